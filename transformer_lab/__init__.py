@@ -1,0 +1,12 @@
+"""Transformer Lab: the Transformer in plain PyTorch, and the course that takes it apart.
+
+Set ``TRANSFORMER_LAB_CHECK_SHAPES=1`` before the first import to have every call checked against
+its jaxtyping annotation. The tests and the lessons do; it is off otherwise, for speed.
+"""
+
+import os
+
+if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
+    from jaxtyping import install_import_hook
+
+    install_import_hook(["transformer_lab"], "beartype.beartype")

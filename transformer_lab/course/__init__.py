@@ -1,0 +1,1 @@
+"""The course around the library: exercises, checks and grading."""

@@ -1,0 +1,1 @@
+"""Grading: submissions, the jail, verdicts, gradebook and feedback."""
