@@ -1,0 +1,202 @@
+"""Run an attempt on a case and write down what was seen: the only module that runs beside learner code.
+
+It knows nothing of right and wrong: no reference, mistake or expected value is imported here, directly or
+indirectly, so that a learner's process holds none. Cases come in as plain data, observations go out as plain data.
+"""
+
+import contextlib
+import io
+import time
+import traceback
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.course import stand_ins
+from transformer_lab.course.plain import to_plain
+from transformer_lab.course.time_limit import TookTooLong, time_limit
+
+Observations = dict[str, Any]
+"""What one call showed. ``error`` alone, or what it gave; ``remarks`` are not held against an attempt."""
+
+
+@dataclass(frozen=True)
+class Case:
+    """One call of an exercise, as plain data.
+
+    Args:
+        inputs: The arguments, in order; a stand-in's description becomes its model.
+        shows: What this case looks at, in a few words a learner reads when it fails.
+        how: Whether the attempt is a function, an ``nn.Module`` to build first, or a sampler.
+        keywords: Arguments passed by name.
+        arguments: For a module, the arguments of its constructor.
+        parameters: For a module, its parameters by name.
+        gradients: Whether the gradients that reach the float inputs (and parameters) are observed too.
+        draws: For a sampler, how often each row of its first input is drawn from.
+    """
+
+    inputs: Mapping[str, Any]
+    shows: str
+    how: Literal["function", "module", "sampler"] = "function"
+    keywords: Mapping[str, Any] = field(default_factory=dict)
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+    parameters: Mapping[str, Tensor] = field(default_factory=dict)
+    gradients: bool = False
+    draws: int = 0
+
+
+def call(attempt: Callable[..., Any], case: Case) -> Observations:
+    """Call the attempt as the case says.
+
+    Whatever goes wrong inside becomes an observation; only ``TookTooLong`` passes through. The state of torch's
+    random numbers is put back afterwards.
+    """
+    look = {"function": _call_function, "module": _call_module, "sampler": _call_sampler}[case.how]
+    try:
+        with torch.random.fork_rng(devices=[]), torch.enable_grad():
+            torch.manual_seed(0)
+            return look(attempt, case)
+    except (TookTooLong, KeyboardInterrupt):
+        raise
+    except BaseException as error:  # sys.exit() in an attempt is one more way to fail
+        return {"error": _describe(error, attempt)}
+
+
+def call_all(attempt: Callable[..., Any], cases: list[Case], seconds: float) -> list[Observations]:
+    """Call the attempt on the cases in turn, stopping at the first that outlasts the time they share.
+
+    What the attempt prints is shown for the first case only.
+    """
+    observed: list[Observations] = []
+    try:
+        with time_limit(seconds):
+            for case in cases:
+                with contextlib.redirect_stdout(io.StringIO()) if observed else contextlib.nullcontext():
+                    observed.append(call(attempt, case))
+    except TookTooLong:
+        observed.append({"error": {"type": "TookTooLong", "message": f"no answer within {seconds:g} s"}})
+    return observed
+
+
+def _call_function(attempt: Callable[..., Any], case: Case) -> Observations:
+    inputs, keywords = _fresh(case.inputs), _fresh(case.keywords)
+    started = time.perf_counter()
+    output = to_plain(attempt(*inputs.values(), **keywords))
+    seconds = time.perf_counter() - started
+    originals = {**case.inputs, **case.keywords}
+    seen: Observations = {
+        "output": output,
+        "changed": [
+            name
+            for name, value in {**inputs, **keywords}.items()
+            if not stand_ins.is_description(originals[name]) and not _same(to_plain(value), originals[name])
+        ],
+    }
+    again, leaves, differentiable = _call_again(attempt, case)
+    seen["repeatable"] = _same(to_plain(again), output)
+    if case.gradients:
+        seen["gradients"] = _gradients(again, leaves)
+    seen["remarks"] = {"seconds": seconds, "differentiable": differentiable}
+    return seen
+
+
+def _call_again(attempt: Callable[..., Any], case: Case) -> tuple[Any, dict[str, Tensor], bool | None]:
+    """Call with gradients wanted: the output, the inputs to find gradients at, and whether any can reach them."""
+    inputs = _fresh(case.inputs)
+    leaves = {n: t.requires_grad_() for n, t in inputs.items() if isinstance(t, Tensor) and t.is_floating_point()}
+    # A copy goes in: on the leaf itself, torch forbids the in-place steps that are only unwise.
+    watched = {name: value.clone() if name in leaves else value for name, value in inputs.items()}
+    try:
+        output = attempt(*watched.values(), **_fresh(case.keywords))
+    except Exception:  # such as .numpy() or .tolist() on a tensor whose gradient is wanted
+        return attempt(*_fresh(case.inputs).values(), **_fresh(case.keywords)), leaves, False
+    return output, leaves, getattr(output, "requires_grad", False) if leaves else None
+
+
+def _call_module(attempt: Callable[..., nn.Module], case: Case) -> Observations:
+    module = attempt(**case.arguments)
+    parameters = dict(module.named_parameters())
+    seen: Observations = {"parameters": {name: list(p.shape) for name, p in parameters.items()}}
+    if seen["parameters"] != {name: list(p.shape) for name, p in case.parameters.items()}:
+        return seen  # nothing can be loaded, so nothing else can be compared
+    with torch.no_grad():
+        for name, parameter in parameters.items():
+            parameter.copy_(case.parameters[name])
+    module.eval()
+    seen |= _call_function(module, case)
+    if case.gradients:
+        output, _, _ = _call_again(module, case)
+        seen["parameter_gradients"] = _gradients(output, parameters)
+    module.train()
+    seen["output_in_training"] = to_plain(module(*_fresh(case.inputs).values(), **_fresh(case.keywords)))
+    return seen
+
+
+def _call_sampler(attempt: Callable[..., Tensor], case: Case) -> Observations:
+    """Draw from every row many times, in one call on repeated rows; samples are judged by how often they come."""
+    (name, rows), *others = case.inputs.items()
+    tiled = {name: rows.repeat_interleave(case.draws, dim=0), **dict(others)}
+
+    def draw(seed: int) -> Tensor:
+        return attempt(*_fresh(tiled).values(), **_fresh(case.keywords), generator=torch.Generator().manual_seed(seed))
+
+    before = torch.get_rng_state()
+    samples = draw(0)
+    seen: Observations = {"used_global_generator": not torch.equal(before, torch.get_rng_state())}
+    if not isinstance(samples, Tensor) or samples.shape != (len(rows) * case.draws,) or samples.dtype != torch.int64:
+        return {**seen, "output": to_plain(samples)}
+    seen["frequencies"] = torch.stack(
+        [torch.bincount(row, minlength=rows.shape[1]) / case.draws for row in samples.view(len(rows), case.draws)]
+    )
+    seen["draws"] = case.draws
+    seen["repeatable"] = _same(samples, draw(0))
+    seen["varies_with_seed"] = not _same(samples, draw(1))
+    return seen
+
+
+def _fresh(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Copy the inputs, so that an attempt that writes into them spoils nothing; build the stand-ins."""
+    return {n: stand_ins.build(v) if stand_ins.is_description(v) else to_plain(v) for n, v in values.items()}
+
+
+def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> dict[str, Tensor | None]:
+    """Find the gradient of a fixed mixture of the outputs at each leaf; None where nothing arrives."""
+    if not isinstance(output, Tensor) or not output.requires_grad:
+        return dict.fromkeys(leaves)
+    mixture = torch.arange(1.0, output.numel() + 1).cos().view(output.shape).to(output.dtype)
+    found = torch.autograd.grad((output * mixture).sum(), list(leaves.values()), allow_unused=True)
+    return {name: to_plain(gradient) for name, gradient in zip(leaves, found, strict=True)}
+
+
+def _same(a: Any, b: Any) -> bool:
+    """Compare plain data exactly, nan being equal to nan."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        return torch.equal(a.nan_to_num(nan=1.25), b.nan_to_num(nan=1.25)) and torch.equal(a.isnan(), b.isnan())
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(map(_same, a, b))
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(_same(a[key], b[key]) for key in a)
+    return type(a) is type(b) and a == b
+
+
+def _describe(error: BaseException, attempt: Callable[..., Any]) -> dict[str, Any]:
+    """Say what was raised, and on which line of the attempt's own source."""
+    own = _source_files(attempt)
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
+    told: dict[str, Any] = {"type": type(error).__name__, "message": str(error)}
+    return told | ({"line": lines[-1].lineno, "code": lines[-1].line} if lines else {})
+
+
+def _source_files(attempt: Callable[..., Any]) -> set[str]:
+    def functions(thing: Any) -> Iterator[Any]:
+        yield thing
+        if isinstance(thing, type):
+            yield from vars(thing).values()
+
+    codes = (getattr(f, "__code__", None) for f in functions(attempt))
+    return {code.co_filename for code in codes if code is not None}

@@ -1,0 +1,22 @@
+"""The exercises, one module per lesson: cases, references, mistakes."""
+
+from functools import cache
+from importlib import import_module
+
+from transformer_lab.course.exercise import Exercise
+
+LESSONS = {"01_lookup": "lookup"}
+"""From a lesson to the module that holds its exercises."""
+
+
+@cache
+def exercises_of(lesson: str) -> tuple[Exercise, ...]:
+    """List a lesson's exercises in the order they come in."""
+    exercises: tuple[Exercise, ...] = import_module(f"{__name__}.{LESSONS[lesson]}").EXERCISES
+    return exercises
+
+
+@cache
+def every_exercise() -> dict[str, Exercise]:
+    """Map each exercise's name to it, over all lessons."""
+    return {exercise.name: exercise for lesson in LESSONS for exercise in exercises_of(lesson)}

@@ -1,0 +1,133 @@
+"""Put into words how an attempt's observations differ from what was expected."""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course import dimensions
+from transformer_lab.course.call import Case, Observations
+from transformer_lab.course.exercise import Exercise
+
+FEW = 16
+"""So many numbers are still read at a glance."""
+
+
+def explain_crash(where: str, error: Mapping[str, Any]) -> str:
+    """Say what was raised, on which line of the learner's own."""
+    if error["type"] == "TookTooLong":
+        return f"{where}: stopped, {error['message']}. Does a loop in it ever end?"
+    told = f"{where}: {error['type']}: {error['message']}"
+    if error.get("code"):
+        told += f"\nOn line {error['line']} of your cell:\n    {error['code']}"
+    return told
+
+
+def explain_difference(
+    exercise: Exercise,
+    where: str,
+    case: Case,
+    seen: Observations,
+    right: Observations,
+    distance: Callable[[Any, Any], float],
+) -> str:
+    """Name the first thing that differs: parameters, the output, then what shows only on a closer look."""
+    if distance(seen.get("parameters"), right.get("parameters")) > 1:
+        return f"{where}: {_parameters(seen['parameters'], right['parameters'])}"
+    if "output" in seen and ("output" not in right or distance(seen["output"], right["output"]) > 1):
+        return f"{where}: {_output(exercise, case, seen['output'], right.get('output'))}"
+    if seen.get("changed"):
+        return f"{where}: the output is right, but the call changed its argument {', '.join(seen['changed'])}."
+    if not seen.get("repeatable", True):
+        return f"{where}: a second call with the same arguments gives another output."
+    if "frequencies" in right and distance(_only(seen, "frequencies"), _only(right, "frequencies")) > 1:
+        return f"{where}: {_frequencies(seen['frequencies'], right['frequencies'])}"
+    if seen.get("used_global_generator"):
+        return f"{where}: it draws from torch's global random numbers, not from the generator it is given."
+    for kind, of_what in (("gradients", "argument"), ("parameter_gradients", "parameter")):
+        for name, gradient in right.get(kind, {}).items():
+            if distance(seen.get(kind, {}).get(name), gradient) > 1:
+                missing = seen.get(kind, {}).get(name) is None
+                what = "gets no gradient" if missing else "gets another gradient than it should"
+                return f"{where}: the output is right, but the {of_what} {name} {what}."
+    if "output_in_training" in right:
+        return f"{where}: the output is right in eval mode, but not in train mode."
+    return f"{where}: it does not do what was asked."
+
+
+def _only(seen: Observations, key: str) -> Observations:
+    return {key: seen.get(key), "draws": seen.get("draws")}
+
+
+def _parameters(seen: Mapping[str, Any], right: Mapping[str, Any]) -> str:
+    for name, shape in right.items():
+        if name not in seen:
+            return f"the parameter {name} is missing; yours are {', '.join(seen) or 'none'}."
+        if seen[name] != shape:
+            return f"the parameter {name} should have the shape {tuple(shape)}; yours has {tuple(seen[name])}."
+    return f"there are parameters nobody asked for: {', '.join(seen.keys() - right.keys())}."
+
+
+def _output(exercise: Exercise, case: Case, seen: Any, right: Any) -> str:
+    if seen is None:
+        return "it returned None. Is there a `return`?"
+    if isinstance(seen, Tensor) and isinstance(right, Tensor):
+        known = dimensions.sizes(exercise.reference, case.inputs)
+        names = dimensions.output_dimensions(exercise.reference)
+        if seen.shape != right.shape:
+            expected = dimensions.named(right.shape, names, known)
+            return f"expected the shape {expected}, got {dimensions.guessed(seen.shape, known)}."
+        if seen.dtype != right.dtype:
+            return f"expected the dtype {right.dtype}, got {seen.dtype}."
+        if right.numel() > FEW:
+            return _largest_difference(seen, right, names, known)
+    elif not isinstance(seen, int | float | Tensor) or type(right) not in (int, float, bool):
+        return f"expected {_kind(right)}, got {_kind(seen)}."
+    rows = [("expected", right), ("yours", seen)]
+    if sum(v.numel() if isinstance(v, Tensor) else 1 for v in case.inputs.values()) <= FEW:
+        rows = [*case.inputs.items(), *rows]
+    width = max(len(name) for name, _ in rows)
+    return "the numbers differ.\n" + "\n".join(f"    {name:{width}}  {write(value)}" for name, value in rows)
+
+
+def _largest_difference(seen: Tensor, right: Tensor, names: list[str], known: Mapping[str, int]) -> str:
+    apart = (seen.double() - right.double()).abs().nan_to_num(nan=torch.inf)
+    worst = torch.unravel_index(apart.argmax(), apart.shape)
+    index = tuple(int(i) for i in worst)
+    off = float((apart > 1e-3 * right.double().abs().max()).double().mean())
+    # "n_query=3" names an index as well as it names a size
+    place = dimensions.named(index, names, known)
+    told = f"{off:.0%} of the {right.numel()} numbers differ, most at {place}:"
+    return f"{told}\n    expected  {write(right[index])}\n    yours     {write(seen[index])}"
+
+
+def _frequencies(seen: Tensor, right: Tensor) -> str:
+    never, also = ((seen == 0) & (right > 0)).nonzero(), ((seen > 0) & (right == 0)).nonzero()
+    if len(also):
+        row, token = also[0].tolist()
+        return f"row {row}: token {token} was drawn, and never should be."
+    if len(never):
+        row, token = never[0].tolist()
+        return f"row {row}: token {token} was never drawn, and should be {float(right[row, token]):.0%} of the time."
+    row, token = torch.unravel_index((seen - right).abs().argmax(), right.shape)
+    return f"row {row}: token {token} came {seen[row, token]:.1%} of the time, and should {right[row, token]:.1%}."
+
+
+def _kind(value: Any) -> str:
+    if isinstance(value, Mapping) and "not_plain" in value:
+        return f"a {value['not_plain']}"
+    if isinstance(value, Tensor):
+        return f"a tensor of shape {tuple(value.shape)}"
+    return f"a {type(value).__name__}"
+
+
+def write(value: Any) -> str:
+    """Write plain data with few digits, on one line."""
+    if isinstance(value, Tensor):
+        return write(value.tolist())
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(write, value))}]"
+    if isinstance(value, float):
+        return f"{value + 0.0:.4g}"
+    return repr(value)

@@ -1,0 +1,119 @@
+"""Judge observations: right, a known mistake, or wrong. Runs on the trusted side only."""
+
+import math
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.call import Case, Observations, call
+from transformer_lab.course.exercise import Exercise, Mistake, Verdict
+from transformer_lab.course.explain import explain_crash, explain_difference
+
+ABSOLUTE, RELATIVE = 1e-5, 1e-4
+"""Two numbers agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in float32."""
+
+
+@dataclass(frozen=True)
+class Behaviour:
+    """What the reference and the mistakes of an exercise give on the cases of one seed."""
+
+    cases: Sequence[Case]
+    expected: Sequence[Observations]
+    mistakes: Sequence[tuple[Mistake, Sequence[Observations]]]
+
+
+@lru_cache(maxsize=256)
+def behaviour(exercise: Exercise, seed: int) -> Behaviour:
+    """Run the reference and every mistake once per seed."""
+    cases = list(exercise.cases(seed))
+    return Behaviour(
+        cases=cases,
+        expected=[call(exercise.reference, case) for case in cases],
+        mistakes=[(m, [call(s, case) for case in cases]) for m in exercise.mistakes for s in m.spellings],
+    )
+
+
+def judge(exercise: Exercise, seed: int, observed: Sequence[Observations]) -> Verdict:
+    """Say what the observations on the cases of this seed show.
+
+    An attempt is right if everything observed equals what the reference gives, and made a known mistake if
+    everything equals what that mistake gives, crashes included. Otherwise the first case that differs is explained.
+    """
+    known = behaviour(exercise, seed)
+    if observed and _error(observed[0]).get("type") == "NotImplementedError":
+        return Verdict(exercise.name, "not_started", "Not started yet.")
+    if agree(observed, known.expected):
+        return Verdict(exercise.name, "passed", exercise.verified)
+    for mistake, wrong in known.mistakes:
+        if agree(observed, wrong):
+            return Verdict(exercise.name, "mistake", mistake.says, mistake.name)
+    for index, (case, seen, right) in enumerate(zip(known.cases, observed, known.expected, strict=False)):
+        where = f"Case {index + 1} of {len(known.cases)} ({case.shows})"
+        if "error" in seen:
+            return Verdict(exercise.name, "crashed", explain_crash(where, seen["error"]))
+        if distance(seen, right) > 1:
+            return Verdict(exercise.name, "wrong", explain_difference(exercise, where, case, seen, right, distance))
+    return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
+
+
+def agree(observed: Sequence[Observations], expected: Sequence[Observations]) -> bool:
+    """Tell whether two runs over the same cases show the same."""
+    return len(observed) == len(expected) and all(
+        distance(seen, right) <= 1 for seen, right in zip(observed, expected, strict=True)
+    )
+
+
+def distance(seen: Any, right: Any) -> float:
+    """Measure how far apart two pieces of plain data are, in tolerances; infinite where they differ in kind."""
+    if isinstance(right, Mapping):
+        if not isinstance(seen, Mapping):
+            return math.inf
+        if "frequencies" in right and "frequencies" in seen:
+            rest = [{k: v for k, v in side.items() if k != "frequencies"} for side in (seen, right)]
+            apart = _frequency_distance(seen["frequencies"], right["frequencies"], right["draws"])
+            return max(apart, distance(*rest))
+        if "error" in right and "error" in seen:  # the line and the file are the learner's own
+            return distance(*[{k: side["error"].get(k) for k in ("type", "message")} for side in (seen, right)])
+        keys = right.keys() - {"remarks"}
+        if seen.keys() - {"remarks"} != keys:
+            return math.inf
+        return max((distance(seen[key], right[key]) for key in keys), default=0.0)
+    if isinstance(right, tuple | list):
+        if not isinstance(seen, tuple | list) or len(seen) != len(right):
+            return math.inf
+        return max(map(distance, seen, right), default=0.0)
+    if isinstance(right, Tensor):
+        return _tensor_distance(seen, right) if isinstance(seen, Tensor) else math.inf
+    if isinstance(seen, Tensor) and seen.dim() == 0 and isinstance(right, bool | int | float):
+        seen = seen.item()  # a number in a tensor is a number
+    if isinstance(right, float) and type(seen) in (int, float):
+        return _tensor_distance(torch.tensor(float(seen)).double(), torch.tensor(right).double())
+    return 0.0 if type(seen) is type(right) and seen == right else math.inf
+
+
+def _tensor_distance(seen: Tensor, right: Tensor) -> float:
+    if seen.shape != right.shape or seen.dtype != right.dtype:
+        return math.inf
+    if not right.is_floating_point():
+        return 0.0 if torch.equal(seen, right) else math.inf
+    a, b = seen.double(), right.double()
+    equal = (a == b) | (a.isnan() & b.isnan())  # the only way in which infinities and nan agree
+    apart = ((a - b).abs() / (ABSOLUTE + RELATIVE * b.abs())).nan_to_num(nan=math.inf, posinf=math.inf)
+    return float(apart.masked_fill(equal, 0.0).max()) if apart.numel() else 0.0
+
+
+def _frequency_distance(seen: Any, right: Tensor, draws: int) -> float:
+    """Compare how often samples came: never against sometimes is a difference in kind, the rest is up to chance."""
+    if not isinstance(seen, Tensor) or seen.shape != right.shape or not torch.equal(seen > 0, right > 0):
+        return math.inf
+    spread = (2 * right * (1 - right) / draws).sqrt()  # of the difference of two such counts
+    return float(((seen - right).abs() / (5 * spread + 1 / draws)).max())
+
+
+def _error(seen: Any) -> Mapping[str, Any]:
+    error = seen.get("error", {}) if isinstance(seen, Mapping) else {}
+    return error if isinstance(error, Mapping) else {}

@@ -1,0 +1,145 @@
+"""What a lesson imports: ``check``, ``hint``, ``solution``, ``parts`` and ``compare``."""
+
+import math
+import os
+import time
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+import torch
+from torch import nn
+
+from transformer_lab.course.call import Case, call, call_all
+from transformer_lab.course.exercise import Exercise, Verdict
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.explain import write
+from transformer_lab.course.judge import behaviour, judge
+from transformer_lab.course.panel import Panel
+from transformer_lab.course.parts import Parts
+
+__all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution"]
+
+torch.set_num_threads(1)  # on a busy machine, a second thread makes small models several times slower
+
+SEED = 0
+"""Of the cases a lesson checks with; the grader has others."""
+SECONDS = 5.0
+"""How long all cases of one check may take together."""
+SLOW = 5.0
+"""A right answer that takes more times as long as the reference is not what lessons train with."""
+
+parts = Parts(lambda name: every_exercise()[name].reference)
+"""Working pieces by name: ``parts.softmax`` is your own once it has passed, the library's until then."""
+
+_hints_given: Counter[tuple[str, str | None]] = Counter()
+
+
+class NotPassed(AssertionError):
+    """A check that did not pass while ``TRANSFORMER_LAB_STRICT`` is 1."""
+
+
+def check(attempt: Callable[..., Any], name: str | None = None) -> Verdict:
+    """Say whether your function or class is right, and if not, which mistake it makes.
+
+    Args:
+        attempt: The function or class itself, not the result of a call.
+        name: The exercise, where it is not called as the attempt is.
+
+    Returns:
+        The verdict, which shows itself as a panel in a notebook and as text in a terminal. Nothing is raised,
+        unless the environment variable ``TRANSFORMER_LAB_STRICT`` is 1 and the verdict is not ``passed``.
+    """
+    verdict = _verdict(attempt, name)
+    if os.environ.get("TRANSFORMER_LAB_STRICT") == "1" and not verdict.passed:
+        raise NotPassed(str(verdict))
+    return verdict
+
+
+def hint(attempt: Callable[..., Any], name: str | None = None) -> Panel:
+    """Give the next hint: for the mistake your attempt makes, if it is a known one. Call again for more."""
+    verdict = _verdict(attempt, name)
+    exercise = every_exercise().get(verdict.exercise)
+    if exercise is None or verdict.passed:
+        return Panel("No hint needed" if verdict.passed else "No such exercise", verdict.message, "help")
+    ladder = next((m.hints for m in exercise.mistakes if m.name == verdict.mistake), exercise.hints)
+    key = (exercise.name, verdict.mistake)
+    step = min(_hints_given[key], len(ladder) - 1)
+    _hints_given[key] += 1
+    last = f"\nThat was the last hint. `solution({exercise.name})` shows an answer." if step == len(ladder) - 1 else ""
+    return Panel(f"{exercise.name}: hint {step + 1} of {len(ladder)}", ladder[step] + last, "help")
+
+
+def solution(attempt: Callable[..., Any], name: str | None = None) -> Panel:
+    """Show an answer."""
+    exercise = _find(attempt, name)
+    if exercise is None:
+        return Panel("No such exercise", _unknown(attempt, name).message, "help")
+    code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
+    return Panel(f"{exercise.name}: a solution", code, "help")
+
+
+def compare(prediction: Any, measured: Any) -> None:
+    """Answer a prediction: print what was said beside what was measured.
+
+    Args:
+        prediction: A number or a word, or ``...`` as long as none was made.
+        measured: What the experiment gave.
+    """
+    value = measured.item() if isinstance(measured, torch.Tensor) else measured
+    seen = f"{value:.3g}" if isinstance(value, float) else str(value)
+    said = "you made no prediction" if prediction is ... else f"you said {write(prediction).strip(chr(39))}"
+    print(f"{said}, measured {seen}")
+
+
+def _find(attempt: Callable[..., Any], name: str | None) -> Exercise | None:
+    return every_exercise().get(name or str(getattr(attempt, "__name__", "")))
+
+
+def _unknown(attempt: Callable[..., Any], name: str | None) -> Verdict:
+    called = name or getattr(attempt, "__name__", None)
+    if called is None:
+        message = f"`check` takes the function or class itself; this is a {type(attempt).__name__}."
+    else:
+        message = f"No exercise is called {called}. There are: {', '.join(every_exercise())}."
+    return Verdict(str(called), "wrong", message)
+
+
+def _verdict(attempt: Callable[..., Any], name: str | None) -> Verdict:
+    exercise = _find(attempt, name)
+    if exercise is None:
+        return _unknown(attempt, name)
+    if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
+        return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
+    known = behaviour(exercise, SEED)
+    with parts.without(exercise.name):
+        observed = call_all(attempt, list(known.cases), SECONDS)
+        verdict = judge(exercise, SEED, observed)
+        if not verdict.passed:
+            return verdict
+        remark = _remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
+    if not remark:
+        parts.keep(exercise.name, attempt)
+        return verdict
+    return Verdict(exercise.name, "passed", f"{verdict.message}\n{remark} The lessons go on with the library's.")
+
+
+def _remark(attempt: Callable[..., Any], exercise: Exercise, largest: Case, seen: Any, right: Any) -> str:
+    """Say why a right answer is not what the lessons should train with, if so."""
+    if right["remarks"]["differentiable"] and not seen["remarks"]["differentiable"]:
+        return "One thing: no gradient passes through your version (`.item()`, `.tolist()` and `.numpy()` cut it)."
+    times = _slowdown(attempt, exercise.reference, largest)
+    return f"One thing: your version takes {times:.0f} times as long as the reference." if times > SLOW else ""
+
+
+def _slowdown(attempt: Callable[..., Any], reference: Callable[..., Any], case: Case) -> float:
+    """Compare the best times of a few turns taken alternately, which a busy machine disturbs least."""
+    best = [math.inf, math.inf]
+    deadline = time.perf_counter() + 0.3
+    for _ in range(5):
+        for side, function in enumerate((attempt, reference)):
+            remarks = call(function, case).get("remarks", {})
+            best[side] = min(best[side], remarks.get("seconds", math.inf))
+        if best[0] <= SLOW * best[1] or time.perf_counter() > deadline:
+            break
+    return best[0] / best[1]

@@ -1,0 +1,55 @@
+"""What the course says back, as a panel in a notebook or a page and as text in a terminal."""
+
+import html
+import re
+from dataclasses import dataclass
+
+TINTS = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
+"""Colours that colour-blind people tell apart; laid on thinly, they suit light and dark themes."""
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A title and a message, in a tint.
+
+    Args:
+        title: One line.
+        message: Plain text; lines indented by four spaces are code or numbers, ``backticks`` mark code.
+        tint: A key of ``TINTS``.
+    """
+
+    title: str
+    message: str
+    tint: str
+
+    def __repr__(self) -> str:
+        return f"{self.title}\n{self.message}" if self.message else self.title
+
+    def _repr_html_(self) -> str:
+        colour = TINTS[self.tint]
+        return (
+            f'<div style="color: inherit; border-left: 5px solid rgb({colour}); background: rgba({colour}, 0.12);'
+            ' padding: 0.6em 1em; margin: 0.3em 0; border-radius: 3px; max-width: 60em; line-height: 1.5">'
+            f"<strong>{_inline(self.title)}</strong>{_blocks(self.message)}</div>"
+        )
+
+
+def _blocks(message: str) -> str:
+    """Turn paragraphs into ``<p>`` and indented lines into ``<pre>``."""
+    blocks: list[tuple[bool, list[str]]] = []
+    for line in message.splitlines():
+        indented = line.startswith("    ")
+        if not blocks or blocks[-1][0] != indented:
+            blocks.append((indented, []))
+        blocks[-1][1].append(line[4:] if indented else line)
+    return "".join(
+        '<pre style="background: none; color: inherit; margin: 0.3em 0; padding: 0 0 0 1em; overflow-x: auto">'
+        f"{html.escape(chr(10).join(lines))}</pre>"
+        if indented
+        else "".join(f'<p style="margin: 0.3em 0 0 0">{_inline(line)}</p>' for line in lines if line)
+        for indented, lines in blocks
+    )
+
+
+def _inline(text: str) -> str:
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))

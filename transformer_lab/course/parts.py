@@ -1,0 +1,52 @@
+"""``parts``: working pieces for later cells, the learner's own where there is one."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+
+class Parts:
+    """The learner's functions and classes once they have passed, the library's until then.
+
+    ``parts.softmax(scores)`` uses one; printing ``parts`` says whose each is. The jail has one of its own.
+
+    Args:
+        library: Finds the library's piece of a name; raises ``KeyError`` where there is none.
+    """
+
+    def __init__(self, library: Callable[[str], Any]) -> None:
+        self._library = library
+        self._own: dict[str, Any] = {}
+        self._asked_for: str | None = None
+
+    def keep(self, name: str, piece: Any) -> None:
+        """Use this piece of the learner's from now on."""
+        self._own[name] = piece
+
+    @contextmanager
+    def without(self, name: str) -> Iterator[None]:
+        """Refuse one piece for a while: the exercise that asks for it must not be answered with it."""
+        before, self._asked_for = self._asked_for, name
+        try:
+            yield
+        finally:
+            self._asked_for = before
+
+    def __getattr__(self, name: str) -> Any:
+        if name == self._asked_for:
+            raise AttributeError(f"parts.{name} is what this exercise asks you to write")
+        if name in self._own:
+            return self._own[name]
+        try:
+            return self._library(name)
+        except KeyError:
+            raise AttributeError(f"there is no part called {name!r}") from None
+
+    def whose(self, name: str) -> str:
+        """Say whose piece a name stands for: ``yours`` or ``the library's``."""
+        getattr(self, name)
+        return "yours" if name in self._own else "the library's"
+
+    def __repr__(self) -> str:
+        own = ", ".join(self._own) or "none yet"
+        return f"Parts of your own: {own}. All others are the library's."

@@ -1,0 +1,84 @@
+"""Plain data: what a case and its observations are made of, and how they cross to another process.
+
+Plain data is tensors, numbers, strings, None, and lists, tuples and string-keyed dicts of these. It travels
+as one safetensors file whose ``tree`` tensor holds the JSON of everything that is not a tensor: reading it
+runs no code, which is why nothing here is ever pickled.
+"""
+
+import json
+from typing import Any
+
+import torch
+from safetensors.torch import load, save
+from torch import Tensor
+
+JSON_TYPES = (int, float, str, bool, type(None))
+
+
+class NotPlain(ValueError):
+    """Bytes that do not hold plain data."""
+
+
+def to_plain(value: Any) -> Any:
+    """Copy a value into plain data; what cannot be is replaced by ``{"not_plain": its type}``."""
+    if isinstance(value, Tensor):
+        dense = value.detach().to_dense() if value.layout != torch.strided else value.detach()
+        return dense.cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+    if type(value) in JSON_TYPES:
+        return value
+    if isinstance(value, tuple | list):
+        return sequence_type(value)(to_plain(item) for item in value)
+    if isinstance(value, dict) and all(type(key) is str for key in value):
+        return {key: to_plain(item) for key, item in value.items()}
+    kind = type(value)
+    return {"not_plain": kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"}
+
+
+def sequence_type(value: Any) -> type:
+    """Read named tuples as tuples, and list subclasses as lists."""
+    return tuple if isinstance(value, tuple) else list
+
+
+def pack(value: Any) -> bytes:
+    """Write plain data as bytes."""
+    tensors: dict[str, Tensor] = {}
+
+    def walk(item: Any) -> Any:
+        if isinstance(item, Tensor):
+            tensors[str(len(tensors))] = item.contiguous()
+            return {"tensor": str(len(tensors) - 1)}
+        if isinstance(item, tuple | list):
+            return {sequence_type(item).__name__: [walk(i) for i in item]}
+        if isinstance(item, dict):
+            return {"dict": {key: walk(i) for key, i in item.items()}}
+        return item
+
+    tree = json.dumps(walk(to_plain(value))).encode()
+    return save({**tensors, "tree": torch.frombuffer(bytearray(tree), dtype=torch.uint8)})
+
+
+def unpack(data: bytes) -> Any:
+    """Read plain data from bytes that nobody vouches for.
+
+    Raises:
+        NotPlain: They hold something else.
+    """
+    try:
+        tensors = load(data)
+        tree = json.loads(bytes(tensors.pop("tree").numpy()))
+
+        def walk(item: Any) -> Any:
+            if not isinstance(item, dict):
+                if type(item) in JSON_TYPES:
+                    return item
+                raise NotPlain(f"a bare {type(item).__name__}")
+            [(kind, content)] = item.items()
+            if kind == "tensor":
+                return tensors[content]
+            if kind == "dict":
+                return {key: walk(i) for key, i in content.items()}
+            return {"list": list, "tuple": tuple}[kind](walk(i) for i in content)
+
+        return walk(tree)
+    except Exception as error:  # damaged or hostile bytes can fail in any way they like
+        raise NotPlain(f"these bytes hold no plain data: {type(error).__name__}: {error}") from error
