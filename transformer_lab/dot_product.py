@@ -1,0 +1,98 @@
+"""Attention by dot products: a lookup in which every key answers, as loudly as it matches.
+
+``soft_lookup`` is the idea, ``scaled_dot_product_attention`` the thing itself with the weights to look at, and
+``attend`` the same without the weights, as fast as torch can.
+"""
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def soft_lookup(
+    query: Float[Tensor, " d"], keys: Float[Tensor, "n d"], values: Float[Tensor, "n d_v"]
+) -> Float[Tensor, " d_v"]:
+    """Mix the values, each by how well its key matches the query."""
+    scores = keys @ query
+    weights = torch.softmax(scores, dim=0)
+    return weights @ values
+
+
+def scaled_dot_product_attention(
+    q: Float[Tensor, "*batch n_query d_k"],
+    k: Float[Tensor, "*batch n_key d_k"],
+    v: Float[Tensor, "*batch n_key d_v"],
+    mask: Bool[Tensor, "*#batch #n_query #n_key"] | None = None,
+) -> tuple[Float[Tensor, "*batch n_query d_v"], Float[Tensor, "*batch n_query n_key"]]:
+    """Mix the values, each query weighting them by how well it matches the keys.
+
+    ``softmax(q kᵀ / √d_k) v``: equation 1 of Vaswani et al. (2017), arXiv:1706.03762.
+
+    Args:
+        q: What each position is looking for.
+        k: What each position offers to be matched on.
+        v: What each position hands over when matched.
+        mask: True where a query may look at a key, as in
+            ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
+            ``torch.nn.MultiheadAttention`` mean the opposite. None hides nothing.
+
+    Returns:
+        The mixed values, and the weights that mixed them. Each row of weights sums to 1,
+        or is all 0 if the mask leaves that query no key.
+
+    Raises:
+        ValueError: There are no keys, or their width is 0.
+
+    >>> q, k, v = torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]])
+    >>> scaled_dot_product_attention(q, k, v)
+    (tensor([[2.]]), tensor([[0.5000, 0.5000]]))
+    """
+    _check(k)
+    scores = (q / k.shape[-1] ** 0.5) @ k.transpose(-2, -1)
+    weights = masked_softmax(scores, mask)
+    return weights @ v, weights
+
+
+def attend(
+    q: Float[Tensor, "*batch n_query d_k"],
+    k: Float[Tensor, "*batch n_key d_k"],
+    v: Float[Tensor, "*batch n_key d_v"],
+    mask: Bool[Tensor, "*#batch #n_query #n_key"] | None = None,
+) -> Float[Tensor, "*batch n_query d_v"]:
+    """Give the output of ``scaled_dot_product_attention`` through torch's fused kernels, which keep no weights.
+
+    The memory it takes grows with the number of keys, not with queries times keys, where torch has a kernel for
+    the case. Arguments and edge cases are those of ``scaled_dot_product_attention``.
+    """
+    _check(k)
+    if mask is None:
+        return F.scaled_dot_product_attention(q, k, v)
+    sees_nothing = ~mask.any(dim=-1, keepdim=True)
+    # What a fully hidden row gives differs between torch's kernels, nan among it; so none is ever handed over.
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | sees_nothing)
+    return output.masked_fill(sees_nothing, 0.0)
+
+
+def masked_softmax(
+    scores: Float[Tensor, "*batch n_query n_key"], mask: Bool[Tensor, "*#batch #n_query #n_key"] | None
+) -> Float[Tensor, "*batch n_query n_key"]:
+    """Spread each query's attention over the keys it may see; a query that may see none attends to nothing.
+
+    Args:
+        scores: How well each key matches each query.
+        mask: True where a query may look at a key. None hides nothing.
+    """
+    if mask is None:
+        return torch.softmax(scores, dim=-1)
+    sees_nothing = ~mask.any(dim=-1, keepdim=True)
+    # The softmax of a row of -inf is nan, and so is its gradient. Such rows are let through here, and zeroed below.
+    weights = torch.softmax(scores.masked_fill(~(mask | sees_nothing), -torch.inf), dim=-1)
+    return weights.masked_fill(sees_nothing, 0.0)
+
+
+def _check(k: Float[Tensor, "*batch n_key d_k"]) -> None:
+    if 0 in k.shape[-2:]:
+        raise ValueError(
+            f"attention needs at least one key, of width at least 1; got n_key={k.shape[-2]}, d_k={k.shape[-1]}"
+        )
