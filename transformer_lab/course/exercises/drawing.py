@@ -16,6 +16,11 @@ def normal(rng: torch.Generator, *shape: int) -> Tensor:
     return torch.randn(*shape, generator=rng)
 
 
+def uniform(rng: torch.Generator, low: float, high: float) -> float:
+    """Draw one number between two."""
+    return low + (high - low) * float(torch.rand((), generator=rng))
+
+
 def attention_cases(seed: int, width: int = 4) -> list[Case]:
     """Draw queries, keys and values from a single pair to a batch; ``width`` is that of the keys in between."""
     rng = generator(seed)

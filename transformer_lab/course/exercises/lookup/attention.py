@@ -69,8 +69,8 @@ ATTENTION = Exercise(
     mistakes=[
         Mistake(
             attention_without_softmax,
-            "The values are mixed by raw scores: nothing makes the weights positive or lets them add up to 1. A step is "
-            "missing.",
+            "The values are mixed by raw scores: nothing makes the weights positive or lets them add up to 1. A step "
+            "is missing.",
             [
                 "With one query and one key, the output must be the value itself. Is yours?",
                 "What does lesson 01 do between scoring and mixing?",

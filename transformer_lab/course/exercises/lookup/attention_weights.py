@@ -105,8 +105,8 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         Mistake(
             no_transpose,
-            "`queries @ keys` pairs the width of the queries with the *number* of keys. That crashes, or, where the two "
-            "happen to be equal, gives nonsense. Look at the shapes on both sides of the `@`.",
+            "`queries @ keys` pairs the width of the queries with the *number* of keys. That crashes, or, where the "
+            "two happen to be equal, gives nonsense. Look at the shapes on both sides of the `@`.",
             [
                 "(n_query, d) @ (n_key, d): which two numbers have to be equal in a matrix product?",
                 "Each key should be a column on the right-hand side.",
@@ -125,8 +125,8 @@ ATTENTION_WEIGHTS = Exercise(
         ),
         Mistake(
             scaled_too_early,
-            "You divide the scores by √d. That is lesson 02, and a good idea, but here the plain dot products are asked "
-            "for.",
+            "You divide the scores by √d. That is lesson 02, and a good idea, but here the plain dot products are "
+            "asked for.",
             [
                 "The formula of this lesson is softmax(q kᵀ).",
                 "Is there a square root in your code?",

@@ -9,7 +9,7 @@ from transformer_lab.course.exercise import Exercise, Mistake
 from transformer_lab.course.exercises.drawing import generator, normal
 
 
-def similarity(query: Float[Tensor, "d"], keys: Float[Tensor, "n d"]) -> Float[Tensor, "n"]:
+def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
     """Score every key by its dot product with the query."""
     return (keys * query).sum(dim=-1)
 
@@ -100,8 +100,8 @@ SIMILARITY = Exercise(
         ),
         Mistake(
             negative_distance,
-            "This is minus the Euclidean distance. It is a sensible similarity, and for vectors of length 1 it puts the "
-            "keys in the same order, but the exercise asks for the dot product.",
+            "This is minus the Euclidean distance. It is a sensible similarity, and for vectors of length 1 it puts "
+            "the keys in the same order, but the exercise asks for the dot product.",
             [
                 "Compare with hand arithmetic: query [1, 2], key [3, 4] should give 1·3 + 2·4.",
                 "No subtraction and no root occur in a dot product.",
@@ -110,7 +110,7 @@ SIMILARITY = Exercise(
         ),
         Mistake(
             already_weights,
-            "These are weights between 0 and 1 that add up to 1: a softmax too much. Here the raw scores are asked for.",
+            "These are weights between 0 and 1 that add up to 1: a softmax too much. The raw scores are asked for.",
             [
                 "Can a dot product be negative? Can what you return?",
                 "Turning scores into weights is the next exercise.",

@@ -73,8 +73,8 @@ SOFT_LOOKUP = Exercise(
         ),
         Mistake(
             scores_as_weights,
-            "The values are mixed by the raw scores. These may be negative and do not add up to 1, so the result is not "
-            "an average of the values. A step is missing between scoring and mixing.",
+            "The values are mixed by the raw scores. These may be negative and do not add up to 1, so the result is "
+            "not an average of the values. A step is missing between scoring and mixing.",
             [
                 "With a single key, the result should be its value exactly. Is yours?",
                 "What has to be true of weights in an average?",
@@ -83,8 +83,8 @@ SOFT_LOOKUP = Exercise(
         ),
         Mistake(
             divides_by_the_sum,
-            "Your weights add up to 1, but those of keys with a negative score are negative: dividing by the sum is not "
-            "a softmax. Look at how scores become weights.",
+            "Your weights add up to 1, but those of keys with a negative score are negative: dividing by the sum is "
+            "not a softmax. Look at how scores become weights.",
             [
                 "What happens for the scores 1 and -1?",
                 "Weights of an average are never negative.",
@@ -93,7 +93,7 @@ SOFT_LOOKUP = Exercise(
         ),
         Mistake(
             mixes_the_keys,
-            "You mix the keys. They have done their work once the weights are known: what is handed over are the values.",
+            "You mix the keys. They have done their work once the weights are known; the values are handed over.",
             [
                 "Which width should the result have, that of the keys or that of the values?",
                 "In a dict, do you get the key back or what is stored under it?",
@@ -112,8 +112,8 @@ SOFT_LOOKUP = Exercise(
         ),
         Mistake(
             matches_by_cosine,
-            "The match is measured by the cosine here: the lengths of query and keys have been divided away. The lookup "
-            "uses the plain dot product.",
+            "The match is measured by the cosine here: the lengths of query and keys have been divided away. The "
+            "lookup uses the plain dot product.",
             [
                 "If the query is made 10 times longer, should the weights change? With your version they do not.",
                 "Which step of yours divides by a length?",

@@ -92,12 +92,12 @@ SOFTMAX = Exercise(
     mistakes=[
         Mistake(
             overflows,
-            "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and the "
-            "division gives nan. Look for something you may subtract from all scores of a row.",
+            "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and "
+            "the division gives nan. Look for something you may subtract from all scores of a row.",
             [
                 "What is `torch.exp(torch.tensor(1000.0))`? And infinity divided by infinity?",
-                "exp(s - c) / Σ exp(s - c) is the same for every number c: exp(-c) cancels. Which c keeps every exponent "
-                "at 0 or below?",
+                "exp(s - c) / Σ exp(s - c) is the same for every number c: exp(-c) cancels. Which c keeps every "
+                "exponent at 0 or below?",
                 "Subtract each row's own maximum first: `scores.max(dim=-1, keepdim=True).values`.",
             ],
         ),
@@ -146,8 +146,8 @@ SOFTMAX = Exercise(
         ),
         Mistake(
             one_maximum_for_all,
-            "You subtract one maximum from all the rows. Beside a row near 1000, a row near -1000 then becomes exp(-2000) "
-            "= 0 everywhere, and 0/0 is nan. Look at whose maximum each row needs.",
+            "You subtract one maximum from all the rows. Beside a row near 1000, a row near -1000 then becomes "
+            "exp(-2000) = 0 everywhere, and 0/0 is nan. Look at whose maximum each row needs.",
             [
                 "`scores.max()` without an axis is the largest number of the whole tensor.",
                 "A row may only be shifted by its own number, and each row may have another.",
