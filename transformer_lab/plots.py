@@ -10,7 +10,7 @@ from typing import Any
 
 import matplotlib.pyplot as plt
 import torch
-from jaxtyping import Bool, Float
+from jaxtyping import Bool, Float, Real
 from matplotlib.axes import Axes
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
@@ -60,8 +60,8 @@ def mask(
 
 
 def lines(
-    x: Float[Tensor, " n"] | Sequence[float],
-    ys: Mapping[str, Float[Tensor, " n"] | Sequence[float]],
+    x: Real[Tensor, " n"] | Sequence[int | float],
+    ys: Mapping[str, Real[Tensor, " n"] | Sequence[int | float]],
     xlabel: str,
     ylabel: str,
     ax: Axes | None = None,
@@ -142,10 +142,8 @@ def _map(
 
 
 def _axes(width: float, height: float) -> Axes:
-    figure, ax = plt.subplots(figsize=(width, height), layout="constrained", facecolor="white")
-    del figure
-    return ax
+    return plt.subplots(figsize=(width, height), layout="constrained", facecolor="white")[1]
 
 
-def _numbers(values: Tensor | Sequence[float]) -> Any:
+def _numbers(values: Tensor | Sequence[int | float]) -> Any:
     return values.detach().cpu().numpy() if isinstance(values, Tensor) else values
