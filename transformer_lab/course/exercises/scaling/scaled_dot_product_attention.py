@@ -31,6 +31,15 @@ def divides_by_d_k(queries, keys, values):
     return _scaled(1 / queries.shape[-1], queries, keys, values)
 
 
+def power_without_brackets(queries, keys, values):
+    d_k = queries.shape[-1]
+    return torch.softmax(queries @ keys.mT / d_k ** 1 / 2, dim=-1) @ values  # fmt: skip
+
+
+def half_of_d_k(queries, keys, values):
+    return _scaled(1 / (queries.shape[-1] / 2), queries, keys, values)
+
+
 def multiplies_by_the_root(queries, keys, values):
     return _scaled(queries.shape[-1] ** 0.5, queries, keys, values)
 
@@ -91,6 +100,17 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
                 "Var(s / c) = Var(s) / c². With Var(s) = d_k, which c gives 1?",
                 "The *root* of d_k.",
             ],
+        ),
+        Mistake(
+            power_without_brackets,
+            "You mean a power of one half, and Python reads something else: `**` binds more tightly than `/`. Look at "
+            "what your scores are really divided by.",
+            [
+                "In a new cell, try `64 ** 1 / 2`. Is it 8?",
+                "A power is taken first, then everything else from left to right.",
+                "Write the exponent as one number, 0.5, or use `math.sqrt`.",
+            ],
+            also=[half_of_d_k],
         ),
         Mistake(
             multiplies_by_the_root,
