@@ -1,11 +1,11 @@
 # %% [markdown] id="title"
 # # 01 · Attention is a soft dictionary lookup
 #
-# **The question.** A Python dict finds a value only if the key matches exactly. How can a program look
-# something up when *nothing* matches exactly, but some keys come close?
+# **The question.** A Python dict finds a value only if the key matches exactly. How can a program look something up
+# when *nothing* matches exactly, but some keys come close?
 #
-# **Afterwards you can** write attention from scratch, say what queries, keys and values are and which of
-# their sizes must agree, and tell self-attention from cross-attention.
+# **Afterwards you can** write attention from scratch, say what queries, keys and values are and which of their sizes
+# must agree, and tell self-attention from cross-attention.
 #
 # Reading: 30 minutes. Exercises: 45 minutes (five core, one stretch ★).
 
@@ -16,8 +16,7 @@
 #
 # <details><summary>A has shape (3, 4), B has shape (4, 5). What is entry (0, 2) of <code>A @ B</code>?</summary>
 #
-# The dot product of row 0 of A and column 2 of B. A matrix product is many dot products at once; here
-# 3 × 5 of them.
+# The dot product of row 0 of A and column 2 of B. A matrix product is many dot products at once; here 3 × 5 of them.
 # </details>
 #
 # <details><summary>Why did the translator without attention get worse on long sentences?</summary>
@@ -57,8 +56,8 @@ for word in ["apple", "fruit"]:
     print(word, "→", prices.get(word, "no such key"))
 
 # %% [markdown]
-# You would not give up like that. *Fruit* is not in the dict, but apples are very much fruit, bananas too, and
-# chairs are not. A sensible answer mixes what is stored under the keys that come close:
+# You would not give up like that. *Fruit* is not in the dict, but apples are very much fruit, bananas too, and chairs
+# are not. A sensible answer mixes what is stored under the keys that come close:
 #
 # | key | how well it matches *fruit* | value |
 # |---|---|---|
@@ -77,21 +76,21 @@ values = torch.tensor([10.0, 5.0, 2.0])
 compare(prediction, measured=(weights * values).sum())
 
 # %% [markdown]
-# That is all attention does: **a weighted average of values**. A dict is the special case in which one weight is 1 and all
-# the others are 0. What remains is to find the weights. It takes two steps:
+# That is all attention does: **a weighted average of values**. A dict is the special case in which one weight is 1
+# and all the others are 0. What remains is to find the weights. It takes two steps:
 #
 # 1. *score* every key: how well does it match what is asked for?
 # 2. turn the scores into weights that are positive and add up to 1.
 #
-# The names are those of the whole field. What is asked for is the **query**. What it is compared with are the **keys**.
-# What is handed over are the **values**.
+# The names are those of the whole field. What is asked for is the **query**. What it is compared with are the
+# **keys**. What is handed over are the **values**.
 
 # %% [markdown]
 # ## Step 1: a score for every key
 #
 # A program cannot compare the *words* "fruit" and "apple" by their letters. So each word becomes a vector: a list of
-# numbers that says something about its meaning. In real models these numbers are learned. Here we make them up, with only
-# two: how edible a thing is, and how much you can sit on it.
+# numbers that says something about its meaning. In real models these numbers are learned. Here we make them up, with
+# only two: how edible a thing is, and how much you can sit on it.
 
 # %%
 words = ["apple", "banana", "chair"]
@@ -100,10 +99,11 @@ fruit = torch.tensor([2.0, 0.0])  # one query: (d,) = (2,)
 pd.DataFrame(keys.tolist(), index=words, columns=["edible", "to sit on"])
 
 # %% [markdown]
-# To score a key, multiply it by the query entry by entry and add up. For *apple* that is 2.0 · 3.0 + 0.0 · 0.1 = 6.0. This
-# is the **dot product**. It is large where both vectors have large entries in the same places.
+# To score a key, multiply it by the query entry by entry and add up. For *apple* that is 2.0 · 3.0 + 0.0 · 0.1 = 6.0.
+# This is the **dot product**. It is large where both vectors have large entries in the same places.
 #
 # **Exercise.** Score all the keys. Write the body, run the cell, then run the check below it.
+
 
 # %% id="similarity" tags=["exercise"]
 def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
@@ -116,8 +116,8 @@ check(similarity)
 
 # %% [markdown]
 # Stuck? Put `hint(similarity)` into a new cell: it knows which mistake you made, and says a little more each time.
-# `solution(similarity)` shows an answer. Without one you can still go on: `parts.similarity` is your own function once it has
-# passed, and the library's until then.
+# `solution(similarity)` shows an answer. Without one you can still go on: `parts.similarity` is your own function
+# once it has passed, and the library's until then.
 
 # %%
 scores = parts.similarity(fruit, keys)
@@ -126,8 +126,8 @@ pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 # %% [markdown]
 # ### Is that the cosine? Is it a distance?
 #
-# You will read that the dot product *is* cosine similarity. Take the query $(1, 0)$ and two keys. A points another way but is
-# long. B equals the query.
+# You will read that the dot product *is* cosine similarity. Take the query $(1, 0)$ and two keys. A points another
+# way but is long. B equals the query.
 #
 # **Predict.** Which key gets the larger dot product: `"A"` or `"B"`?
 
@@ -148,10 +148,9 @@ compare(prediction, measured="AB"[measures["dot product"].argmax()])
 measures.round(2)
 
 # %% [markdown]
-# The dot product is the cosine *times both lengths*: A wins by being long, though B fits perfectly by angle and by distance.
-# Only for vectors of length 1 do the three agree on the order. This follows from
-# $\|q - k\|^2 = \|q\|^2 + \|k\|^2 - 2\, q \cdot k$: with both lengths fixed at 1, only $q \cdot k$ is left. Let us see whether
-# they do.
+# The dot product is the cosine *times both lengths*: A wins by being long, though B fits perfectly by angle and by
+# distance. Only for vectors of length 1 do the three agree on the order. This follows from $\|q - k\|^2 = \|q\|^2 +
+# \|k\|^2 - 2\, q \cdot k$: with both lengths fixed at 1, only $q \cdot k$ is left. Let us see whether they do.
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
@@ -164,8 +163,8 @@ print("1000 unit vectors, same order by dot product and by distance:", bool((by_
 #
 # In two dimensions, two random directions are as likely to oppose as to agree. Words have hundreds of dimensions.
 #
-# **Predict.** Take two random vectors of width 512. What is the typical size (standard deviation) of the cosine between them: near 0.7, near 0.3, or
-# near 0.04?
+# **Predict.** Take two random vectors of width 512. What is the typical size (standard deviation) of the cosine
+# between them: near 0.7, near 0.3, or near 0.04?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -186,8 +185,8 @@ print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 # %% [markdown]
 # ## Step 2: from scores to weights
 #
-# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights have to be positive and add up to 1. Why not just divide by the sum? Because a score
-# may be negative.
+# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights have to be positive and add up to 1. Why not just divide by the
+# sum? Because a score may be negative.
 
 # %%
 for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
@@ -195,15 +194,18 @@ for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
     print(f"scores {example}  divided by their sum: {[round(w, 1) for w in (s / s.sum()).tolist()]}")
 
 # %% [markdown]
-# Weights of 20 and −10 are no shares of anything. The usual way out makes every score positive first, with the exponential
-# function, and then divides by the sum:
+# Weights of 20 and −10 are no shares of anything. The usual way out makes every score positive first, with the
+# exponential function, and then divides by the sum:
 #
 # $$\operatorname{softmax}(s)_i = \frac{e^{s_i}}{\sum_j e^{s_j}}$$
 #
-# A difference of 1 between two scores always means a factor of $e \approx 2.7$ between their weights, wherever the two lie.
+# A difference of 1 between two scores always means a factor of $e \approx 2.7$ between their weights, wherever the
+# two lie.
 #
-# **Exercise.** Write it for any number of rows: each row along the last axis becomes weights. It has to survive scores of ±1000, where
-# $e^{1000}$ is too large for a float. (What happens to the fraction if you subtract the same number from every score?)
+# **Exercise.** Write it for any number of rows: each row along the last axis becomes weights. It has to survive
+# scores of ±1000, where $e^{1000}$ is too large for a float. (What happens to the fraction if you subtract the same
+# number from every score?)
+
 
 # %% id="softmax" tags=["exercise"]
 def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
@@ -238,15 +240,17 @@ ax.set_xscale("log")
 print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 
 # %% [markdown]
-# Hot: every key gets the same weight, and the answer is the plain average of the values. Cold: the best key gets everything,
-# and we are back at a dict. **A hard lookup is the limit of a soft one at low temperature.** We want the soft one for a reason
-# that lesson 00 relied on: it has a gradient, so training can tell each key to come a little closer.
+# Hot: every key gets the same weight, and the answer is the plain average of the values. Cold: the best key gets
+# everything, and we are back at a dict. **A hard lookup is the limit of a soft one at low temperature.** We want the
+# soft one for a reason that lesson 00 relied on: it has a gradient, so training can tell each key to come a little
+# closer.
 
 # %% [markdown]
 # ## One lookup
 #
-# **Exercise.** Put the steps together: score, weigh, mix. The values are vectors now, as wide as you like (`d_v`); the result is one such
-# vector. You may use `parts.similarity` and `parts.softmax`.
+# **Exercise.** Put the steps together: score, weigh, mix. The values are vectors now, as wide as you like (`d_v`);
+# the result is one such vector. You may use `parts.similarity` and `parts.softmax`.
+
 
 # %% id="soft_lookup" tags=["exercise"]
 def soft_lookup(
@@ -268,18 +272,20 @@ print(f"the price of fruit: {price.item():.2f}")
 # %% [markdown]
 # The weights 0.6, 0.4 and 0 from the beginning, and the 8, came out of nothing but vectors.
 #
-# Here is another way to see it. In a reading test the question is the query: *When was Bob born?* Each sentence of the text has something it is
-# *about* (its key) and something it *says* (its value): "Bob was born in 1998" is about Bob's birth and says 1998.
-# You do not read the answer off the question; you match questions with what sentences are about, and take what they say.
+# Here is another way to see it. In a reading test the question is the query: *When was Bob born?* Each sentence of
+# the text has something it is *about* (its key) and something it *says* (its value): "Bob was born in 1998" is about
+# Bob's birth and says 1998. You do not read the answer off the question; you match questions with what sentences are
+# about, and take what they say.
 
 # %% [markdown]
 # ## Many queries at once
 #
-# All through this course we translate one thing: dates. At the end, your own Transformer will turn `3 mars 2021` into `2021-03-03`. Two
-# things have to happen. The pieces must be understood, and they must change places: the year, last in French, comes first.
+# All through this course we translate one thing: dates. At the end, your own Transformer will turn `3 mars 2021` into
+# `2021-03-03`. Two things have to happen. The pieces must be understood, and they must change places: the year, last
+# in French, comes first.
 #
-# Moving the right piece to the right place is a lookup. Each place of the output asks a question. Let us make up keys that say what a piece *is*: (day, month,
-# year).
+# Moving the right piece to the right place is a lookup. Each place of the output asks a question. Let us make up keys
+# that say what a piece *is*: (day, month, year).
 
 # %%
 pieces = ["3", "mars", "2021"]
@@ -289,8 +295,10 @@ questions = ["year?", "month?"]
 piece_queries = torch.tensor([[0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])  # (n_query, d) = (2, 3)
 
 # %% [markdown]
-# **Exercise.** Weigh every key for every query: a table with one row per query and one column per key, each row adding up to 1. One matrix product
-# finds all the dot products at once. It should also work with any batch axes in front.
+# **Exercise.** Weigh every key for every query: a table with one row per query and one column per key, each row
+# adding up to 1. One matrix product finds all the dot products at once. It should also work with any batch axes in
+# front.
+
 
 # %% id="attention_weights" tags=["exercise"]
 def attention_weights(
@@ -309,9 +317,11 @@ ax = plots.weights(weights, queries=questions, keys=pieces)
 pd.DataFrame(weights.tolist(), index=questions, columns=pieces).round(2)
 
 # %% [markdown]
-# Read it row by row: *year?* looks almost only at `2021`, *month?* mostly at `mars`, and a little at `3`, since days and months are both small numbers.
+# Read it row by row: *year?* looks almost only at `2021`, *month?* mostly at `mars`, and a little at `3`, since days
+# and months are both small numbers.
 #
 # **Exercise.** Now mix the values with these weights. This is attention.
+
 
 # %% id="attention" tags=["exercise"]
 def attention(
@@ -339,9 +349,9 @@ sharper = parts.attention(3 * piece_queries, piece_keys, piece_values)
 print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 
 # %% [markdown]
-# A soft lookup never quite leaves the others out: a few per cent of *3* pull the year down by dozens of years. Longer queries make larger
-# scores, larger scores make sharper weights: a model that needs an exact answer can *learn* to ask more loudly. What happens when the
-# scores get large without anybody wanting it is lesson 02.
+# A soft lookup never quite leaves the others out: a few per cent of *3* pull the year down by dozens of years. Longer
+# queries make larger scores, larger scores make sharper weights: a model that needs an exact answer can *learn* to
+# ask more loudly. What happens when the scores get large without anybody wanting it is lesson 02.
 
 # %% [markdown]
 # ## The formula
@@ -365,7 +375,8 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 #
 # Nothing in the formula says where in the list a key stands.
 #
-# **Predict.** We shuffle the keys and their values together. Is the output `"same"` or `"different"`? And if we shuffle the keys alone?
+# **Predict.** We shuffle the keys and their values together. Is the output `"same"` or `"different"`? And if we
+# shuffle the keys alone?
 
 # %% tags=["prediction"]
 prediction_together, prediction_alone = ..., ...
@@ -384,17 +395,19 @@ compare(prediction_together, measured=change(parts.attention(q, k[order], v[orde
 compare(prediction_alone, measured=change(parts.attention(q, k[order], v)))
 
 # %% [markdown]
-# Keys and values are pairs: together they may stand in any order, apart they are worth nothing. For a dict that is fine. For language it is a
-# problem, since "dog bites man" and "man bites dog" are different sentences. Lesson 05 puts the order back in.
+# Keys and values are pairs: together they may stand in any order, apart they are worth nothing. For a dict that is
+# fine. For language it is a problem, since "dog bites man" and "man bites dog" are different sentences. Lesson 05
+# puts the order back in.
 
 # %% [markdown]
 # ## Who asks whom
 #
 # The formula does not say where the three come from. Two cases have names:
 #
-# - **Cross-attention**: the queries come from one sequence, keys and values from another. The places of `2021-03-03` ask the pieces of `3 mars 2021`.
-# - **Self-attention**: all three come from the *same* sequence. Every piece asks all the pieces, itself included: is `3` a day or a month? Its neighbour `mars`
-#   knows.
+# - **Cross-attention**: the queries come from one sequence, keys and values from another. The places of `2021-03-03`
+#   ask the pieces of `3 mars 2021`.
+# - **Self-attention**: all three come from the *same* sequence. Every piece asks all the pieces, itself included: is
+#   `3` a day or a month? Its neighbour `mars` knows.
 
 # %%
 french, iso = torch.randn(3, 4), torch.randn(10, 4)  # 3 pieces, 10 characters, vectors of width 4
@@ -406,8 +419,9 @@ print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 #
 # ### Does everybody look at themselves most?
 #
-# In self-attention each vector meets itself among the keys. It is often said that the diagonal of the weights is therefore the largest. In a
-# Transformer, queries and keys are first projected by two different learned matrices. Before training these are random.
+# In self-attention each vector meets itself among the keys. It is often said that the diagonal of the weights is
+# therefore the largest. In a Transformer, queries and keys are first projected by two different learned matrices.
+# Before training these are random.
 #
 # **Predict.** 50 vectors, random projections: in what share of the rows is the diagonal the largest weight?
 
@@ -416,7 +430,7 @@ prediction = ...
 
 # %%
 x = torch.randn(200, 50, 32)  # 200 sequences of 50 vectors
-w_q, w_k = torch.randn(2, 32, 32) / math.sqrt(32)
+w_q, w_k = torch.randn(2, 200, 32, 32) / math.sqrt(32)  # new projections for every sequence
 itself = torch.arange(50)
 raw = (parts.attention_weights(x, x).argmax(dim=-1) == itself).float().mean()
 projected = (parts.attention_weights(x @ w_q, x @ w_k).argmax(dim=-1) == itself).float().mean()
@@ -424,19 +438,21 @@ compare(prediction, measured=f"{projected:.0%}")
 print(f"without projections: {raw:.0%}")
 
 # %% [markdown]
-# Without projections, nearly everybody looks at themselves, since $x \cdot x$ is a sum of squares. With two different projections a vector no longer looks most
-# like itself, and 1 row in 50 is mere chance. What the diagonal does in a trained model is for the training to decide.
+# Without projections, nearly everybody looks at themselves, since $x \cdot x$ is a sum of squares. With two different
+# projections a vector no longer looks most like itself, and 1 row in 50 is mere chance. What the diagonal does in a
+# trained model is for the training to decide.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# This version is from a blog post. It is short, it ran, and it gives the right shape. The check says where it goes wrong.
-# Find the line and mend it.
+# This version is from a blog post. It is short, it ran, and it gives the right shape. The check says where it goes
+# wrong. Find the line and mend it.
+
 
 # %% id="mend-attention" tags=["bug-hunt"]
 def attention_from_a_blog(queries, keys, values):
     scores = torch.einsum("...qd,...kd->...qk", queries, keys)
-    weights = torch.exp(scores - scores.amax(dim=-1, keepdim=True))
+    weights = torch.exp(scores - scores.max())
     weights = weights / weights.sum(dim=-2, keepdim=True)
     return torch.einsum("...qk,...kv->...qv", weights, values)
 
@@ -447,16 +463,18 @@ check(attention_from_a_blog, "attention")
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Ask what must be true of the weights, and print it: do the rows add up to 1? Then try the smallest inputs. With a single query,
-# these weights are all the same number: each is divided by itself. And use as many keys as queries only *once*: with different numbers,
-# a mixed-up axis shows.
+# Ask what must be true of the weights, and print it: do the rows add up to 1? Then try the smallest inputs. With a
+# single query, these weights are all the same number: each is divided by itself. And use as many keys as queries only
+# *once*: with different numbers, a mixed-up axis shows.
 # </details>
 
 # %% [markdown]
 # ## ★ Transfer: look up by nearness
 #
-# The dot product is one way to score, not the only one. Statisticians predict a value at a new point by averaging the values of the points around it,
-# near ones counting more: the score of a key is $-\tfrac12 \|q - k\|^2$. Write this kind of attention, from nothing.
+# The dot product is one way to score, not the only one. Statisticians predict a value at a new point by averaging the
+# values of the points around it, near ones counting more: the score of a key is $-\tfrac12 \|q - k\|^2$. Write this
+# kind of attention, from nothing.
+
 
 # %% id="distance_attention" tags=["exercise"]
 def distance_attention(
@@ -472,7 +490,8 @@ def distance_attention(
 check(distance_attention)
 
 # %% [markdown]
-# Here it is at work: 40 noisy points on a sine curve are the keys (where) and values (how high); 200 places in between ask.
+# Here it is at work: 40 noisy points on a sine curve are the keys (where) and values (how high); 200 places in
+# between ask.
 
 # %%
 where = torch.rand(40, 1) * 6
@@ -503,7 +522,9 @@ rows = [
     ("attention_weights", [q, k], parts.attention_weights(q, k)),
     ("attention", [q, k, v], parts.attention(q, k, v)),
 ]
-shapes = [(name, ", ".join(str(tuple(i.shape)) for i in inputs), str(tuple(out.shape)), 0) for name, inputs, out in rows]
+shapes = [
+    (name, ", ".join(str(tuple(i.shape)) for i in inputs), str(tuple(out.shape)), 0) for name, inputs, out in rows
+]
 print(sizes)
 pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "parameters"])
 
@@ -517,64 +538,66 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Explain attention without a formula.</summary>
 #
-# A dictionary lookup in which every entry answers in part. The query is compared with every key, the matches become shares
-# that add up to 1, and the result is the values mixed in these shares. (<i>One lookup</i>: fruit costs 8.)
+# A dictionary lookup in which every entry answers in part. The query is compared with every key, the matches become
+# shares that add up to 1, and the result is the values mixed in these shares. (<i>One lookup</i>: fruit costs 8.)
 # </details>
 #
 # <details><summary>Which sizes of queries, keys and values must agree?</summary>
 #
-# Queries and keys share their width, since they are multiplied entry by entry. There are as many values as keys, since they are pairs. The number of queries and
-# the width of the values are free. (<i>In short</i>: the table has 4, 6, 8 and 3.)
+# Queries and keys share their width, since they are multiplied entry by entry. There are as many values as keys,
+# since they are pairs. The number of queries and the width of the values are free. (<i>In short</i>: the table has 4,
+# 6, 8 and 3.)
 # </details>
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
 #
-# Only for unit vectors. In general it is the cosine times both lengths, so a long key can beat one that points exactly the right way.
-# (<i>Is that the cosine?</i>: A beats B.)
+# Only for unit vectors. In general it is the cosine times both lengths, so a long key can beat one that points
+# exactly the right way. (<i>Is that the cosine?</i>: A beats B.)
 # </details>
 #
 # <details><summary>Why softmax, and not scores divided by their sum?</summary>
 #
-# Scores may be negative or add up to nearly 0; then such shares are negative or huge. The exponential makes all positive, keeps their order, and
-# is differentiable. (<i>Step 2</i>: weights of 20 and −10.)
+# Scores may be negative or add up to nearly 0; then such shares are negative or huge. The exponential makes all
+# positive, keeps their order, and is differentiable. (<i>Step 2</i>: weights of 20 and −10.)
 # </details>
 
 # %% [markdown]
 # <details><summary>How do you keep softmax from overflowing?</summary>
 #
-# Subtract each row's maximum from its scores. The result does not change, because the same factor cancels above and below, and the largest exponent is then
-# exp(0) = 1. (The check of <code>softmax</code> tries ±1000.)
+# Subtract each row's maximum from its scores. The result does not change, because the same factor cancels above and
+# below, and the largest exponent is then exp(0) = 1. (The check of <code>softmax</code> tries ±1000.)
 # </details>
 #
 # <details><summary>What happens to the output if the keys and values are permuted? If the queries are?</summary>
 #
-# Keys and values together: nothing. Queries: the outputs are permuted in the same way, since each row is computed by itself.
-# (<i>A dictionary has no order</i>.)
+# Keys and values together: nothing. Queries: the outputs are permuted in the same way, since each row is computed by
+# itself. (<i>A dictionary has no order</i>.)
 # </details>
 #
 # <details><summary>What is the difference between self-attention and cross-attention?</summary>
 #
-# Only where the three come from. Self: all from one sequence. Cross: queries from one, keys and values from another; the output has as many rows as there are
-# queries. (<i>Who asks whom</i>: 10 rows against 3.)
+# Only where the three come from. Self: all from one sequence. Cross: queries from one, keys and values from another;
+# the output has as many rows as there are queries. (<i>Who asks whom</i>: 10 rows against 3.)
 # </details>
 #
 # <details><summary>Is the diagonal of a self-attention matrix always the largest?</summary>
 #
-# No. It tends to be if queries and keys are the raw vectors. After two different projections it is no more likely to be the largest than any other entry, until training makes it so.
-# (<i>Does everybody look at themselves most?</i>)
+# No. It tends to be if queries and keys are the raw vectors. After two different projections it is no more likely to
+# be the largest than any other entry, until training makes it so. (<i>Does everybody look at themselves most?</i>)
 # </details>
 
 # %% [markdown]
 # ## What to read next
 #
-# - Vaswani et al. (2017), *Attention Is All You Need*, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2: the same formula with one more
-#   symbol, the subject of lesson 02.
+# - Vaswani et al. (2017), *Attention Is All You Need*, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section
+#   3.2: the same formula with one more symbol, the subject of lesson 02.
 # - `transformer_lab/dot_product.py`: the library's version, with masks and weights.
 #
 # <details><summary>For instructors</summary>
 #
-# *Points*: similarity 1, softmax 2, soft_lookup 2, attention_weights 2, attention 3; stretch: distance_attention 2. The bug hunt is not graded.
-# *Where students stumble*: the axis of the softmax (ask: what adds up to 1, and why that?); `keepdim`; mixing keys instead of
-# values. *To ask in class*: what would a dict with two equally good keys do, and what does attention do? When is the plain average the right answer? Let them
-# find a query that gets exactly 5, the price of a banana.
+# *Points*: similarity 1, softmax 2, soft_lookup 2, attention_weights 2, attention 3; stretch: distance_attention 2.
+# The bug hunt is not graded. *Where students stumble*: the axis of the softmax (ask: what adds up to 1, and why
+# that?); `keepdim`; mixing keys instead of values. *To ask in class*: what would a dict with two equally good keys
+# do, and what does attention do? When is the plain average the right answer? Let them find a query that gets exactly
+# 5, the price of a banana.
 # </details>
