@@ -445,12 +445,12 @@ print(f"without projections: {raw:.0%}")
 # %% [markdown]
 # ## Bug hunt
 #
-# This version is from a blog post. It is short, it ran, and it gives the right shape. The check says where it goes
+# A colleague sends you this version. It is short, it runs, and it gives the right shape. The check says where it goes
 # wrong. Find the line and mend it.
 
 
 # %% id="mend-attention" tags=["bug-hunt"]
-def attention_from_a_blog(queries, keys, values):
+def attention_of_a_colleague(queries, keys, values):
     scores = torch.einsum("...qd,...kd->...qk", queries, keys)
     weights = torch.exp(scores - scores.max())
     weights = weights / weights.sum(dim=-2, keepdim=True)
@@ -458,7 +458,7 @@ def attention_from_a_blog(queries, keys, values):
 
 
 # %% id="check-mend-attention"
-check(attention_from_a_blog, "attention")
+check(attention_of_a_colleague, "attention")
 
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
@@ -522,9 +522,7 @@ rows = [
     ("attention_weights", [q, k], parts.attention_weights(q, k)),
     ("attention", [q, k, v], parts.attention(q, k, v)),
 ]
-shapes = [
-    (name, ", ".join(str(tuple(i.shape)) for i in inputs), str(tuple(out.shape)), 0) for name, inputs, out in rows
-]
+shapes = [(name, ", ".join(str(tuple(i.shape)) for i in ins), str(tuple(out.shape)), 0) for name, ins, out in rows]
 print(sizes)
 pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "parameters"])
 

@@ -219,7 +219,8 @@ print("your softmax or the library's:", [f"{w:.0f}" for w in parts.softmax(huge)
 # Training moves the scores a little and sees what changes. So ask: if score $j$ moves, how far does weight $i$ move?
 # With $p = \operatorname{softmax}(s)$:
 #
-# $$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j), \quad \delta_{ij} = 1 \text{ if } i = j \text{ else } 0$$
+# $$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j),
+# \quad \delta_{ij} = 1 \text{ if } i = j \text{, else } 0$$
 #
 # Derive it if you like: for $i \neq j$ only the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i = j$
 # the numerator does too. All these numbers together, row $i$ and column $j$, are called the **Jacobian**.
