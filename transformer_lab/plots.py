@@ -9,16 +9,23 @@ from itertools import cycle
 from typing import Any
 
 import matplotlib.pyplot as plt
-import torch
+import numpy as np
 from jaxtyping import Bool, Float, Real
+from matplotlib import colormaps
 from matplotlib.axes import Axes
+from matplotlib.colors import Colormap
+from matplotlib.image import AxesImage
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
+STYLES = [(COLOURS[i % 4], DASHES[(i + i // 4) % 4]) for i in range(16)]
+"""Sixteen lines that all look different, neighbours both by colour and by dashes."""
 FEW = 12
 """Up to so many cells a side, each cell shows its number."""
+LONG = 6
+"""Column names of more letters are turned upright, lest they run into each other."""
 
 
 def weights(
@@ -36,14 +43,17 @@ def weights(
         ax: Where to draw; a figure of its own if None.
 
     Raises:
-        ValueError: There are not as many names as rows or columns.
+        ValueError: There are no weights, or they are not between 0 and 1, or there are not as many names as rows or
+            columns.
     """
-    ax = _map(weights, queries, keys, ax, colours="viridis", colour_bar="weight")
+    image = _map(weights, queries, keys, ax, colours=colormaps["viridis"])
+    image.figure.colorbar(image, ax=image.axes, label="weight")
     if max(weights.shape) <= FEW:
         for i, row in enumerate(weights.tolist()):
             for j, weight in enumerate(row):
-                ax.text(j, i, f"{weight:.2f}", ha="center", va="center", color="black" if weight > 0.6 else "white")
-    return ax
+                colour = "white" if weight < 0.43 else "black"  # where black begins to stand out more than white
+                image.axes.text(j, i, f"{weight:.2f}", ha="center", va="center", color=colour)
+    return image.axes
 
 
 def mask(
@@ -56,7 +66,9 @@ def mask(
 
     Arguments and errors are those of ``weights``.
     """
-    return _map(mask.float(), queries, keys, ax, colours="cividis", colour_bar=None)
+    image = _map(mask.float(), queries, keys, ax, colours=colormaps["cividis"].resampled(2))
+    image.figure.colorbar(image, ax=image.axes).set_ticks([0.25, 0.75], labels=["hidden", "may look"])
+    return image.axes
 
 
 def lines(
@@ -76,41 +88,44 @@ def lines(
         ax: Where to draw; a figure of its own if None.
 
     Raises:
-        ValueError: A line has more or fewer points than x.
+        ValueError: There are no lines, or one has more or fewer points than x.
     """
-    ax = ax or _axes(6.0, 3.2)
-    for (label, y), colour, dash in zip(ys.items(), cycle(COLOURS), cycle(DASHES), strict=False):
+    if not ys:
+        raise ValueError("there is nothing to draw: ys holds no lines")
+    for label, y in ys.items():
         if len(y) != len(x):
             raise ValueError(f"each line needs as many points as x; got {len(y)} for {label!r}, and {len(x)} x")
-        ax.plot(_numbers(x), _numbers(y), dash, color=colour, label=label, linewidth=2)
+    ax = ax or _axes(6.0, 3.2)
+    for (label, y), (colour, dashes) in zip(ys.items(), cycle(STYLES), strict=False):
+        ax.plot(_numbers(x), _numbers(y), dashes, color=colour, label=label, linewidth=2)
     ax.set(xlabel=xlabel, ylabel=ylabel)
     ax.legend(frameon=False)
     return ax
 
 
-def histogram(samples: Mapping[str, Float[Tensor, " n"]], xlabel: str, bins: int = 30, ax: Axes | None = None) -> Axes:
+def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int = 30, ax: Axes | None = None) -> Axes:
     """Draw how often values come, as outlines over one set of bins that spans all the samples.
 
     Args:
-        samples: Values by label.
+        samples: Values by label, in any shape; the bars of each label add up to 1.
         xlabel: What the values are.
         bins: How many bins.
         ax: Where to draw; a figure of its own if None.
 
     Raises:
-        ValueError: There are no values.
+        ValueError: There are no samples, or one holds no values.
     """
-    everything = torch.cat([s.flatten() for s in samples.values()]) if samples else torch.empty(0)
-    if not len(everything):
-        raise ValueError("there is nothing to draw: samples holds no values")
+    values = {label: _numbers(sample.flatten()) for label, sample in samples.items()}
+    if not values or not all(values.values()):
+        sizes = {label: len(numbers) for label, numbers in values.items()}
+        raise ValueError(f"each label needs at least one sample; got so many samples: {sizes}")
     ax = ax or _axes(6.0, 3.2)
-    edges = torch.linspace(float(everything.min()), float(everything.max()), bins + 1).tolist()
-    for (label, values), colour, dash in zip(samples.items(), cycle(COLOURS), cycle(DASHES), strict=False):
-        share = torch.full_like(values.flatten(), 1 / values.numel())
+    edges = np.histogram_bin_edges(np.concatenate(list(values.values())), bins).tolist()
+    for (label, numbers), (colour, dashes) in zip(values.items(), cycle(STYLES), strict=False):
+        shares = np.full(len(numbers), 1 / len(numbers))
         ax.hist(
-            _numbers(values.flatten()), edges, weights=_numbers(share),
-            histtype="step", color=colour, linestyle=dash, label=label, linewidth=2,
-        )  # fmt: skip
+            numbers, edges, weights=shares, histtype="step", color=colour, linestyle=dashes, linewidth=2, label=label
+        )
     ax.set(xlabel=xlabel, ylabel="share")
     ax.legend(frameon=False)
     return ax
@@ -121,10 +136,13 @@ def _map(
     queries: Sequence[str] | None,
     keys: Sequence[str] | None,
     ax: Axes | None,
-    colours: str,
-    colour_bar: str | None,
-) -> Axes:
+    colours: Colormap,
+) -> AxesImage:
     n_query, n_key = cells.shape
+    if not cells.numel():
+        raise ValueError(f"there is nothing to draw; got n_query={n_query}, n_key={n_key}")
+    if not (cells.min() >= 0 and cells.max() <= 1):
+        raise ValueError(f"weights lie between 0 and 1; got {cells.min():.3g} to {cells.max():.3g}")
     for what, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
         if names is not None and len(names) != n:
             raise ValueError(f"{n} {what} need as many names; got {len(names)}: {', '.join(names)}")
@@ -133,12 +151,12 @@ def _map(
     ax.set(xlabel="key (column)", ylabel="query (row)")
     for axis, names in ((ax.xaxis, keys), (ax.yaxis, queries)):
         if names is None:
-            axis.set_major_locator(MaxNLocator(integer=True))
+            axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         else:
             axis.set_ticks(range(len(names)), names)
-    if colour_bar:
-        ax.figure.colorbar(image, ax=ax, label=colour_bar)
-    return ax
+    if keys and max(map(len, keys)) > LONG:
+        ax.tick_params(axis="x", rotation=90)
+    return image
 
 
 def _axes(width: float, height: float) -> Axes:
@@ -146,4 +164,4 @@ def _axes(width: float, height: float) -> Axes:
 
 
 def _numbers(values: Tensor | Sequence[int | float]) -> Any:
-    return values.detach().cpu().numpy() if isinstance(values, Tensor) else values
+    return values.tolist() if isinstance(values, Tensor) else values
