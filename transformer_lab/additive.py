@@ -14,7 +14,10 @@ def additive_scores(
     w_k: Float[Tensor, "d_h d_k"],
     w: Float[Tensor, " d_h"],
 ) -> Float[Tensor, "batch n_query n_key"]:
-    """Score every key for every query by w · tanh(W_q q + W_k k)."""
+    """Score every key for every query by a small network.
+
+    ``w · tanh(W_q q + W_k k)``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473.
+    """
     from_queries = (queries @ w_q.transpose(0, 1)).unsqueeze(-2)  # (batch, n_query, 1, d_h)
     from_keys = (keys @ w_k.transpose(0, 1)).unsqueeze(-3)  # (batch, 1, n_key, d_h)
     return torch.tanh(from_queries + from_keys) @ w
@@ -24,7 +27,8 @@ class AdditiveAttention(nn.Module):
     """Mix the values by scores that a small network gives to each pair of query and key.
 
     ``softmax(w · tanh(W_q q + W_k k)) v``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473. It holds
-    ``d_h (d_q + d_k + 1)`` parameters, where dot-product attention has none, and computes a hidden vector per pair.
+    ``d_h (d_q + d_k + 1)`` parameters, where dot-product attention has none, and keeps d_h numbers per pair of query
+    and key, where dot-product attention keeps one.
 
     Args:
         d_q: Width of the queries.

@@ -13,7 +13,10 @@ from torch.nn import functional as F
 def soft_lookup(
     query: Float[Tensor, " d"], keys: Float[Tensor, "n d"], values: Float[Tensor, "n d_v"]
 ) -> Float[Tensor, " d_v"]:
-    """Mix the values, each by how well its key matches the query."""
+    """Mix the values, each by how well its key matches the query.
+
+    ``softmax(K q) V``: the dot score of Luong et al. (2015), arXiv:1508.04025, for one query.
+    """
     scores = keys @ query
     weights = torch.softmax(scores, dim=0)
     return weights @ values
@@ -41,14 +44,10 @@ def scaled_dot_product_attention(
         The mixed values, and the weights that mixed them. Each row of weights sums to 1,
         or is all 0 if the mask leaves that query no key.
 
-    Raises:
-        ValueError: There are no keys, or their width is 0.
-
     >>> q, k, v = torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]])
     >>> scaled_dot_product_attention(q, k, v)
     (tensor([[2.]]), tensor([[0.5000, 0.5000]]))
     """
-    _check(k)
     scores = (q / k.shape[-1] ** 0.5) @ k.transpose(-2, -1)
     weights = masked_softmax(scores, mask)
     return weights @ v, weights
@@ -62,14 +61,17 @@ def attend(
 ) -> Float[Tensor, "*batch n_query d_v"]:
     """Give the output of ``scaled_dot_product_attention`` through torch's fused kernels, which keep no weights.
 
-    The memory it takes grows with the number of keys, not with queries times keys, where torch has a kernel for
-    the case. Arguments and edge cases are those of ``scaled_dot_product_attention``.
+    Their memory grows with queries plus keys, not with queries times keys. On a CPU, torch has them for four axes
+    (batch, heads, position, width) with d_v = d_k; elsewhere it falls back on the plain formula. Arguments and edge
+    cases are those of ``scaled_dot_product_attention``.
+
+    >>> attend(torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]]))
+    tensor([[2.]])
     """
-    _check(k)
     if mask is None:
         return F.scaled_dot_product_attention(q, k, v)
     sees_nothing = ~mask.any(dim=-1, keepdim=True)
-    # What a fully hidden row gives differs between torch's kernels, nan among it; so none is ever handed over.
+    # Some kernels give nan for a fully hidden row (pytorch/pytorch#156707), so none is ever handed over.
     output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | sees_nothing)
     return output.masked_fill(sees_nothing, 0.0)
 
@@ -82,6 +84,10 @@ def masked_softmax(
     Args:
         scores: How well each key matches each query.
         mask: True where a query may look at a key. None hides nothing.
+
+    >>> masked_softmax(torch.zeros(2, 3), torch.tensor([[True, True, False], [False, False, False]]))
+    tensor([[0.5000, 0.5000, 0.0000],
+            [0.0000, 0.0000, 0.0000]])
     """
     if mask is None:
         return torch.softmax(scores, dim=-1)
@@ -89,10 +95,3 @@ def masked_softmax(
     # The softmax of a row of -inf is nan, and so is its gradient. Such rows are let through here, and zeroed below.
     weights = torch.softmax(scores.masked_fill(~(mask | sees_nothing), -torch.inf), dim=-1)
     return weights.masked_fill(sees_nothing, 0.0)
-
-
-def _check(k: Float[Tensor, "*batch n_key d_k"]) -> None:
-    if 0 in k.shape[-2:]:
-        raise ValueError(
-            f"attention needs at least one key, of width at least 1; got n_key={k.shape[-2]}, d_k={k.shape[-1]}"
-        )

@@ -43,7 +43,7 @@ def causal_mask(
     """
     n_key = n_query if n_key is None else n_key
     if not 0 <= n_query <= n_key:
-        raise ValueError(f"a causal mask needs at least as many keys as queries; got n_query={n_query}, n_key={n_key}")
+        raise ValueError(f"a causal mask needs 0 ≤ n_query ≤ n_key; got n_query={n_query}, n_key={n_key}")
     return torch.ones(n_query, n_key, dtype=torch.bool, device=device).tril(n_key - n_query)
 
 
