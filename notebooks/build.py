@@ -1,0 +1,197 @@
+"""Build the lessons: every ``source/NN_word.py`` becomes an executed ``NN_word.ipynb`` beside this script.
+
+    python notebooks/build.py                  build all lessons
+    python notebooks/build.py 01_lookup        build one
+    python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
+
+A cell whose source and text outputs are as before is left as it is stored, pictures included: building twice changes
+no byte, on any machine.
+"""
+
+import argparse
+import difflib
+import os
+import re
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import jupytext
+import nbformat
+from jupyter_client.kernelspec import KernelSpecManager
+from jupyter_client.manager import AsyncKernelManager
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError, DeadKernelError
+from nbformat import NotebookNode
+
+FOLDER = Path(__file__).parent
+SECONDS_PER_CELL = 120
+METADATA = {
+    "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
+    "language_info": {"name": "python"},  # no version: it differs between machines
+}
+ENVIRONMENT = {"TRANSFORMER_LAB_CHECK_SHAPES": "1", "TRANSFORMER_LAB_STRICT": "0", "OMP_NUM_THREADS": "1"}
+
+
+def read_source(path: Path) -> NotebookNode:
+    """Read a lesson's source as a notebook that has not been executed.
+
+    Every cell gets a stable id: the one in its marker, or else its section's name and its number in the section, so
+    that a new cell renames only those that follow in the same section.
+
+    Raises:
+        ValueError: Two markers ask for the same id.
+    """
+    book = jupytext.read(path, fmt="py:percent")
+    given = [cell.metadata["id"] for cell in book.cells if "id" in cell.metadata]
+    if twice := sorted({name for name in given if given.count(name) > 1}):
+        raise ValueError(f"{path.name}: more than one cell has the id {', '.join(twice)}")
+    taken, section, number = set(given), "start", 0
+    cells = []
+    for cell in book.cells:
+        if heading := cell.cell_type == "markdown" and re.search(r"^#+ (.+)$", cell.source, re.MULTILINE):
+            section, number = _slug(heading[1]), 0
+        name = cell.metadata.get("id")
+        while name is None or (name in taken and "id" not in cell.metadata):
+            number += 1
+            name = section if number == 1 and heading else f"{section}-{number}"
+        taken.add(name)
+        tags = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
+        make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
+        cells.append(make(cell.source, id=name, metadata=tags))
+    return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
+
+
+def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str, str] | None = None) -> NotebookNode:
+    """Run all cells of a notebook in order, in a fresh kernel of the Python that runs now; fill in its outputs.
+
+    Args:
+        book: The notebook, which is changed.
+        folder: Where its kernel works.
+        environment: Variables to set beside those that lessons are built with.
+
+    Raises:
+        CellExecutionError: A cell raised something; it is shown.
+    """
+    inherited = {name: value for name, value in os.environ.items() if name != "MPLBACKEND"}  # pictures go inline
+    # With no folders to look in, the only kernel there is belongs to the running interpreter.
+    kernel = AsyncKernelManager(kernel_name="python3", kernel_spec_manager=KernelSpecManager(kernel_dirs=[]))
+    client = NotebookClient(
+        book,
+        km=kernel,
+        timeout=SECONDS_PER_CELL,
+        extra_arguments=["--log-level=ERROR"],
+        coalesce_streams=True,
+        record_timing=False,
+        store_widget_state=False,
+        resources={"metadata": {"path": str(folder)}},
+    )
+    client.execute(cleanup_kc=True, env={**inherited, **ENVIRONMENT, **(environment or {})})
+    book.metadata = nbformat.from_dict(METADATA)
+    return book
+
+
+def differences(new: NotebookNode, old: NotebookNode) -> Iterator[str]:
+    """Tell how two notebooks differ in ids, order, sources, tags and text outputs; pictures may."""
+    ids = [[cell.id for cell in book.cells] for book in (old, new)]
+    yield from (f"cells: {line}" for line in _changes(*ids))
+    stored = {cell.id: cell for cell in old.cells}
+    for cell in new.cells:
+        if cell.id in stored:
+            before, after = comparable(stored[cell.id]), comparable(cell)
+            for part in after:
+                yield from (f"{part} of {cell.id}: {line}" for line in _changes(before[part], after[part]))
+
+
+def comparable(cell: NotebookNode) -> dict[str, list[str]]:
+    """List, line by line, all of a cell that has to be the same on every machine."""
+    tags = list(cell.metadata.get("tags", []))
+    outputs = [] if "nbval-ignore-output" in tags else [line for o in cell.get("outputs", []) for line in text_of(o)]
+    return {
+        "kind": [cell.cell_type, f"run {cell.get('execution_count')}"],
+        "tags": tags,
+        "source": cell.source.splitlines(),
+        "output": outputs,
+    }
+
+
+def text_of(output: Mapping[str, Any]) -> list[str]:
+    """List the lines of an output, those of its pictures left out."""
+    if output["output_type"] == "stream":
+        return [f"{output['name']}: {line}" for line in output["text"].splitlines()]
+    if output["output_type"] == "error":
+        return [f"error: {output['ename']}: {output['evalue']}"]
+    shown = {kind: data for kind, data in output["data"].items() if not kind.startswith("image/")}
+    return [f"{kind}: {line}" for kind in sorted(shown) for line in str(shown[kind]).splitlines()]
+
+
+def keep_what_is_the_same(new: NotebookNode, old: NotebookNode) -> NotebookNode:
+    """Put the stored cell in the place of a new one wherever at most the pictures differ."""
+    stored = {cell.id: cell for cell in old.cells}
+    same = (cell.id in stored and comparable(stored[cell.id]) == comparable(cell) for cell in new.cells)
+    new.cells = [stored[cell.id] if is_same else cell for cell, is_same in zip(new.cells, same, strict=True)]
+    return new
+
+
+def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
+    """Build one lesson.
+
+    Args:
+        name: Such as ``01_lookup``.
+        check: Whether to leave the stored notebook alone.
+        folder: Where the notebooks are, and their sources under ``source``.
+
+    Returns:
+        How the new notebook differs from the one that was stored.
+    """
+    path = folder / f"{name}.ipynb"
+    new = execute(read_source(folder / "source" / f"{name}.py"), folder)
+    old = nbformat.read(path, as_version=4) if path.exists() else nbformat.v4.new_notebook()
+    told = list(differences(new, old))
+    if not check:
+        text = nbformat.writes(keep_what_is_the_same(new, old)) + "\n"
+        if not path.exists() or path.read_text(encoding="utf-8") != text:
+            path.write_text(text, encoding="utf-8", newline="\n")
+    return told
+
+
+def lessons(folder: Path = FOLDER) -> list[str]:
+    """List the names of all lessons that have a source."""
+    return sorted(path.stem for path in (folder / "source").glob("*.py"))
+
+
+def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
+    """Build or check the lessons named on the command line; 0 if all is well."""
+    parser = argparse.ArgumentParser(description="Build the lessons from their sources.")
+    parser.add_argument("names", nargs="*", metavar="NAME", help="a lesson such as 01_lookup; all if none is given")
+    parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
+    options = parser.parse_args(arguments)
+    if unknown := sorted(set(options.names) - set(lessons(folder))):
+        parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(lessons(folder))}")
+    failed = False
+    for name in options.names or lessons(folder):
+        try:
+            told = build(name, options.check, folder)
+        except (CellExecutionError, DeadKernelError, TimeoutError, ValueError) as error:
+            print(f"{name}: not built.\n{error}", file=sys.stderr)
+            failed = True
+            continue
+        print(f"{name}: {'differs' if told and options.check else 'changed' if told else 'as stored'}")
+        print("".join(f"  {line}\n" for line in told), end="")
+        failed |= options.check and bool(told)
+    return int(failed)
+
+
+def _slug(heading: str) -> str:
+    """Turn a heading into a short id; 64 characters are the most that a notebook allows."""
+    return re.sub(r"[^a-z0-9]+", "-", heading.lower()).strip("-")[:50].strip("-") or "section"
+
+
+def _changes(before: Sequence[str], after: Sequence[str]) -> list[str]:
+    """List the lines that went (-) and came (+)."""
+    return [line for line in difflib.ndiff(before, after) if line[0] in "+-"]
+
+
+if __name__ == "__main__":
+    sys.exit(main())
