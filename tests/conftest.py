@@ -1,0 +1,20 @@
+"""What holds for every test: shapes are checked, one torch thread, no screen, and no test fails for being slow."""
+
+import os
+
+os.environ["TRANSFORMER_LAB_CHECK_SHAPES"] = "1"  # read when the library is first imported; lessons inherit it
+
+import matplotlib
+import torch
+from hypothesis import Phase, settings
+
+matplotlib.use("Agg")  # not by MPLBACKEND, which the kernels of lessons would inherit
+torch.set_num_threads(1)
+settings.register_profile(
+    "tests",
+    deadline=None,
+    # Known mistakes fail on purpose: that should be quick, and raise a plain AssertionError.
+    phases=[phase for phase in Phase if phase != Phase.explain],
+    report_multiple_bugs=False,
+)
+settings.load_profile("tests")

@@ -1,0 +1,57 @@
+"""Inputs to draw from: small, in float64, of sizes that all differ, so that a swapped axis cannot hide."""
+
+from typing import NamedTuple
+
+import torch
+from hypothesis import strategies as st
+from torch import Tensor
+
+
+class Inputs(NamedTuple):
+    """What an attention takes."""
+
+    q: Tensor
+    k: Tensor
+    v: Tensor
+    mask: Tensor
+
+
+def sizes(n: int) -> st.SearchStrategy[list[int]]:
+    """Draw n sizes that all differ."""
+    return st.lists(st.sampled_from([1, 2, 3, 5, 7, 11]), min_size=n, max_size=n, unique=True)
+
+
+def generators() -> st.SearchStrategy[torch.Generator]:
+    """Draw a source of randomness; what is drawn from it has no structure that would be worth shrinking."""
+    return st.integers(0, 2**32 - 1).map(torch.Generator().manual_seed)
+
+
+def normal(rng: torch.Generator, *shape: int) -> Tensor:
+    """Draw standard normal numbers."""
+    return torch.randn(*shape, generator=rng, dtype=torch.float64)
+
+
+@st.composite
+def attention_inputs(draw: st.DrawFn) -> Inputs:
+    """Draw queries, keys, values and a mask that hides about a third of the keys, and one query's keys altogether.
+
+    There are no, one or two leading axes. With two, d_v is sometimes d_k: what torch's fused kernels ask for.
+    """
+    n_query, n_key, d_k, d_v, *leading = draw(st.integers(4, 6).flatmap(sizes))
+    if len(leading) == 2 and draw(st.booleans()):
+        d_v = d_k
+    rng = draw(generators())
+    mask = torch.rand(*leading, n_query, n_key, generator=rng) < 0.7
+    if n_query > 1:
+        mask[..., draw(st.integers(0, n_query - 1)), :] = False
+    return Inputs(
+        normal(rng, *leading, n_query, d_k), normal(rng, *leading, n_key, d_k), normal(rng, *leading, n_key, d_v), mask
+    )
+
+
+@st.composite
+def padded_tokens(draw: st.DrawFn, pad_id: int) -> Tensor:
+    """Draw a batch of tokens with padding anywhere, a sentence of nothing but padding among them now and then."""
+    batch, n = draw(sizes(2))
+    token = st.integers(pad_id - 2, pad_id + 2)
+    return torch.tensor(draw(st.lists(st.lists(token, min_size=n, max_size=n), min_size=batch, max_size=batch)))

@@ -1,0 +1,110 @@
+"""Every mistake people are known to make breaks the test that is meant for it; so the tests are worth something."""
+
+from functools import partial
+from inspect import signature
+
+import pytest
+import torch
+
+from tests import known_mistakes as wrong
+from tests import test_additive as additive
+from tests import test_attention_properties as properties
+from tests import test_dot_product as dot_product
+from tests import test_masks as masks
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lookup import SOFT_LOOKUP
+from transformer_lab.course.exercises.scaling import ADDITIVE_SCORES, SCALED_DOT_PRODUCT_ATTENTION
+
+
+def mistakes_in(exercise: Exercise) -> list[wrong.Function]:
+    return [attempt for mistake in exercise.mistakes for attempt in mistake.spellings]
+
+
+in_bfloat16 = partial(properties.test_numbers_keep_their_type, dtype=torch.bfloat16, tolerance=0.05)
+
+MEANT = {
+    dot_product.test_a_lookup_mixes_the_values_by_how_well_their_keys_match: mistakes_in(SOFT_LOOKUP),
+    dot_product.test_without_a_mask_it_is_the_formula: mistakes_in(SCALED_DOT_PRODUCT_ATTENTION),
+    dot_product.test_with_a_mask_it_is_the_formula_over_the_keys_that_are_left: [
+        wrong.inverted,
+        wrong.not_masked,
+        wrong.scores_of_zero,
+        wrong.softmax_over_queries,
+        wrong.reads_the_mask_of_the_first_query,
+    ],
+    dot_product.test_a_mask_means_what_it_means_to_torch: [wrong.inverted],
+    properties.test_shuffling_keys_with_their_values_changes_nothing: [wrong.prefers_late_keys],
+    properties.test_permuting_queries_permutes_outputs: [wrong.late_queries_are_sharper],
+    properties.test_outputs_stay_within_the_values_that_may_be_seen: [
+        wrong.not_masked,
+        wrong.no_softmax,
+        wrong.softmax_over_queries,
+    ],
+    properties.test_a_query_that_may_see_nothing_gets_zeros_and_finite_gradients: [
+        wrong.not_masked,
+        wrong.minus_a_billion,
+        wrong.nan_where_nothing_is_seen,
+        wrong.nan_mended_too_late,
+    ],
+    properties.test_appending_keys_that_are_hidden_changes_nothing: [
+        wrong.not_masked,
+        wrong.scores_of_zero,
+        wrong.hidden_after_the_softmax,
+    ],
+    properties.test_a_mask_may_have_length_one_where_it_says_the_same_for_all: [wrong.as_many_keys_from_the_left],
+    in_bfloat16: [wrong.float32_outside],
+    properties.test_gradients_are_those_of_small_differences: [wrong.weights_without_gradient, wrong.float32_inside],
+    additive.test_the_score_of_a_pair_is_that_of_a_small_network: mistakes_in(ADDITIVE_SCORES),
+    masks.test_a_position_may_look_at_itself_and_at_what_came_before: [
+        wrong.upper_triangle,
+        wrong.not_itself,
+        wrong.one_ahead,
+        wrong.not_causal,
+    ],
+    masks.test_the_last_query_is_aligned_with_the_last_key: [wrong.first_with_first],
+    partial(masks.test_no_gradient_reaches_what_comes_after_and_some_reaches_all_before, n_query=3): [
+        wrong.upper_triangle,
+        wrong.not_itself,
+        wrong.one_ahead,
+        wrong.not_causal,
+        wrong.first_with_first,
+    ],
+    masks.test_padding_is_what_nobody_may_look_at: [
+        wrong.hides_the_tokens,
+        wrong.on_the_queries,
+        wrong.padding_is_always_zero,
+        wrong.padding_is_the_smallest,
+    ],
+    masks.test_no_gradient_reaches_padding_and_some_reaches_every_token: [
+        wrong.hides_the_tokens,
+        wrong.padding_is_always_zero,
+        wrong.padding_is_the_smallest,
+    ],
+    masks.test_a_decoder_may_look_at_what_came_before_and_is_no_padding: [
+        wrong.either_will_do,
+        wrong.padding_forgotten,
+        wrong.causality_forgotten,
+    ],
+    masks.test_no_gradient_reaches_padding_or_what_comes_after: [
+        wrong.either_will_do,
+        wrong.padding_forgotten,
+        wrong.causality_forgotten,
+    ],
+}
+
+
+def called(thing: wrong.Function) -> str:
+    return getattr(thing, "__name__", None) or called(thing.func)
+
+
+@pytest.mark.parametrize(
+    "test, mistake", [(test, mistake) for test, mistakes in MEANT.items() for mistake in mistakes], ids=called
+)
+def test_a_known_mistake_breaks_the_test_meant_for_it(test, mistake):
+    with pytest.raises((AssertionError, RuntimeError)):  # some crash, as sizes all differ, or meet a nan on the way
+        test(mistake)
+
+
+@pytest.mark.parametrize("test", [test for test in MEANT if "attention" in signature(test).parameters], ids=called)
+def test_but_for_the_mistake_the_wrong_versions_are_right(test):
+    test(wrong.right)
