@@ -9,4 +9,5 @@ import os
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from jaxtyping import install_import_hook
 
-    install_import_hook(["transformer_lab"], "beartype.beartype")
+    # The numeric tower: where a float is wanted, 0 will do.
+    install_import_hook(["transformer_lab"], "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
