@@ -27,6 +27,8 @@ def scaled_dot_product_attention(
     k: Float[Tensor, "*batch n_key d_k"],
     v: Float[Tensor, "*batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"] | None = None,
+    bias: Float[Tensor, "*#batch #n_query #n_key"] | None = None,
+    dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "*batch n_query d_v"], Float[Tensor, "*batch n_query n_key"]]:
     """Mix the values, each query weighting them by how well it matches the keys.
 
@@ -39,6 +41,8 @@ def scaled_dot_product_attention(
         mask: True where a query may look at a key, as in
             ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
             ``torch.nn.MultiheadAttention`` mean the opposite. None hides nothing.
+        bias: Added to the scores, as for positions that lower them with distance.
+        dropout: Share of the weights that is dropped at random, the rest being raised to make up for it.
 
     Returns:
         The mixed values, and the weights that mixed them. Each row of weights sums to 1,
@@ -49,7 +53,9 @@ def scaled_dot_product_attention(
     (tensor([[2.]]), tensor([[0.5000, 0.5000]]))
     """
     scores = (q / k.shape[-1] ** 0.5) @ k.transpose(-2, -1)
-    weights = masked_softmax(scores, mask)
+    if bias is not None:
+        scores = scores + bias
+    weights = F.dropout(masked_softmax(scores, mask), dropout)
     return weights @ v, weights
 
 
@@ -58,6 +64,8 @@ def attend(
     k: Float[Tensor, "*batch n_key d_k"],
     v: Float[Tensor, "*batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"] | None = None,
+    bias: Float[Tensor, "*#batch #n_query #n_key"] | None = None,
+    dropout: float = 0.0,
 ) -> Float[Tensor, "*batch n_query d_v"]:
     """Give the output of ``scaled_dot_product_attention`` through torch's fused kernels, which keep no weights.
 
@@ -69,10 +77,12 @@ def attend(
     tensor([[2.]])
     """
     if mask is None:
-        return F.scaled_dot_product_attention(q, k, v)
+        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
     sees_nothing = ~mask.any(dim=-1, keepdim=True)
     # Some kernels give nan for a fully hidden row (pytorch/pytorch#156707), so none is ever handed over.
-    output = F.scaled_dot_product_attention(q, k, v, attn_mask=mask | sees_nothing)
+    allowed = mask | sees_nothing
+    bias_or_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)
+    output = F.scaled_dot_product_attention(q, k, v, attn_mask=bias_or_mask, dropout_p=dropout)
     return output.masked_fill(sees_nothing, 0.0)
 
 
