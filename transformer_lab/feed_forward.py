@@ -1,0 +1,66 @@
+"""Feed-forward networks: what a layer computes at each position by itself.
+
+They are position-wise: the same small network at every position, seeing none of the others. Each is widest in the
+middle, ``d_ff``, which the paper sets to four times ``d_model``.
+"""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+
+class FeedForward(nn.Module):
+    """Two linear layers with a ReLU between them.
+
+    ``w_2(max(0, w_1(x)))``: equation 2 of Vaswani et al. (2017), arXiv:1706.03762.
+
+    Args:
+        d_model: Width of what comes in and goes out.
+        d_ff: Width in the middle.
+
+    >>> FeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
+    torch.Size([2, 3, 8])
+    """
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.w_1 = nn.Linear(d_model, d_ff)
+        self.w_2 = nn.Linear(d_ff, d_model)
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Compute at every position by itself."""
+        return self.w_2(torch.relu(self.w_1(x)))
+
+
+class GELUFeedForward(FeedForward):
+    """Two linear layers with a GELU between them, in the tanh form that GPT-2 was trained with.
+
+    Hendrycks and Gimpel (2016), arXiv:1606.08415, section 2.
+    """
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Compute at every position by itself."""
+        return self.w_2(F.gelu(self.w_1(x), approximate="tanh"))
+
+
+class SwiGLU(nn.Module):
+    """A feed-forward network whose middle is gated: one projection says how much of the other passes.
+
+    ``w_down(silu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. Without biases, as in Llama;
+    its three matrices need a d_ff of 2/3 the usual one to have as many parameters.
+
+    Args:
+        d_model: Width of what comes in and goes out.
+        d_ff: Width in the middle.
+    """
+
+    def __init__(self, d_model: int, d_ff: int) -> None:
+        super().__init__()
+        self.w_gate = nn.Linear(d_model, d_ff, bias=False)
+        self.w_up = nn.Linear(d_model, d_ff, bias=False)
+        self.w_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Compute at every position by itself."""
+        return self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))

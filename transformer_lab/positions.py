@@ -1,0 +1,104 @@
+"""Positions: attention alone does not know in which order its keys stand, so something has to tell it.
+
+``sinusoidal_encoding`` is added to the embeddings (a learned table of the same shape can be, too); ``Rotation`` turns
+queries and keys, and ``alibi_bias`` is added to the scores.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+
+def frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"]:
+    """Give the angle by which each pair of features turns per position: ``base^(−2i/d)`` for pair i.
+
+    Raises:
+        ValueError: d is odd, so that one feature has no partner, or the base is not positive.
+    """
+    if d % 2 or d < 2 or base <= 0:
+        raise ValueError(f"pairs of features need an even width of at least 2 and a positive base; got {d=}, {base=}")
+    # In float64, because far along a long sequence float32 angles are off by more than attention can bear.
+    return base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
+
+
+def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "length d_model"]:
+    """Give every position a pattern of waves, from fast ones in the first features to slow ones in the last.
+
+    ``sin(t base^(−2i/d_model))`` in feature 2i and the cosine in feature 2i + 1, at position t: section 3.5 of
+    Vaswani et al. (2017), arXiv:1706.03762.
+
+    Args:
+        length: How many positions, from 0.
+        d_model: How many features.
+        base: The slowest wave is nearly this many times as long as the fastest.
+
+    Raises:
+        ValueError: ``length`` is negative, ``d_model`` is odd, or the base is not positive.
+
+    >>> sinusoidal_encoding(2, 2)
+    tensor([[0.0000, 1.0000],
+            [0.8415, 0.5403]])
+    """
+    if length < 0:
+        raise ValueError(f"length must not be negative; got {length=}")
+    angles = torch.outer(torch.arange(length, dtype=torch.float64), frequencies(d_model, base))
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
+
+
+class Rotation:
+    """Turns queries and keys by angles that grow with their positions, so that scores depend on distances only.
+
+    Features 2i and 2i + 1 are turned as a point in the plane: equation 34 of Su et al. (2021), arXiv:2104.09864. It is
+    made once for a batch of positions, and used in all the layers.
+
+    Args:
+        positions: The position of each vector, one row for all the batch or one for each of its sequences.
+        d_k: Width of a head.
+        base: As for ``sinusoidal_encoding``.
+
+    Raises:
+        ValueError: ``d_k`` is odd, or the base is not positive.
+
+    >>> turn = Rotation(torch.tensor([0, 1]), d_k=2)
+    >>> turn(torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
+    tensor([[1.0000, 0.0000],
+            [0.5403, 0.8415]])
+    """
+
+    def __init__(self, positions: Int[Tensor, "*batch n"], d_k: int, base: float = 10000.0) -> None:
+        angles = positions[..., None].double() * frequencies(d_k, base).to(positions.device)
+        if positions.dim() > 1:
+            angles = angles[:, None]  # the same for all the heads
+        self.cos, self.sin = angles.cos().float(), angles.sin().float()
+
+    def __call__(self, x: Float[Tensor, "*batch n d_k"]) -> Float[Tensor, "*batch n d_k"]:
+        """Turn each vector by the angles of its position."""
+        cos, sin = self.cos.to(x.dtype), self.sin.to(x.dtype)
+        even, odd = x[..., 0::2], x[..., 1::2]
+        return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)
+
+
+def apply_rotary(
+    x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
+) -> Float[Tensor, "*batch n d"]:
+    """Turn each vector by its position, in pairs of neighbouring features: ``Rotation`` for a single use."""
+    return Rotation(positions, x.shape[-1], base)(x)
+
+
+def alibi_slopes(n_heads: int) -> Float[Tensor, " n_heads"]:
+    """Give each head's penalty per step of distance: ``2^(−8h/n_heads)`` for h from 1 to n_heads."""
+    return 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
+
+
+def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
+    """Lower each score by the distance of its key, more in some heads than in others.
+
+    ``−slope |i − j|``: section 3 of Press et al. (2022), arXiv:2108.12409, with the last query aligned with the last
+    key. Keys in the future are lowered by their distance, too; a causal mask hides them anyway.
+
+    >>> alibi_bias(n_heads=8, n_query=1, n_key=3)[0]
+    tensor([[-1.0000, -0.5000, -0.0000]])
+    """
+    query_positions = torch.arange(n_key - n_query, n_key)
+    distance = (query_positions[:, None] - torch.arange(n_key)).abs()
+    return -alibi_slopes(n_heads)[:, None, None] * distance
