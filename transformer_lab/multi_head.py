@@ -1,0 +1,168 @@
+"""Multi-head attention: several attentions side by side, each on its own projections of all of the input."""
+
+from collections.abc import Callable
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from transformer_lab.dot_product import attend, scaled_dot_product_attention
+from transformer_lab.positions import Rotation
+
+
+def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
+    """Give each head its slice of the features: head i owns columns i d_k to (i + 1) d_k − 1."""
+    return x.reshape(*x.shape[:2], n_heads, -1).transpose(1, 2)
+
+
+def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch n d_model"]:
+    """Put the heads' features side by side again: the inverse of ``split_heads``."""
+    return x.transpose(1, 2).flatten(start_dim=2)
+
+
+def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
+    """Let each head of keys or values serve a group of query heads, by repeating it next to itself."""
+    return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
+
+
+class ObservableAttention(nn.Module):
+    """What all attention modules share: mixing the values in every head, and showing the weights when asked to.
+
+    Args:
+        d_model: Width of the input and output.
+        n_heads: How many heads.
+        dropout: Share of the attention weights that training drops. The paper drops none.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``.
+    """
+
+    def __init__(self, d_model: int, n_heads: int, dropout: float) -> None:
+        super().__init__()
+        if n_heads < 1 or d_model % n_heads:
+            raise ValueError(f"n_heads must divide d_model; got d_model={d_model}, n_heads={n_heads}")
+        self.n_heads = n_heads
+        self.dropout = dropout
+        self.on_weights: Callable[[Tensor], None] | None = None  # ``record_attention`` listens here
+
+    def mix(
+        self,
+        q: Float[Tensor, "batch n_heads n_query d_k"],
+        k: Float[Tensor, "batch n_heads n_key d_k"],
+        v: Float[Tensor, "batch n_heads n_key d_k"],
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None,
+        bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+    ) -> Float[Tensor, "batch n_heads n_query d_k"]:
+        """Attend in all the heads; through the fused kernels, unless somebody wants to see the weights."""
+        dropout = self.dropout if self.training else 0.0
+        if self.on_weights is None:
+            return attend(q, k, v, mask, bias, dropout)
+        mixed, weights = scaled_dot_product_attention(q, k, v, mask, bias, dropout)
+        self.on_weights(weights)
+        return mixed
+
+
+class MultiHeadAttention(ObservableAttention):
+    """Let every query attend in several ways at once, each head comparing other features.
+
+    ``w_o(concat(head_1 … head_h))``, where head i is the attention of its slices of ``w_q(query)``, ``w_k(key)`` and
+    ``w_v(value)``: section 3.2.2 of Vaswani et al. (2017), arXiv:1706.03762. Every head sees all of the input; what
+    is sliced are the projections.
+
+    Args:
+        d_model: Width of all inputs and of the output.
+        n_heads: How many heads.
+        dropout: Share of the attention weights that training drops. The paper drops none.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``.
+
+    >>> import torch
+    >>> attention = MultiHeadAttention(d_model=8, n_heads=2)
+    >>> x, memory = torch.randn(3, 5, 8), torch.randn(3, 7, 8)
+    >>> attention(x, memory, memory).shape
+    torch.Size([3, 5, 8])
+    """
+
+    def __init__(self, d_model: int, n_heads: int, dropout: float = 0.0) -> None:
+        super().__init__(d_model, n_heads, dropout)
+        self.w_q = nn.Linear(d_model, d_model)
+        self.w_k = nn.Linear(d_model, d_model)
+        self.w_v = nn.Linear(d_model, d_model)
+        self.w_o = nn.Linear(d_model, d_model)
+
+    def forward(
+        self,
+        query: Float[Tensor, "batch n_query d_model"],
+        key: Float[Tensor, "batch n_key d_model"],
+        value: Float[Tensor, "batch n_key d_model"],
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+    ) -> Float[Tensor, "batch n_query d_model"]:
+        """Look every query up among the keys.
+
+        Args:
+            query: What asks: the sequence itself, or in cross-attention the decoder's.
+            key: What is asked: the sequence itself, or in cross-attention the encoder's output.
+            value: What is handed over; nearly always the same tensor as ``key``.
+            mask: True where a query may look at a key; it may differ between sentences and heads.
+        """
+        q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
+        k = split_heads(self.w_k(key), self.n_heads)
+        v = split_heads(self.w_v(value), self.n_heads)
+        return self.w_o(merge_heads(self.mix(q, k, v, mask)))
+
+
+class GroupedQueryAttention(ObservableAttention):
+    """Self-attention in which several query heads share each head of keys and values.
+
+    Section 2 of Ainslie et al. (2023), arXiv:2305.13245. Fewer keys and values make long texts affordable when they
+    are generated. With as many of them as queries it is multi-head self-attention again.
+
+    Args:
+        d_model: Width of the input and output.
+        n_heads: How many query heads.
+        n_kv_heads: How many heads of keys and values.
+        bias: Whether the projections have biases. Llama's have none, GPT-2's do.
+        dropout: Share of the attention weights that training drops.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
+
+    >>> import torch
+    >>> attention = GroupedQueryAttention(d_model=12, n_heads=6, n_kv_heads=2)
+    >>> attention(torch.randn(3, 5, 12)).shape
+    torch.Size([3, 5, 12])
+    """
+
+    def __init__(self, d_model: int, n_heads: int, n_kv_heads: int, bias: bool = False, dropout: float = 0.0) -> None:
+        super().__init__(d_model, n_heads, dropout)
+        if n_kv_heads < 1 or n_heads % n_kv_heads:
+            raise ValueError(f"n_kv_heads must divide n_heads; got n_heads={n_heads}, n_kv_heads={n_kv_heads}")
+        self.n_kv_heads = n_kv_heads
+        d_kv = d_model // n_heads * n_kv_heads
+        self.w_q = nn.Linear(d_model, d_model, bias)
+        self.w_k = nn.Linear(d_model, d_kv, bias)
+        self.w_v = nn.Linear(d_model, d_kv, bias)
+        self.w_o = nn.Linear(d_model, d_model, bias)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch n d_model"],
+        mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        bias: Float[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        rotation: Rotation | None = None,
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Let every position look the others up.
+
+        Args:
+            x: The sequence.
+            mask: True where a position may look at another.
+            bias: Added to the scores, as ``alibi_bias``.
+            rotation: Turns queries and keys by their positions.
+        """
+        q = split_heads(self.w_q(x), self.n_heads)
+        k = split_heads(self.w_k(x), self.n_kv_heads)
+        v = split_heads(self.w_v(x), self.n_kv_heads)
+        if rotation is not None:
+            q, k = rotation(q), rotation(k)
+        group = self.n_heads // self.n_kv_heads
+        return self.w_o(merge_heads(self.mix(q, repeat_kv(k, group), repeat_kv(v, group), mask, bias)))
