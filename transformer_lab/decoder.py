@@ -1,0 +1,118 @@
+"""The decoder: layers that look back at what has been written, and across at what was read."""
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.feed_forward import FeedForward
+from transformer_lab.multi_head import MultiHeadAttention
+from transformer_lab.stack import Stack
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention, cross-attention to the encoder's output, a feed-forward network; each added, then normed.
+
+    ``x ← LayerNorm(x + sublayer(x))``, three times: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Queries
+    of the cross-attention come from the decoder, keys and values from the *last* encoder layer, for every decoder
+    layer alike.
+
+    Args:
+        d_model: Width of the input and output.
+        n_heads: How many attention heads.
+        d_ff: Width in the middle of the feed-forward network.
+        dropout: Share of each sublayer's output that training drops.
+        attention_dropout: Share of the attention weights that training drops.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, attention_dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, n_heads, attention_dropout)
+        self.cross_attention = MultiHeadAttention(d_model, n_heads, attention_dropout)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.norm_3 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch n d_model"],
+        memory: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Pass a sequence through.
+
+        Args:
+            x: What has been written, one vector per position.
+            memory: What the encoder made of the source.
+            mask: True where a position may look at another: not at later ones, as ``decoder_mask`` has it.
+            memory_mask: True where a position may look at one of the source: at every one but padding.
+        """
+        x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask)))
+        x = self.norm_2(x + self.dropout(self.cross_attention(x, memory, memory, memory_mask)))
+        return self.norm_3(x + self.dropout(self.feed_forward(x)))
+
+
+class PreNormDecoderLayer(DecoderLayer):
+    """The same parts, but what is normed is each sublayer's input; the sum itself is left alone.
+
+    ``x ← x + sublayer(LayerNorm(x))``, three times: Xiong et al. (2020), arXiv:2002.04745, section 3. The memory comes
+    normed from the encoder's end.
+    """
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch n d_model"],
+        memory: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Pass a sequence through; arguments as in ``DecoderLayer``."""
+        normed = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(normed, normed, normed, mask))
+        x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, memory_mask))
+        return x + self.dropout(self.feed_forward(self.norm_3(x)))
+
+
+class Decoder(Stack):
+    """Embed tokens, add their positions, and pass them through layers that also read the encoder's output.
+
+    The right half of the paper's figure 1, up to the last linear layer. Arguments and errors are those of ``Stack``.
+
+    >>> from transformer_lab.masks import causal_mask
+    >>> import torch
+    >>> decoder = Decoder(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=3, max_length=10)
+    >>> decoder(torch.tensor([[1, 2, 3]]), memory=torch.randn(1, 5, 8), mask=causal_mask(3)).shape
+    torch.Size([1, 3, 8])
+    """
+
+    layer = DecoderLayer
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch n"],
+        memory: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Decode token ids; arguments as in ``DecoderLayer``.
+
+        Raises:
+            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+        """
+        x = self.embed(tokens)
+        for layer in self.layers:
+            x = layer(x, memory, mask, memory_mask)
+        return self.norm(x)
+
+
+class PreNormDecoder(Decoder):
+    """A decoder of pre-norm layers, with the norm at the end that they need."""
+
+    layer = PreNormDecoderLayer
+    final_norm = nn.LayerNorm

@@ -1,0 +1,97 @@
+"""The encoder: layers in which every position looks at all the others, then thinks by itself."""
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.feed_forward import FeedForward
+from transformer_lab.multi_head import MultiHeadAttention
+from transformer_lab.stack import Stack
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then a feed-forward network; each is added to what it was given, and the sum is normed.
+
+    ``x ← LayerNorm(x + sublayer(x))``, twice: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Dropout is on
+    what each sublayer adds (section 5.4).
+
+    Args:
+        d_model: Width of the input and output.
+        n_heads: How many attention heads.
+        d_ff: Width in the middle of the feed-forward network.
+        dropout: Share of each sublayer's output that training drops.
+        attention_dropout: Share of the attention weights that training drops.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``.
+    """
+
+    def __init__(
+        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, attention_dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.self_attention = MultiHeadAttention(d_model, n_heads, attention_dropout)
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1 = nn.LayerNorm(d_model)
+        self.norm_2 = nn.LayerNorm(d_model)
+        self.dropout = nn.Dropout(dropout)
+
+    def forward(
+        self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Pass a sequence through; the mask is True where a position may look at another."""
+        x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask)))
+        return self.norm_2(x + self.dropout(self.feed_forward(x)))
+
+
+class PreNormEncoderLayer(EncoderLayer):
+    """The same parts, but what is normed is each sublayer's input; the sum itself is left alone.
+
+    ``x ← x + sublayer(LayerNorm(x))``, twice: Xiong et al. (2020), arXiv:2002.04745, section 3. A stack of these needs
+    a norm of its own at the end.
+    """
+
+    def forward(
+        self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Pass a sequence through; the mask is True where a position may look at another."""
+        normed = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(normed, normed, normed, mask))
+        return x + self.dropout(self.feed_forward(self.norm_2(x)))
+
+
+class Encoder(Stack):
+    """Embed tokens, add their positions, and pass them through a stack of layers.
+
+    The left half of the paper's figure 1. Arguments and errors are those of ``Stack``.
+
+    >>> import torch
+    >>> encoder = Encoder(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=3, max_length=10)
+    >>> encoder(torch.tensor([[1, 2, 3, 4, 5]])).shape
+    torch.Size([1, 5, 8])
+    """
+
+    layer = EncoderLayer
+
+    def forward(
+        self, tokens: Int[Tensor, "batch n"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Encode token ids.
+
+        Args:
+            tokens: The sentences, padded to one length.
+            mask: True where a position may look at another, as ``padding_mask`` makes it.
+
+        Raises:
+            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+        """
+        x = self.embed(tokens)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
+
+
+class PreNormEncoder(Encoder):
+    """An encoder of pre-norm layers, with the norm at the end that they need."""
+
+    layer = PreNormEncoderLayer
+    final_norm = nn.LayerNorm

@@ -1,0 +1,88 @@
+"""What encoder and decoder have in common: embedded tokens, their positions, and layers on top of them."""
+
+import math
+from typing import ClassVar
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.positions import sinusoidal_encoding
+
+
+class Stack(nn.Module):
+    """Token embeddings and positions, a stack of layers, and a final norm where the layers leave that to do.
+
+    Args:
+        vocab_size: How many different tokens there are.
+        d_model: Width of every vector between the layers.
+        n_heads: How many attention heads a layer has.
+        d_ff: Width in the middle of the feed-forward networks.
+        n_layers: How many layers.
+        max_length: How many positions there are at most.
+        dropout: Share of the embeddings and of each sublayer's output that training drops.
+        attention_dropout: Share of the attention weights that training drops.
+        learned_positions: Whether the positions are parameters, as in GPT-2 and BERT, instead of sinusoids.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``d_model`` is odd.
+    """
+
+    layer: ClassVar[type[nn.Module]]
+    """What it is a stack of."""
+    final_norm: ClassVar[type[nn.Module]] = nn.Identity
+    """Post-norm layers norm their own output, and need none."""
+
+    def __init__(
+        self,
+        vocab_size: int,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        n_layers: int,
+        max_length: int,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        learned_positions: bool = False,
+    ) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions: Tensor
+        if learned_positions:
+            self.positions = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+        else:
+            self.register_buffer("positions", sinusoidal_encoding(max_length, d_model), persistent=False)
+        self.dropout = nn.Dropout(dropout)
+        self.layers = nn.ModuleList(
+            self.layer(d_model, n_heads, d_ff, dropout, attention_dropout) for _ in range(n_layers)
+        )
+        self.norm = self.final_norm(d_model)
+
+    def embed(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d_model"]:
+        """Look tokens up, scale them by √d_model, and add their positions: sections 3.4 and 3.5 of the paper.
+
+        The scale lifts embeddings, drawn with variance 1/d_model, to the size of the sinusoids.
+
+        Raises:
+            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+        """
+        check_tokens(tokens, self.embedding.num_embeddings, max_length=len(self.positions))
+        scale = math.sqrt(self.embedding.embedding_dim)
+        return self.dropout(self.embedding(tokens) * scale + self.positions[: tokens.shape[1]])
+
+
+def check_tokens(tokens: Tensor, vocab_size: int, max_length: int) -> None:
+    """Refuse token ids that a model cannot take, with a message that names them.
+
+    Raises:
+        ValueError: They are none, too many, no whole numbers, or not in the vocabulary.
+    """
+    if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
+        raise ValueError(f"tokens must be int64 of shape (batch, n); got {tokens.dtype} of shape {tuple(tokens.shape)}")
+    if not 1 <= tokens.shape[1] <= max_length:
+        raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {tokens.shape[1]}")
+    if tokens.device.type != "cpu" or torch.compiler.is_compiling() or not tokens.numel():
+        return  # looking at the values would make an accelerator wait, and break a compiled graph in two
+    low, high = (int(end) for end in tokens.aminmax())
+    if low < 0 or high >= vocab_size:
+        raise ValueError(f"token ids go from 0 to vocab_size − 1 = {vocab_size - 1}; got {low if low < 0 else high}")

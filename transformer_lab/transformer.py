@@ -1,0 +1,174 @@
+"""The Transformer: an encoder that reads, a decoder that writes."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer_lab.decoder import Decoder, PreNormDecoder
+from transformer_lab.encoder import Encoder, PreNormEncoder
+from transformer_lab.masks import decoder_mask, padding_mask
+
+
+@dataclass(frozen=True)
+class TransformerConfig:
+    """Everything that decides the shape of a Transformer; the defaults are the paper's base model.
+
+    Args:
+        vocab_size: How many tokens the target has, and the source too where nothing else is said.
+        source_vocab_size: How many tokens the source has. None: both share one vocabulary and one embedding.
+        d_model: Width of every vector between the layers.
+        n_heads: How many attention heads a layer has.
+        d_ff: Width in the middle of the feed-forward networks.
+        n_layers: How many layers the encoder has, and as many the decoder.
+        max_length: How many tokens a sentence may have.
+        dropout: Share of the embeddings and of each sublayer's output that training drops.
+        attention_dropout: Share of the attention weights that training drops.
+        pre_norm: Whether the sublayers' inputs are normed, and not the sums.
+        learned_positions: Whether positions are learned, and not sinusoids.
+        source_pad_id: The token that fills short sources up.
+        target_pad_id: The token that fills short targets up.
+    """
+
+    vocab_size: int
+    source_vocab_size: int | None = None
+    d_model: int = 512
+    n_heads: int = 8
+    d_ff: int = 2048
+    n_layers: int = 6
+    max_length: int = 512
+    dropout: float = 0.1
+    attention_dropout: float = 0.0
+    pre_norm: bool = False
+    learned_positions: bool = False
+    source_pad_id: int = 0
+    target_pad_id: int = 0
+
+    @property
+    def stack(self) -> dict[str, Any]:
+        """What encoder and decoder have in common, as arguments for ``Stack``."""
+        names = ("d_model", "n_heads", "d_ff", "n_layers", "max_length")
+        more = ("dropout", "attention_dropout", "learned_positions")
+        return {name: getattr(self, name) for name in (*names, *more)}
+
+    @classmethod
+    def base(cls, vocab_size: int, **others: Any) -> "TransformerConfig":
+        """Give the base model of the paper's table 3.
+
+        With the 37,000 tokens of its English-German task that is 63,082,496 parameters; the paper says 65 million.
+        """
+        return replace(cls(vocab_size), **others)
+
+    @classmethod
+    def big(cls, vocab_size: int, **others: Any) -> "TransformerConfig":
+        """Give the big model of the paper's table 3.
+
+        With 37,000 tokens that is 214,245,376 parameters; the paper says 213 million.
+        """
+        return replace(cls(vocab_size, d_model=1024, n_heads=16, d_ff=4096, dropout=0.3), **others)
+
+
+class Transformer(nn.Module):
+    """Read a source, and say after each target token which comes next: Vaswani et al. (2017), arXiv:1706.03762.
+
+    The embeddings are also the last linear layer's weights, and source and target share them if they share their
+    vocabulary (section 3.4). Padding is hidden wherever it stands.
+
+    Args:
+        config: Its shape.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``d_model`` is odd.
+
+    >>> model = Transformer(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2))
+    >>> import torch
+    >>> source, target = torch.tensor([[5, 6, 7, 8, 0]]), torch.tensor([[1, 9, 10]])
+    >>> model(source, target).shape
+    torch.Size([1, 3, 11])
+    """
+
+    def __init__(self, config: TransformerConfig) -> None:
+        super().__init__()
+        self.config = config
+        encoder, decoder = (PreNormEncoder, PreNormDecoder) if config.pre_norm else (Encoder, Decoder)
+        self.encoder = encoder(config.source_vocab_size or config.vocab_size, **config.stack)
+        self.decoder = decoder(config.vocab_size, **config.stack)
+        if config.source_vocab_size is None:
+            self.encoder.embedding = self.decoder.embedding
+        initialise(self)
+
+    def forward(
+        self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
+    ) -> Float[Tensor, "batch n_target vocab_size"]:
+        """Give the logits of the token after each target token.
+
+        Args:
+            source: The sentences to read, padded with ``source_pad_id``.
+            target: What has been written so far, from the token that begins a sentence; padded with
+                ``target_pad_id``.
+
+        Raises:
+            ValueError: Tokens are none, too many, no whole numbers, or not in the vocabulary.
+        """
+        return self.decode(target, self.encode(source), source)
+
+    def encode(self, source: Int[Tensor, "batch n_source"]) -> Float[Tensor, "batch n_source d_model"]:
+        """Read the source: the memory that every step of the decoder looks at."""
+        return self.encoder(source, padding_mask(source, self.config.source_pad_id))
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch n_target"],
+        memory: Float[Tensor, "batch n_source d_model"],
+        source: Int[Tensor, "batch n_source"],
+    ) -> Float[Tensor, "batch n_target vocab_size"]:
+        """Give the logits after each target token, from what ``encode`` made of the source."""
+        mask = decoder_mask(target, self.config.target_pad_id)
+        memory_mask = padding_mask(source, self.config.source_pad_id)
+        x = self.decoder(target, memory, mask, memory_mask)
+        return F.linear(x, self.decoder.embedding.weight)
+
+
+class EncoderModel(nn.Module):
+    """An encoder with a linear layer on top: says something about every token, having seen all of them.
+
+    Such a model fills gaps in texts (as BERT does, Devlin et al. (2019), arXiv:1810.04805) or labels each word.
+
+    Args:
+        config: Its shape; what concerns the target is not used.
+        n_outputs: How many numbers it gives for each token.
+
+    >>> model = EncoderModel(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2), n_outputs=3)
+    >>> import torch
+    >>> model(torch.tensor([[5, 6, 7, 0]])).shape
+    torch.Size([1, 4, 3])
+    """
+
+    def __init__(self, config: TransformerConfig, n_outputs: int) -> None:
+        super().__init__()
+        self.config = config
+        encoder = PreNormEncoder if config.pre_norm else Encoder
+        self.encoder = encoder(config.source_vocab_size or config.vocab_size, **config.stack)
+        self.head = nn.Linear(config.d_model, n_outputs)
+        initialise(self)
+
+    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n n_outputs"]:
+        """Give the outputs for each token; padding is hidden."""
+        return self.head(self.encoder(tokens, padding_mask(tokens, self.config.source_pad_id)))
+
+
+def initialise(model: nn.Module) -> None:
+    """Draw the parameters a Transformer starts with; the paper states none.
+
+    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms start as they
+    are, at 1 and 0.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
