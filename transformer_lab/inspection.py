@@ -1,0 +1,105 @@
+"""Look inside a model without touching it: the attention weights of every head, the shapes of every module."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+from transformer_lab.multi_head import ObservableAttention
+
+
+@contextmanager
+def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
+    """Collect the weights of every attention that runs inside the ``with`` block, by the module's name.
+
+    The model computes what it always does, only through the kernels that keep the weights. Outside the block nothing
+    is kept, and nothing costs anything. Of several passes the last is kept.
+
+    >>> from transformer_lab.multi_head import MultiHeadAttention
+    >>> model = nn.ModuleDict({"attention": MultiHeadAttention(d_model=8, n_heads=2)})
+    >>> x = torch.randn(3, 5, 8)
+    >>> with record_attention(model) as weights:
+    ...     _ = model["attention"](x, x, x)
+    >>> weights["attention"].shape  # (batch, n_heads, n_query, n_key)
+    torch.Size([3, 2, 5, 5])
+    """
+    weights: dict[str, Tensor] = {}
+    attentions = {name: m for name, m in model.named_modules() if isinstance(m, ObservableAttention)}
+    before = {name: attention.on_weights for name, attention in attentions.items()}
+    for name, attention in attentions.items():
+        attention.on_weights = partial(weights.__setitem__, name)
+    try:
+        yield weights
+    finally:
+        for name, attention in attentions.items():
+            attention.on_weights = before[name]
+
+
+def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFrame:
+    """Run a model, and list what came into and went out of each module, in the order in which they began.
+
+    Args:
+        model: Any model. It is run as it stands, without gradients.
+        *inputs: What to call it with.
+        **keywords: What to call it with, by name.
+
+    Returns:
+        A row for each call of a module: its name, its class, the shapes of its tensors, and how many parameters it
+        holds, those of its own modules included.
+
+    >>> print(trace_shapes(nn.Sequential(nn.Linear(3, 5)), torch.zeros(2, 3)).to_string(index=False))
+    module      class  input output  parameters
+           Sequential (2, 3) (2, 5)          20
+         0     Linear (2, 3) (2, 5)          20
+    """
+    rows: list[dict[str, Any]] = []
+    open_rows: list[dict[str, Any]] = []
+
+    def enter(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        row = {
+            "module": name,
+            "class": type(module).__name__,
+            "input": _shapes([*args, *kwargs.values()]),
+            "output": "",
+            "parameters": sum(p.numel() for p in module.parameters()),
+        }
+        rows.append(row)
+        open_rows.append(row)
+
+    def leave(_module: nn.Module, _args: tuple[Any, ...], _kwargs: dict[str, Any], output: Any) -> None:
+        open_rows.pop()["output"] = _shapes([output])
+
+    handles = [
+        handle
+        for name, module in model.named_modules()
+        for handle in (
+            module.register_forward_pre_hook(_named(enter, name), with_kwargs=True),
+            module.register_forward_hook(leave, with_kwargs=True),
+        )
+    ]
+    try:
+        with torch.no_grad():
+            model(*inputs, **keywords)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return pd.DataFrame(rows, columns=["module", "class", "input", "output", "parameters"])
+
+
+def _named(hook: Any, name: str) -> Any:
+    return lambda module, args, kwargs: hook(name, module, args, kwargs)
+
+
+def _shapes(values: Any) -> str:
+    """Write the shapes of all tensors in a value, those in lists, tuples and dicts included."""
+    if isinstance(values, Tensor):
+        return str(tuple(values.shape))
+    if isinstance(values, dict):
+        values = list(values.values())
+    if isinstance(values, list | tuple):
+        return ", ".join(filter(None, map(_shapes, values)))
+    return ""
