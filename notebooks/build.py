@@ -58,8 +58,9 @@ def read_source(path: Path) -> NotebookNode:
             name = section if number == 1 and heading else f"{section}-{number}"
         taken.add(name)
         tags = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
-        make = nbformat.v4.new_code_cell if cell.cell_type == "code" else nbformat.v4.new_markdown_cell
-        cells.append(make(cell.source, id=name, metadata=tags))
+        new = {"source": cell.source, "id": name, "metadata": tags}
+        is_code = cell.cell_type == "code"
+        cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
     return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
 
 
