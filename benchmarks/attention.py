@@ -1,0 +1,106 @@
+"""How fast is the library's attention beside torch's own and beside the bare formula?
+
+Run ``python benchmarks/attention.py``; README.md says how to read the table.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from itertools import product
+from statistics import median
+from time import perf_counter
+
+import pandas as pd
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+
+from transformer_lab.dot_product import attend, scaled_dot_product_attention
+from transformer_lab.masks import causal_mask
+
+SHAPES = [(32, 4, 32, 32), (8, 8, 128, 64), (2, 8, 512, 64), (1, 4, 2048, 64)]
+"""Batch, heads, length, width."""
+TURN = 0.005
+"""Seconds that a turn takes at least: what is quicker is called several times."""
+
+
+def ours_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """Ours, weights and all."""
+    return scaled_dot_product_attention(q, k, v, mask)[0]
+
+
+def formula(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """Equation 1 as most people write it; a fully hidden row would give nan."""
+    scores = q @ k.mT / k.shape[-1] ** 0.5
+    return torch.softmax(scores if mask is None else scores.masked_fill(~mask, -torch.inf), dim=-1) @ v
+
+
+def torchs(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
+    """What ``attend`` goes through, called directly."""
+    return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
+
+
+RATIOS = {
+    "with weights / formula": (ours_with_weights, formula),
+    "attend / F.sdpa": (attend, torchs),
+    "attend / with weights": (attend, ours_with_weights),
+}
+"""Column by column, whose time is divided by whose."""
+CONTESTANTS = [ours_with_weights, formula, attend, torchs]
+
+
+def seconds(run: Callable[[], object], calls: int = 1) -> float:
+    """Time a call, taken over several."""
+    started = perf_counter()
+    for _ in range(calls):
+        run()
+    return (perf_counter() - started) / calls
+
+
+def case(
+    attention: Callable[..., Tensor], inputs: tuple[Tensor, ...], mask: Tensor | None, backward: bool
+) -> Callable[[], Tensor]:
+    """Make what is timed: a forward pass, or one with the gradients of all inputs."""
+
+    def forward() -> Tensor:
+        return attention(*inputs, mask)
+
+    def there_and_back() -> Tensor:
+        output = forward()
+        torch.autograd.grad(output.sum(), inputs)
+        return output
+
+    return there_and_back if backward else forward
+
+
+def rows(rounds: int) -> Iterator[dict[str, object]]:
+    """Let all contestants take turns on each case; give the medians."""
+    for shape, masked, backward in product(SHAPES, [False, True], [False, True]):
+        inputs = tuple(torch.randn(3, *shape).requires_grad_(backward).unbind())
+        mask = causal_mask(shape[-2]) if masked else None
+        runs = {contestant: case(contestant, inputs, mask, backward) for contestant in CONTESTANTS}
+        for run in runs.values():  # warm up, and see that all do the same
+            torch.testing.assert_close(run(), runs[formula]())
+        calls = {contestant: max(1, round(TURN / seconds(run))) for contestant, run in runs.items()}
+        times = [{c: seconds(run, calls[c]) for c, run in runs.items()} for _ in range(rounds)]
+        yield {
+            "batch, heads, length, width": " × ".join(map(str, shape)),
+            "mask": "causal" if masked else "none",
+            "pass": "forward + backward" if backward else "forward",
+            "F.sdpa, ms": 1000 * median(turn[torchs] for turn in times),
+        } | {name: median(turn[ours] / turn[peer] for turn in times) for name, (ours, peer) in RATIOS.items()}
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--rounds", type=int, default=30, help="turns of each contestant in each case (default 30)")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads (default 1)")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    torch.set_num_threads(options.threads)
+    print(f"torch {torch.__version__}, CPU, {options.threads} thread(s), float32, medians of {options.rounds} rounds")
+    print(pd.DataFrame(rows(options.rounds)).to_string(index=False, float_format="{:.2f}".format))
+
+
+if __name__ == "__main__":
+    main()
