@@ -1,0 +1,177 @@
+#!/usr/bin/env python3
+"""Set Transformer Lab up, and run it. Only Python 3.11 or newer has to be there.
+
+    python3 course.py lab     open the lessons in JupyterLab; arguments go on to it, such as --no-browser --port 8890
+    python3 course.py test    run all tests; with arguments only pytest, which gets them, such as -k masks
+
+Both begin by making the environment .venv beside this file, unless there is one that is up to date.
+"""
+
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one is told here, so Python 3.6 must parse this file
+    sys.exit(
+        "course.py: Transformer Lab needs Python 3.11 or newer, "
+        f"and this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable})"
+    )
+
+import hashlib
+import importlib.util
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent
+VENV = ROOT / ".venv"
+PYTHON = VENV / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
+STAMP = VENV / "installed.sha256"
+"""Written last: an environment without it is unfinished, and is made anew."""
+
+INSTALL = ("-c", "constraints.txt", "-e", ".[test]")
+"""What pip is told; environment.yml tells conda the same."""
+GIGABYTES = 2
+"""How much room the environment takes where torch comes without CUDA."""
+
+CHECKS = (
+    ("ruff", "check"),
+    ("ruff", "format", "--check"),
+    ("mypy",),
+    ("pytest", "-n", "2", "--dist", "loadfile"),
+)
+
+
+class Problem(Exception):
+    """What stops a command, told in one line."""
+
+
+def set_up() -> None:
+    """Make the environment, unless it stands and is up to date.
+
+    Raises:
+        Problem: It cannot be made. What is there then is not trusted by the next run.
+    """
+    wanted = fingerprint()
+    if PYTHON.exists() and STAMP.exists() and STAMP.read_text() == wanted:
+        return
+    free = shutil.disk_usage(ROOT).free / 1e9
+    if free < GIGABYTES:
+        raise Problem(f"the environment needs {GIGABYTES} GB of disk, and {ROOT} has {free:.1f} GB left")
+    print("Making the environment .venv; this is done once and takes some minutes.", flush=True)
+    STAMP.unlink(missing_ok=True)
+    install()
+    STAMP.write_text(wanted)
+
+
+def fingerprint() -> str:
+    """Sum up what decides whether an environment is up to date; where it stands is written into it, so that counts."""
+    parts = [sys.version, str(ROOT), *INSTALL]
+    parts += [(ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "constraints.txt")]
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()
+
+
+def install() -> None:
+    """Install the course into a new environment: with uv if it is there, which is faster, or else with pip.
+
+    Raises:
+        Problem: Neither could.
+    """
+    uv = shutil.which("uv")
+    can_have_pip = importlib.util.find_spec("ensurepip") is not None
+    if importlib.util.find_spec("venv") is None or not (uv or can_have_pip):
+        raise Problem("this Python comes without venv; on Debian and Ubuntu: sudo apt install python3-venv")
+    if uv:
+        make_environment("--without-pip")
+        if run(uv, "pip", "install", "--python", str(PYTHON), *INSTALL) == 0:
+            return
+        if not can_have_pip:
+            raise Problem("uv could not install the course; why stands above")
+        print("uv could not install the course, so pip tries.", flush=True)  # uv does not read pip's settings
+    make_environment()
+    install_with_pip()
+
+
+def make_environment(*options: str) -> None:
+    """Put an empty environment where the old one was."""
+    python = getattr(sys, "_base_executable", sys.executable)  # not the one in .venv, which goes now
+    command = [python, "-m", "venv", "--clear", *options, str(VENV)]
+    made = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    if made.returncode:
+        raise Problem(f"no environment could be made in {VENV}: {last_line(made.stdout)}")
+
+
+def install_with_pip() -> None:
+    """Let pip install the course, and sum up what it says if it cannot."""
+    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", *INSTALL]
+    with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace") as pip:
+        assert pip.stderr is not None
+        complaints = ""
+        for line in pip.stderr:
+            sys.stderr.write(line)
+            complaints += line
+    if pip.returncode == 0:
+        return
+    if re.search(r"Errno 28|No space left|not enough space", complaints):
+        raise Problem(f"the install failed: the disk is full (.venv, or {os.environ.get('TMPDIR', 'temporary files')})")
+    if re.search(r"connection|connect to|name resolution|timed out", complaints, re.IGNORECASE):
+        raise Problem("the install failed: the packages cannot be reached; is there a network?")
+    raise Problem(f"the install failed: {last_line(complaints)}")
+
+
+def last_line(text: str) -> str:
+    """Find the last line that says anything."""
+    return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
+
+
+def run(*command: str) -> int:
+    """Run a command in the repository, and give its exit code. Ctrl-C is its own affair; afterwards it stops us too."""
+    interrupted = False
+    process = subprocess.Popen(command, cwd=ROOT)
+    while process.poll() is None:
+        try:
+            process.wait()
+        except KeyboardInterrupt:
+            interrupted = True
+    if interrupted:
+        raise KeyboardInterrupt
+    return process.returncode
+
+
+def lab(arguments: list[str]) -> int:
+    """Open the lessons."""
+    return run(str(PYTHON), "-m", "transformer_lab.cli", "lab", *arguments)
+
+
+def test(arguments: list[str]) -> int:
+    """Run every check to its end, whatever the others say; with arguments, only pytest."""
+    os.environ["OMP_NUM_THREADS"] = "1"  # more threads than cores make small models many times slower
+    if arguments:
+        return run(str(PYTHON), "-m", "pytest", *arguments)
+    failed = [" ".join(check) for check in CHECKS if run(str(PYTHON), "-m", *check)]
+    if failed:
+        raise Problem(f"failed: {', '.join(failed)}")
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    """Do what was typed, and give the exit code."""
+    commands = {"lab": lab, "test": test}
+    if not arguments or arguments[0] in ("-h", "--help"):
+        print(__doc__)
+        return 0 if arguments else 2
+    try:
+        if arguments[0] not in commands:
+            raise Problem(f"there is no command {arguments[0]!r}; there are {' and '.join(commands)}")
+        set_up()
+        return commands[arguments[0]](arguments[1:])
+    except KeyboardInterrupt:
+        print("course.py: stopped", file=sys.stderr)
+        return 130
+    except (Problem, OSError) as problem:
+        print(f"course.py: {problem}", file=sys.stderr)
+        return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
