@@ -17,7 +17,7 @@ def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "b
     >>> padding_mask(torch.tensor([[7, 8, 0]]), pad_id=0)
     tensor([[[[ True,  True, False]]]])
     """
-    return (tokens != pad_id)[:, None, None, :]
+    return (tokens != pad_id)[..., None, None, :]
 
 
 def causal_mask(

@@ -11,7 +11,8 @@ from transformer_lab.positions import Rotation
 
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
     """Give each head its slice of the features: head i owns columns i d_k to (i + 1) d_k − 1."""
-    return x.reshape(*x.shape[:2], n_heads, -1).transpose(1, 2)
+    batch, n, d_model = x.shape
+    return x.reshape(batch, n, n_heads, d_model // n_heads).transpose(1, 2)
 
 
 def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch n d_model"]:
@@ -22,6 +23,17 @@ def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
     """Let each head of keys or values serve a group of query heads, by repeating it next to itself."""
     return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
+
+
+def check_width(d_model: int, **inputs: Tensor) -> None:
+    """Refuse vectors of another width than d_model, with a message that names them.
+
+    Raises:
+        ValueError: The last axis of an input is not ``d_model`` long.
+    """
+    for name, x in inputs.items():
+        if x.shape[-1] != d_model:
+            raise ValueError(f"{name} must be d_model={d_model} wide; got shape {tuple(x.shape)}")
 
 
 class ObservableAttention(nn.Module):
@@ -40,6 +52,7 @@ class ObservableAttention(nn.Module):
         super().__init__()
         if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model; got d_model={d_model}, n_heads={n_heads}")
+        self.d_model = d_model
         self.n_heads = n_heads
         self.dropout = dropout
         self.on_weights: Callable[[Tensor], None] | None = None  # ``record_attention`` listens here
@@ -104,7 +117,11 @@ class MultiHeadAttention(ObservableAttention):
             key: What is asked: the sequence itself, or in cross-attention the encoder's output.
             value: What is handed over; nearly always the same tensor as ``key``.
             mask: True where a query may look at a key; it may differ between sentences and heads.
+
+        Raises:
+            ValueError: An input is not ``d_model`` wide.
         """
+        check_width(self.d_model, query=query, key=key, value=value)
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
         k = split_heads(self.w_k(key), self.n_heads)
         v = split_heads(self.w_v(value), self.n_heads)
@@ -158,7 +175,11 @@ class GroupedQueryAttention(ObservableAttention):
             mask: True where a position may look at another.
             bias: Added to the scores, as ``alibi_bias``.
             rotation: Turns queries and keys by their positions.
+
+        Raises:
+            ValueError: The input is not ``d_model`` wide.
         """
+        check_width(self.d_model, x=x)
         q = split_heads(self.w_q(x), self.n_heads)
         k = split_heads(self.w_k(x), self.n_kv_heads)
         v = split_heads(self.w_v(x), self.n_kv_heads)

@@ -1,4 +1,4 @@
-"""What encoder and decoder have in common: embedded tokens, their positions, and layers on top of them."""
+"""What encoder and decoder have in common: embedded tokens, their positions, layers on top, and how all start."""
 
 import math
 from typing import ClassVar
@@ -12,6 +12,8 @@ from transformer_lab.positions import sinusoidal_encoding
 
 class Stack(nn.Module):
     """Token embeddings and positions, a stack of layers, and a final norm where the layers leave that to do.
+
+    Its parameters are drawn by ``initialise``.
 
     Args:
         vocab_size: How many different tokens there are.
@@ -49,7 +51,7 @@ class Stack(nn.Module):
         self.embedding = nn.Embedding(vocab_size, d_model)
         self.positions: Tensor
         if learned_positions:
-            self.positions = nn.Parameter(torch.randn(max_length, d_model) * 0.02)
+            self.positions = nn.Parameter(torch.randn(max_length, d_model) / math.sqrt(d_model))  # as the embeddings
         else:
             self.register_buffer("positions", sinusoidal_encoding(max_length, d_model), persistent=False)
         self.dropout = nn.Dropout(dropout)
@@ -57,6 +59,7 @@ class Stack(nn.Module):
             self.layer(d_model, n_heads, d_ff, dropout, attention_dropout) for _ in range(n_layers)
         )
         self.norm = self.final_norm(d_model)
+        initialise(self)
 
     def embed(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d_model"]:
         """Look tokens up, scale them by √d_model, and add their positions: sections 3.4 and 3.5 of the paper.
@@ -69,6 +72,21 @@ class Stack(nn.Module):
         check_tokens(tokens, self.embedding.num_embeddings, max_length=len(self.positions))
         scale = math.sqrt(self.embedding.embedding_dim)
         return self.dropout(self.embedding(tokens) * scale + self.positions[: tokens.shape[1]])
+
+
+def initialise(model: nn.Module) -> None:
+    """Draw the parameters that a Transformer starts with; the paper states none.
+
+    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms stay as torch
+    makes them: weights 1, biases 0.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
 
 def check_tokens(tokens: Tensor, vocab_size: int, max_length: int) -> None:

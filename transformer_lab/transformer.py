@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from transformer_lab.decoder import Decoder, PreNormDecoder
 from transformer_lab.encoder import Encoder, PreNormEncoder
 from transformer_lab.masks import decoder_mask, padding_mask
+from transformer_lab.stack import initialise
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,16 @@ class TransformerConfig:
     @property
     def stack(self) -> dict[str, Any]:
         """What encoder and decoder have in common, as arguments for ``Stack``."""
-        names = ("d_model", "n_heads", "d_ff", "n_layers", "max_length")
-        more = ("dropout", "attention_dropout", "learned_positions")
-        return {name: getattr(self, name) for name in (*names, *more)}
+        return {
+            "d_model": self.d_model,
+            "n_heads": self.n_heads,
+            "d_ff": self.d_ff,
+            "n_layers": self.n_layers,
+            "max_length": self.max_length,
+            "dropout": self.dropout,
+            "attention_dropout": self.attention_dropout,
+            "learned_positions": self.learned_positions,
+        }
 
     @classmethod
     def base(cls, vocab_size: int, **others: Any) -> "TransformerConfig":
@@ -59,7 +67,7 @@ class TransformerConfig:
 
         With the 37,000 tokens of its English-German task that is 63,082,496 parameters; the paper says 65 million.
         """
-        return replace(cls(vocab_size), **others)
+        return cls(vocab_size, **others)
 
     @classmethod
     def big(cls, vocab_size: int, **others: Any) -> "TransformerConfig":
@@ -74,7 +82,8 @@ class Transformer(nn.Module):
     """Read a source, and say after each target token which comes next: Vaswani et al. (2017), arXiv:1706.03762.
 
     The embeddings are also the last linear layer's weights, and source and target share them if they share their
-    vocabulary (section 3.4). Padding is hidden wherever it stands.
+    vocabulary (section 3.4). Padding is hidden wherever it stands, but takes up positions: a sentence means the same
+    with padding after it, not with padding before it.
 
     Args:
         config: Its shape.
@@ -97,7 +106,6 @@ class Transformer(nn.Module):
         self.decoder = decoder(config.vocab_size, **config.stack)
         if config.source_vocab_size is None:
             self.encoder.embedding = self.decoder.embedding
-        initialise(self)
 
     def forward(
         self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
@@ -140,6 +148,9 @@ class EncoderModel(nn.Module):
         config: Its shape; what concerns the target is not used.
         n_outputs: How many numbers it gives for each token.
 
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``d_model`` is odd.
+
     >>> model = EncoderModel(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2), n_outputs=3)
     >>> import torch
     >>> model(torch.tensor([[5, 6, 7, 0]])).shape
@@ -152,23 +163,12 @@ class EncoderModel(nn.Module):
         encoder = PreNormEncoder if config.pre_norm else Encoder
         self.encoder = encoder(config.source_vocab_size or config.vocab_size, **config.stack)
         self.head = nn.Linear(config.d_model, n_outputs)
-        initialise(self)
+        initialise(self.head)
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n n_outputs"]:
-        """Give the outputs for each token; padding is hidden."""
+        """Give the outputs for each token; padding is hidden.
+
+        Raises:
+            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+        """
         return self.head(self.encoder(tokens, padding_mask(tokens, self.config.source_pad_id)))
-
-
-def initialise(model: nn.Module) -> None:
-    """Draw the parameters a Transformer starts with; the paper states none.
-
-    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms start as they
-    are, at 1 and 0.
-    """
-    for module in model.modules():
-        if isinstance(module, nn.Linear):
-            nn.init.xavier_uniform_(module.weight)
-            if module.bias is not None:
-                nn.init.zeros_(module.bias)
-        elif isinstance(module, nn.Embedding):
-            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
