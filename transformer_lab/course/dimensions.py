@@ -3,14 +3,20 @@
 import inspect
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, get_args
+from typing import Any, get_args, get_origin
 
 import torch
 
 
-def output_dimensions(reference: Callable[..., Any]) -> list[str]:
-    """List the names of the output's dimensions, as the reference's annotation gives them."""
-    return _names(_signature(reference).return_annotation)
+def output_dimensions(reference: Callable[..., Any], place: int = 0) -> list[str]:
+    """List the names of the output's dimensions, as the reference's annotation gives them.
+
+    Args:
+        reference: The function or module.
+        place: Which output is meant, where there are several.
+    """
+    annotation = _signature(reference).return_annotation
+    return _names(get_args(annotation)[place] if get_origin(annotation) is tuple else annotation)
 
 
 def sizes(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, int]:

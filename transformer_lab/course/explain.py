@@ -9,9 +9,14 @@ from torch import Tensor
 from transformer_lab.course import dimensions
 from transformer_lab.course.call import Case, Observations
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.stand_ins import is_description
 
 FEW = 16
 """So many numbers are still read at a glance."""
+LONG = 2000
+"""Nobody reads a message with more characters."""
+ABSOLUTE, RELATIVE = 1e-5, 1e-4
+"""Two numbers agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in float32."""
 
 
 def explain_crash(where: str, error: Mapping[str, Any]) -> str:
@@ -35,12 +40,14 @@ def explain_difference(
     """Name the first thing that differs: parameters, the output, then what shows only on a closer look."""
     if distance(seen.get("parameters"), right.get("parameters")) > 1:
         return f"{where}: {_parameters(seen['parameters'], right['parameters'])}"
-    if "output" in seen and ("output" not in right or distance(seen["output"], right["output"]) > 1):
-        return f"{where}: {_output(exercise, case, seen['output'], right.get('output'))}"
-    if seen.get("changed"):
-        return f"{where}: the output is right, but the call changed its argument {', '.join(seen['changed'])}."
     if not seen.get("repeatable", True):
         return f"{where}: a second call with the same arguments gives another output."
+    if "range" in seen or ("output" in seen and "output" not in right):
+        return f"{where}: {_samples(case, seen)}"
+    if "output" in seen and distance(seen["output"], right["output"]) > 1:
+        return f"{where}: {_output(exercise, case, seen['output'], right['output'], distance)}"
+    if seen.get("changed"):
+        return f"{where}: the output is right, but the call changed its argument {', '.join(seen['changed'])}."
     if "frequencies" in right and distance(_only(seen, "frequencies"), _only(right, "frequencies")) > 1:
         return f"{where}: {_frequencies(seen['frequencies'], right['frequencies'])}"
     if seen.get("used_global_generator"):
@@ -66,15 +73,23 @@ def _parameters(seen: Mapping[str, Any], right: Mapping[str, Any]) -> str:
             return f"the parameter {name} is missing; yours are {', '.join(seen) or 'none'}."
         if seen[name] != shape:
             return f"the parameter {name} should have the shape {tuple(shape)}; yours has {tuple(seen[name])}."
-    return f"there are parameters nobody asked for: {', '.join(seen.keys() - right.keys())}."
+    return f"there are parameters nobody asked for: {', '.join(name for name in seen if name not in right)}."
 
 
-def _output(exercise: Exercise, case: Case, seen: Any, right: Any) -> str:
+def _output(
+    exercise: Exercise, case: Case, seen: Any, right: Any, distance: Callable[[Any, Any], float], place: int = 0
+) -> str:
     if seen is None:
         return "it returned None. Is there a `return`?"
+    if isinstance(seen, tuple | list) and isinstance(right, tuple | list) and len(seen) == len(right):
+        place = next(i for i, pair in enumerate(zip(seen, right, strict=True)) if distance(*pair) > 1)
+        told = _output(exercise, case, seen[place], right[place], distance, place)
+        return f"value {place + 1} of {len(right)}: {told}"
+    if isinstance(seen, Tensor) and not seen.dim() and not isinstance(right, Tensor):
+        seen = seen.item()
     if isinstance(seen, Tensor) and isinstance(right, Tensor):
         known = dimensions.sizes(exercise.reference, case.inputs)
-        names = dimensions.output_dimensions(exercise.reference)
+        names = dimensions.output_dimensions(exercise.reference, place)
         if seen.shape != right.shape:
             expected = dimensions.named(right.shape, names, known)
             return f"expected the shape {expected}, got {dimensions.guessed(seen.shape, known)}."
@@ -82,24 +97,39 @@ def _output(exercise: Exercise, case: Case, seen: Any, right: Any) -> str:
             return f"expected the dtype {right.dtype}, got {seen.dtype}."
         if right.numel() > FEW:
             return _largest_difference(seen, right, names, known)
-    elif not isinstance(seen, int | float | Tensor) or type(right) not in (int, float, bool):
+    elif _kind(seen) != _kind(right):
         return f"expected {_kind(right)}, got {_kind(seen)}."
     rows = [("expected", right), ("yours", seen)]
-    if sum(v.numel() if isinstance(v, Tensor) else 1 for v in case.inputs.values()) <= FEW:
-        rows = [*case.inputs.items(), *rows]
+    inputs = {name: value for name, value in case.inputs.items() if not is_description(value)}
+    if sum(v.numel() if isinstance(v, Tensor) else 1 for v in inputs.values()) <= FEW:
+        rows = [*inputs.items(), *rows]
     width = max(len(name) for name, _ in rows)
     return "the numbers differ.\n" + "\n".join(f"    {name:{width}}  {write(value)}" for name, value in rows)
 
 
 def _largest_difference(seen: Tensor, right: Tensor, names: list[str], known: Mapping[str, int]) -> str:
-    apart = (seen.double() - right.double()).abs().nan_to_num(nan=torch.inf)
+    a, b = seen.double(), right.double()
+    apart = (a - b).abs().nan_to_num(nan=torch.inf).masked_fill(a == b, 0.0)
     worst = torch.unravel_index(apart.argmax(), apart.shape)
     index = tuple(int(i) for i in worst)
-    off = float((apart > 1e-3 * right.double().abs().max()).double().mean())
+    off = int((~torch.isclose(a, b, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)).sum())
     # "n_query=3" names an index as well as it names a size
     place = dimensions.named(index, names, known)
-    told = f"{off:.0%} of the {right.numel()} numbers differ, most at {place}:"
+    told = f"{off} of the {right.numel()} numbers {'differs' if off == 1 else 'differ'}, most at {place}:"
     return f"{told}\n    expected  {write(right[index])}\n    yours     {write(seen[index])}"
+
+
+def _samples(case: Case, seen: Observations) -> str:
+    if "range" in seen:
+        n = next(iter(case.inputs.values())).shape[-1]
+        low, high = seen["range"]
+        return f"tokens go from 0 to {n - 1}; yours from {low} to {high}."
+    if isinstance(seen["output"], Tensor):
+        return (
+            "expected one int64 token per row of the first argument, shape (batch,); "
+            f"got {_kind(seen['output'])} and dtype {seen['output'].dtype}."
+        )
+    return f"expected one int64 token per row of the first argument; got {_kind(seen['output'])}."
 
 
 def _frequencies(seen: Tensor, right: Tensor) -> str:
@@ -115,11 +145,20 @@ def _frequencies(seen: Tensor, right: Tensor) -> str:
 
 
 def _kind(value: Any) -> str:
-    if isinstance(value, Mapping) and "not_plain" in value:
-        return f"a {value['not_plain']}"
+    if type(value) in (int, float):
+        return "a number"
     if isinstance(value, Tensor):
         return f"a tensor of shape {tuple(value.shape)}"
-    return f"a {type(value).__name__}"
+    if isinstance(value, tuple | list):
+        return f"a {type(value).__name__} of {len(value)}"
+    name = str(value["not_plain"]) if isinstance(value, Mapping) and "not_plain" in value else type(value).__name__
+    return f"{'an' if name[:1].lower() in set('aeiou') else 'a'} {name}"
+
+
+def readable(text: str) -> str:
+    """Cut a text that nobody would read to its end, and take out what cannot be written to a file."""
+    short = text if len(text) <= LONG else f"{text[:LONG]} …"
+    return short.encode("utf-8", "replace").decode()
 
 
 def write(value: Any) -> str:

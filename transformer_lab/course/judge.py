@@ -1,7 +1,7 @@
 """Judge observations: right, a known mistake, or wrong. Runs on the trusted side only."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
@@ -10,11 +10,9 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.call import Case, Observations, call
-from transformer_lab.course.exercise import Exercise, Mistake, Verdict
-from transformer_lab.course.explain import explain_crash, explain_difference
-
-ABSOLUTE, RELATIVE = 1e-5, 1e-4
-"""Two numbers agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in float32."""
+from transformer_lab.course.exercise import Exercise, Mistake, Status, Verdict
+from transformer_lab.course.explain import ABSOLUTE, RELATIVE, explain_crash, explain_difference, readable
+from transformer_lab.course.surroundings import usual_torch
 
 
 @dataclass(frozen=True)
@@ -29,12 +27,14 @@ class Behaviour:
 @lru_cache(maxsize=256)
 def behaviour(exercise: Exercise, seed: int) -> Behaviour:
     """Run the reference and every mistake once per seed."""
-    cases = list(exercise.cases(seed))
-    return Behaviour(
-        cases=cases,
-        expected=[call(exercise.reference, case) for case in cases],
-        mistakes=[(m, [call(s, case) for case in cases]) for m in exercise.mistakes for s in m.spellings],
-    )
+    with usual_torch():
+        cases = list(exercise.cases(seed))
+
+    def run(attempt: Callable[..., Any]) -> list[Observations]:
+        return _normalised(exercise, cases, [call(attempt, case) for case in cases])
+
+    mistakes = [(mistake, run(spelling)) for mistake in exercise.mistakes for spelling in mistake.spellings]
+    return Behaviour(cases, run(exercise.reference), mistakes)
 
 
 def judge(exercise: Exercise, seed: int, observed: Sequence[Observations]) -> Verdict:
@@ -44,7 +44,8 @@ def judge(exercise: Exercise, seed: int, observed: Sequence[Observations]) -> Ve
     everything equals what that mistake gives, crashes included. Otherwise the first case that differs is explained.
     """
     known = behaviour(exercise, seed)
-    if observed and _error(observed[0]).get("type") == "NotImplementedError":
+    observed = _normalised(exercise, known.cases, _mappings(observed))
+    if observed and _is_a_stub(observed[0]):
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(observed, known.expected):
         return Verdict(exercise.name, "passed", exercise.verified)
@@ -52,12 +53,20 @@ def judge(exercise: Exercise, seed: int, observed: Sequence[Observations]) -> Ve
         if agree(observed, wrong):
             return Verdict(exercise.name, "mistake", mistake.says, mistake.name)
     for index, (case, seen, right) in enumerate(zip(known.cases, observed, known.expected, strict=False)):
-        where = f"Case {index + 1} of {len(known.cases)} ({case.shows})"
-        if "error" in seen:
-            return Verdict(exercise.name, "crashed", explain_crash(where, seen["error"]))
         if distance(seen, right) > 1:
-            return Verdict(exercise.name, "wrong", explain_difference(exercise, where, case, seen, right, distance))
+            where = f"Case {index + 1} of {len(known.cases)} ({case.shows})"
+            status: Status = "crashed" if "error" in seen else "wrong"
+            return Verdict(exercise.name, status, _explain(exercise, where, case, seen, right))
     return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
+
+
+def _explain(exercise: Exercise, where: str, case: Case, seen: Observations, right: Observations) -> str:
+    try:
+        if "error" in seen:
+            return readable(explain_crash(where, seen["error"]))
+        return readable(explain_difference(exercise, where, case, seen, right, distance))
+    except Exception:  # observations come from a process nobody vouches for, and can be any plain data
+        return f"{where}: what was observed makes no sense."
 
 
 def agree(observed: Sequence[Observations], expected: Sequence[Observations]) -> bool:
@@ -76,7 +85,7 @@ def distance(seen: Any, right: Any) -> float:
             rest = [{k: v for k, v in side.items() if k != "frequencies"} for side in (seen, right)]
             apart = _frequency_distance(seen["frequencies"], right["frequencies"], right["draws"])
             return max(apart, distance(*rest))
-        if "error" in right and "error" in seen:  # the line and the file are the learner's own
+        if "error" in right and isinstance(seen.get("error"), Mapping):  # the line is the learner's own
             return distance(*[{k: side["error"].get(k) for k in ("type", "message")} for side in (seen, right)])
         keys = right.keys() - {"remarks"}
         if seen.keys() - {"remarks"} != keys:
@@ -108,12 +117,28 @@ def _tensor_distance(seen: Tensor, right: Tensor) -> float:
 
 def _frequency_distance(seen: Any, right: Tensor, draws: int) -> float:
     """Compare how often samples came: never against sometimes is a difference in kind, the rest is up to chance."""
-    if not isinstance(seen, Tensor) or seen.shape != right.shape or not torch.equal(seen > 0, right > 0):
+    if not isinstance(seen, Tensor) or seen.shape != right.shape or seen.dtype != right.dtype:
+        return math.inf
+    if not torch.equal(seen > 0, right > 0):
         return math.inf
     spread = (2 * right * (1 - right) / draws).sqrt()  # of the difference of two such counts
     return float(((seen - right).abs() / (5 * spread + 1 / draws)).max())
 
 
-def _error(seen: Any) -> Mapping[str, Any]:
-    error = seen.get("error", {}) if isinstance(seen, Mapping) else {}
-    return error if isinstance(error, Mapping) else {}
+def _mappings(observed: Any) -> list[Observations]:
+    """Keep what can be observations: a process nobody vouches for may send any plain data."""
+    return [seen for seen in observed if isinstance(seen, Mapping)] if isinstance(observed, list | tuple) else []
+
+
+def _is_a_stub(seen: Observations) -> bool:
+    """Tell the stub's ``raise NotImplementedError`` from torch's own, which say what is not implemented."""
+    error = seen.get("error")
+    return isinstance(error, Mapping) and error.get("type") == "NotImplementedError" and not error.get("message")
+
+
+def _normalised(exercise: Exercise, cases: Sequence[Case], observed: Sequence[Observations]) -> list[Observations]:
+    """Bring outputs into the one form in which the exercise wants them compared."""
+    return [
+        {**seen, "output": exercise.normalise(seen["output"], case)} if isinstance(seen.get("output"), Tensor) else seen
+        for case, seen in zip(cases, observed, strict=False)
+    ]
