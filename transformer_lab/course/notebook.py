@@ -1,5 +1,6 @@
 """What a lesson imports: ``check``, ``hint``, ``solution``, ``parts`` and ``compare``."""
 
+import functools
 import math
 import os
 import time
@@ -10,13 +11,14 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer_lab.course.call import Case, call, call_all
+from transformer_lab.course.call import Case, call_all
 from transformer_lab.course.exercise import Exercise, Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.explain import write
 from transformer_lab.course.judge import behaviour, judge
 from transformer_lab.course.panel import Panel
 from transformer_lab.course.parts import Parts
+from transformer_lab.course.surroundings import silence
 
 __all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution"]
 
@@ -72,9 +74,10 @@ def hint(attempt: Callable[..., Any], name: str | None = None) -> Panel:
 
 def solution(attempt: Callable[..., Any], name: str | None = None) -> Panel:
     """Show an answer."""
-    exercise = _find(attempt, name)
+    called = _called(attempt, name)
+    exercise = every_exercise().get(called or "")
     if exercise is None:
-        return Panel("No such exercise", _unknown(attempt, name).message, "help")
+        return Panel("No such exercise", _unknown(attempt, called).message, "help")
     code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
     return Panel(f"{exercise.name}: a solution", code, "help")
 
@@ -86,29 +89,43 @@ def compare(prediction: Any, measured: Any) -> None:
         prediction: A number or a word, or ``...`` as long as none was made.
         measured: What the experiment gave.
     """
-    value = measured.item() if isinstance(measured, torch.Tensor) else measured
-    seen = f"{value:.3g}" if isinstance(value, float) else str(value)
-    said = "you made no prediction" if prediction is ... else f"you said {write(prediction).strip(chr(39))}"
+    value = measured.item() if isinstance(measured, torch.Tensor) and measured.numel() == 1 else measured
+    seen = f"{value + 0.0:.3g}" if isinstance(value, float) else _say(value)  # + 0.0 makes 0 of -0
+    said = "you made no prediction" if prediction is ... else f"you said {_say(prediction)}"
     print(f"{said}, measured {seen}")
 
 
-def _find(attempt: Callable[..., Any], name: str | None) -> Exercise | None:
-    return every_exercise().get(name or str(getattr(attempt, "__name__", "")))
+def _say(value: Any) -> str:
+    return value if isinstance(value, str) else write(value)
 
 
-def _unknown(attempt: Callable[..., Any], name: str | None) -> Verdict:
+def _called(attempt: Any, name: str | None) -> str | None:
+    """Find the name to look the exercise up by; there is none where a result is given instead of a function."""
+    while name is None and isinstance(attempt, functools.partial):
+        attempt = attempt.func
     called = name or getattr(attempt, "__name__", None)
+    return called if isinstance(called, str) else None
+
+
+def _unknown(attempt: Any, called: str | None) -> Verdict:
     if called is None:
-        message = f"`check` takes the function or class itself; this is a {type(attempt).__name__}."
+        message = f"It takes the function or class itself; this is a value of type {type(attempt).__name__}."
     else:
         message = f"No exercise is called {called}. There are: {', '.join(every_exercise())}."
-    return Verdict(str(called), "wrong", message)
+    return Verdict(called or "check", "wrong", message)
 
 
-def _verdict(attempt: Callable[..., Any], name: str | None) -> Verdict:
-    exercise = _find(attempt, name)
-    if exercise is None:
-        return _unknown(attempt, name)
+def _verdict(attempt: Any, name: str | None) -> Verdict:
+    called = None
+    try:
+        called = _called(attempt, name)
+        exercise = every_exercise().get(called or "")
+        return _unknown(attempt, called) if exercise is None else _verdict_on(exercise, attempt)
+    except Exception as error:  # a check that raises would stop a whole lesson
+        return Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
+
+
+def _verdict_on(exercise: Exercise, attempt: Any) -> Verdict:
     if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
         return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
     known = behaviour(exercise, SEED)
@@ -138,8 +155,9 @@ def _slowdown(attempt: Callable[..., Any], reference: Callable[..., Any], case: 
     deadline = time.perf_counter() + 0.3
     for _ in range(5):
         for side, function in enumerate((attempt, reference)):
-            remarks = call(function, case).get("remarks", {})
-            best[side] = min(best[side], remarks.get("seconds", math.inf))
+            with silence():
+                [seen] = call_all(function, [case], SECONDS)
+            best[side] = min(best[side], seen.get("remarks", {}).get("seconds", math.inf))
         if best[0] <= SLOW * best[1] or time.perf_counter() > deadline:
             break
     return best[0] / best[1]
