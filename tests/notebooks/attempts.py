@@ -1,0 +1,83 @@
+"""Lessons with attempts put into their cells: right ones, and every known mistake."""
+
+import copy
+import inspect
+import re
+import textwrap
+from collections.abc import Callable, Mapping
+from types import CodeType, ModuleType
+from typing import Any
+
+import nbformat
+from nbformat import NotebookNode
+
+from tests.notebooks.lesson import Lesson
+from tests.notebooks.rules.exercises import bug_hunted
+
+
+def as_attempt(function: Callable[..., Any], name: str) -> str:
+    """Write a function's source as a learner would hand it in: under the exercise's name.
+
+    What it uses of its own module, which a learner would have written out, is imported.
+    """
+    source = textwrap.dedent(inspect.getsource(function))
+    scope = vars(inspect.getmodule(function))
+    used = sorted((_names(compile(source, "attempt", "exec")) & scope.keys()) - {function.__name__})
+    own = [n for n in used if not isinstance(scope[n], ModuleType)]
+    # A mistake may be made on top of the answer, which the attempt would hide by taking its name.
+    source = renamed(re.sub(rf"(?<![.\w]){name}\b", "answer", source), function.__name__, name)
+    imports = ", ".join(f"{n} as answer" if n == name else n for n in own)
+    return (f"from {function.__module__} import {imports}\n\n\n" if own else "") + source
+
+
+def renamed(source: str, old: str, new: str) -> str:
+    """Give the function or class that a source defines another name."""
+    return re.sub(rf"^(def|class) {old}\b", rf"\1 {new}", source, count=1, flags=re.MULTILINE)
+
+
+def with_attempts(lesson: Lesson, attempts: Mapping[str, str]) -> NotebookNode:
+    """Copy a lesson, with these sources in the cells of these ids."""
+    book = copy.deepcopy(lesson.book)
+    for cell in book.cells:
+        cell.source = attempts.get(cell.id, cell.source)
+    return book
+
+
+def solutions(lesson: Lesson) -> dict[str, str]:
+    """Write an answer for the cell of every exercise, and mend every bug hunt."""
+    answers = {name: exercise.solution for name, exercise in lesson.exercises.items()}
+    for cell in lesson.tagged("bug-hunt"):
+        if hunted := bug_hunted(lesson, cell):
+            function, name, _ = hunted
+            answers[cell.id] = renamed(lesson.exercises[name].solution, name, function)
+    return answers
+
+
+def first_mistakes(lesson: Lesson) -> dict[str, str]:
+    """Write the first known mistake for the cell of every exercise."""
+    return {name: as_attempt(e.mistakes[0].attempt, name) for name, e in lesson.exercises.items()}
+
+
+def each_attempt_checked(lesson: Lesson) -> tuple[NotebookNode, dict[str, str]]:
+    """Make a notebook of the import cell, every mistake in every spelling, and every answer, each with a check.
+
+    Returns:
+        The notebook, and what each check, by its cell's id, should show.
+    """
+    cells, expected = [nbformat.v4.new_code_cell(lesson.code[0].source, id="imports")], {}
+    for name, exercise in lesson.exercises.items():
+        tries = [
+            (as_attempt(spelling, name), f"{name}: a known mistake\n{mistake.says}")
+            for mistake in exercise.mistakes
+            for spelling in mistake.spellings
+        ]
+        for number, (source, verdict) in enumerate([*tries, (exercise.solution, f"{name}: passed")]):
+            expected[f"check-{name}-{number}"] = verdict
+            cells.append(nbformat.v4.new_code_cell(source, id=f"{name}-{number}"))
+            cells.append(nbformat.v4.new_code_cell(f"check({name})", id=f"check-{name}-{number}"))
+    return nbformat.v4.new_notebook(cells=cells), expected
+
+
+def _names(code: CodeType) -> set[str]:
+    inner = (constant for constant in code.co_consts if isinstance(constant, CodeType))
+    return set(code.co_names).union(*map(_names, inner))

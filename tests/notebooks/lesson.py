@@ -1,0 +1,89 @@
+"""A stored lesson, as the rules look at it."""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from notebooks.build import FOLDER, text_of
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises import exercises_of
+
+
+@dataclass(frozen=True)
+class Lesson:
+    """A notebook and the exercises that belong into it."""
+
+    name: str
+    book: NotebookNode
+
+    @classmethod
+    def stored(cls, name: str, folder: Path = FOLDER) -> "Lesson":
+        """Read a lesson as it is published."""
+        return cls(name, nbformat.read(folder / f"{name}.ipynb", as_version=4))
+
+    @cached_property
+    def exercises(self) -> dict[str, Exercise]:
+        """The lesson's exercises by name."""
+        return {exercise.name: exercise for exercise in exercises_of(self.name)}
+
+    @property
+    def cells(self) -> list[NotebookNode]:
+        """All cells in order."""
+        return list(self.book.cells)
+
+    @property
+    def code(self) -> list[NotebookNode]:
+        """The code cells in order."""
+        return [cell for cell in self.cells if cell.cell_type == "code"]
+
+    @property
+    def prose(self) -> list[NotebookNode]:
+        """The markdown cells in order."""
+        return [cell for cell in self.cells if cell.cell_type == "markdown"]
+
+    @property
+    def headings(self) -> list[str]:
+        """All headings in order."""
+        return re.findall(r"^#+ (.+)$", "\n".join(cell.source for cell in self.prose), re.MULTILINE)
+
+    def tagged(self, tag: str) -> list[NotebookNode]:
+        """List the cells that carry a tag."""
+        return [cell for cell in self.cells if tag in cell.metadata.get("tags", [])]
+
+    def after(self, cell: NotebookNode) -> NotebookNode | None:
+        """Find the next cell."""
+        following = self.cells[self.cells.index(cell) + 1 :]
+        return following[0] if following else None
+
+    def section(self, heading: str) -> str:
+        """Join the prose that stands under a heading, up to the next one of the same rank or above."""
+        text = "\n".join(cell.source for cell in self.prose)
+        found = re.search(rf"^(#+) {re.escape(heading)}$(.*?)(?=^#{{1,2}} |\Z)", text, re.MULTILINE | re.DOTALL)
+        return found[2] if found else ""
+
+
+def syntax(cell: NotebookNode) -> ast.Module:
+    """Parse a code cell; what cannot be parsed counts as empty, since running it fails anyway."""
+    try:
+        return ast.parse(cell.source)
+    except SyntaxError:
+        return ast.Module([], [])
+
+
+def calls(cell: NotebookNode, name: str) -> Iterator[ast.Call]:
+    """Find the calls of a function in a code cell."""
+    for node in ast.walk(syntax(cell)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == name:
+            yield node
+
+
+def shown(cell: NotebookNode, kind: str = "text/plain") -> str:
+    """Join what a cell printed and showed, as text."""
+    lines = (line.split(": ", 1) for output in cell.get("outputs", []) for line in text_of(output))
+    return "\n".join(rest[0] if rest else "" for of, *rest in lines if of in (kind, "stdout"))

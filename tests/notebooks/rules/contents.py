@@ -1,0 +1,142 @@
+"""A lesson has all its parts, in their order."""
+
+import ast
+import re
+from collections.abc import Iterator
+
+from tests.notebooks.lesson import Lesson, calls, shown, syntax
+
+ORDER = ["Before you start", "Bug hunt", "★ Transfer", "In short", "Interview questions", "What to read next"]
+TITLE = [
+    r"\A# {number} · .+",
+    r"\*\*The question\.\*\*",
+    r"\*\*Afterwards you can\*\*",
+    r"Reading: \d+ minutes\. Exercises: \d+",
+]
+DETAILS = re.compile(r"<details>\s*<summary>(.+?)</summary>(.*?)</details>", re.DOTALL)
+
+
+def the_title_says_what_to_expect(lesson: Lesson) -> Iterator[str]:
+    for pattern in TITLE:
+        wanted = pattern.replace("{number}", lesson.name[:2])
+        if not re.search(wanted, lesson.cells[0].source):
+            yield f"the first cell does not match {wanted!r}"
+
+
+def the_parts_come_in_order(lesson: Lesson) -> Iterator[str]:
+    places = []
+    for part in ORDER:
+        found = [place for place, heading in enumerate(lesson.headings) if heading.startswith(part)]
+        if len(found) != 1:
+            yield f"{len(found)} headings begin with {part!r}; there should be one"
+        places += found
+    if places != sorted(places):
+        yield f"the parts do not come in the order {', '.join(ORDER)}"
+
+
+def the_first_code_imports_and_the_second_seeds(lesson: Lesson) -> Iterator[str]:
+    if [cell.id for cell in lesson.code[:1]] != ["imports"]:
+        yield "the first code cell is not imports"
+    if not any("torch.manual_seed(" in cell.source for cell in lesson.code[1:2]):
+        yield "the second code cell does not seed torch"
+    for cell in lesson.code[1:]:
+        if any(isinstance(node, ast.Import | ast.ImportFrom) for node in ast.walk(syntax(cell))):
+            yield f"{cell.id} imports something; exercise cells stand on the first cell alone"
+
+
+def old_and_new_questions_are_asked(lesson: Lesson) -> Iterator[str]:
+    for heading, least in (("Before you start", 3), ("Interview questions", 6)):
+        found = DETAILS.findall(lesson.section(heading))
+        if len(found) < least:
+            yield f"{heading}: {len(found)} questions with a folded answer; there should be at least {least}"
+        yield from (f"{heading}: no answer to {question!r}" for question, answer in found if not answer.strip())
+
+
+def model_answers_point_at_sections_that_exist(lesson: Lesson) -> Iterator[str]:
+    for _, answer in DETAILS.findall(lesson.section("Interview questions")):
+        for cited in re.findall(r"<i>(.+?)</i>", " ".join(answer.split())):
+            if not any(heading.startswith(cited) for heading in lesson.headings):
+                yield f"an answer points at {cited!r}, and no heading begins like that"
+
+
+def every_prediction_is_asked_for_and_answered(lesson: Lesson) -> Iterator[str]:
+    open_since: dict[str, str] = {}
+    for before, cell in zip([None, *lesson.cells], lesson.cells, strict=False):
+        if cell.cell_type != "code":
+            continue
+        names = _predicted(syntax(cell))
+        if (cell in lesson.tagged("prediction")) != bool(names):
+            yield f"{cell.id}: cells tagged prediction hold `name = ...` and nothing else, and no others do"
+        if names and (before is None or "**Predict.**" not in before.source):
+            yield f"{cell.id}: the cell before it does not say **Predict.**"
+        for name in names:
+            if name in open_since:
+                yield f"{name} of {open_since[name]} was not compared before {cell.id}"
+            open_since[name] = cell.id
+        for call in calls(cell, "compare"):
+            name = ast.unparse(call.args[0])
+            if open_since.pop(name, None) is None:
+                yield f"{cell.id} compares {name}, which was not predicted"
+    yield from (f"{name} of {cell} was never compared" for name, cell in open_since.items())
+
+
+def it_has_experiments_a_bug_hunt_and_a_transfer_task(lesson: Lesson) -> Iterator[str]:
+    if len(lesson.tagged("prediction")) < 2:
+        yield "there should be at least two experiments with a prediction"
+    if len(lesson.tagged("bug-hunt")) != 1:
+        yield f"there should be one cell tagged bug-hunt; found {len(lesson.tagged('bug-hunt'))}"
+    if not any(exercise.stretch for exercise in lesson.exercises.values()):
+        yield "no exercise is a stretch"
+
+
+def a_table_shows_the_shapes(lesson: Lesson) -> Iterator[str]:
+    columns = ("module", "input shapes", "output shape", "parameters")
+    if not any(all(f"<th>{c}</th>" in shown(cell, "text/html") for c in columns) for cell in lesson.code):
+        yield f"no table has the columns {', '.join(columns)}"
+
+
+def instructors_find_a_note_with_the_points(lesson: Lesson) -> Iterator[str]:
+    notes = [
+        " ".join(answer.split())
+        for cell in lesson.prose
+        for q, answer in DETAILS.findall(cell.source)
+        if q == "For instructors"
+    ]
+    if len(notes) != 1:
+        yield f"there should be one note for instructors; found {len(notes)}"
+    for note in notes:
+        for name, exercise in lesson.exercises.items():
+            if f"{name} {exercise.points}" not in note:
+                yield f"the note for instructors does not say: {name} {exercise.points}"
+        for topic in ("*Where students stumble*", "*To ask in class*"):
+            if topic not in note:
+                yield f"the note for instructors has no {topic}"
+
+
+def _predicted(tree: ast.Module) -> list[str]:
+    """List the names that a cell leaves to predict; none if it does anything else."""
+    names: list[str] = []
+    for node in tree.body:
+        match node:
+            case ast.Assign(targets=[ast.Name(name)], value=ast.Constant(value)) if value is ...:
+                names.append(name)
+            case ast.Assign(targets=[ast.Tuple(targets)], value=ast.Tuple(values)):
+                if not all(isinstance(value, ast.Constant) and value.value is ... for value in values):
+                    return []
+                names += [ast.unparse(target) for target in targets]
+            case _:
+                return []
+    return names
+
+
+RULES = [
+    the_title_says_what_to_expect,
+    the_parts_come_in_order,
+    the_first_code_imports_and_the_second_seeds,
+    old_and_new_questions_are_asked,
+    model_answers_point_at_sections_that_exist,
+    every_prediction_is_asked_for_and_answered,
+    it_has_experiments_a_bug_hunt_and_a_transfer_task,
+    a_table_shows_the_shapes,
+    instructors_find_a_note_with_the_points,
+]

@@ -1,0 +1,121 @@
+"""Every exercise has its stub and its check, and nobody else's."""
+
+import ast
+from collections.abc import Iterator
+
+from nbformat import NotebookNode
+
+from tests.notebooks.lesson import Lesson, calls, shown, syntax
+
+Function = ast.FunctionDef
+
+
+def every_exercise_has_a_stub_and_then_its_check(lesson: Lesson) -> Iterator[str]:
+    for name in lesson.exercises:
+        cells = [cell for cell in lesson.cells if cell.id == name]
+        if len(cells) != 1 or cells[0] not in lesson.tagged("exercise"):
+            yield f"{name} needs one cell of that id, tagged exercise; found {len(cells)}"
+            continue
+        check = lesson.after(cells[0])
+        if check is None or (check.id, check.source) != (f"check-{name}", f"check({name})"):
+            yield f"{name} is not followed by the cell check-{name} with check({name})"
+
+
+def every_exercise_cell_and_check_belongs_to_an_exercise(lesson: Lesson) -> Iterator[str]:
+    for cell in lesson.tagged("exercise"):
+        if cell.id not in lesson.exercises:
+            yield f"{cell.id} is tagged exercise, and the lesson has no such exercise"
+    known = {f"check-{cell}" for cell in (*lesson.exercises, *(cell.id for cell in lesson.tagged("bug-hunt")))}
+    for cell in lesson.code:
+        is_check = bool(list(calls(cell, "check")))
+        if is_check != (cell.id in known):
+            yield f"{cell.id} {'checks no exercise' if is_check else 'does not check anything'}"
+
+
+def stubs_look_like_the_answers(lesson: Lesson) -> Iterator[str]:
+    for name, exercise in lesson.exercises.items():
+        answer = dict(_functions(ast.parse(exercise.solution)))
+        for cell in (cell for cell in lesson.cells if cell.id == name):
+            stub = dict(_functions(syntax(cell)))
+            tops = [getattr(node, "name", type(node).__name__) for node in syntax(cell).body]
+            if tops != [name]:
+                yield f"{name}: its cell should define {name} and nothing else; it holds {', '.join(tops)}"
+                continue
+            if not ast.get_docstring(syntax(cell).body[0]):  # type: ignore[arg-type]
+                yield f"{name}: the stub has no docstring"
+            if not any(map(_is_open, stub.values())):
+                yield f"{name}: nothing in the stub raises NotImplementedError"
+            for inner, function in stub.items():
+                yield from _compare(inner, function, answer.get(inner))
+
+
+def _compare(name: str, stub: Function, answer: Function | None) -> Iterator[str]:
+    if answer is None:
+        yield f"{name}: the answer has no such function"
+    elif _signature(stub) != _signature(answer):
+        yield f"{name}: the signature is {_signature(stub)}, that of the answer {_signature(answer)}"
+    elif not _is_open(stub) and list(map(ast.dump, _body(stub))) != list(map(ast.dump, _body(answer))):
+        yield f"{name}: the body should be nothing but `raise NotImplementedError`, or what the answer has"
+
+
+def nobody_has_started(lesson: Lesson) -> Iterator[str]:
+    for name in lesson.exercises:
+        for cell in lesson.cells:
+            if cell.id == f"check-{name}" and shown(cell) != f"{name}\nNot started yet.":
+                yield f"the check of {name} should say that it is not started; it says: {shown(cell)}"
+
+
+def each_bug_hunt_names_its_mistake(lesson: Lesson) -> Iterator[str]:
+    for cell in lesson.tagged("bug-hunt"):
+        hunted = bug_hunted(lesson, cell)
+        if hunted is None:
+            yield f"{cell.id} is not followed by check-{cell.id} with check(its function, the exercise)"
+            continue
+        _, name, check = hunted
+        told = shown(check)
+        if not any(told == f"{name}: a known mistake\n{mistake.says}" for mistake in lesson.exercises[name].mistakes):
+            yield f"{check.id} does not name a mistake of {name}; it says: {told}"
+
+
+def bug_hunted(lesson: Lesson, cell: NotebookNode) -> tuple[str, str, NotebookNode] | None:
+    """Find the broken function of a bug hunt, the exercise that it should have solved, and the cell that checks it."""
+    check = lesson.after(cell)
+    defined = {getattr(node, "name", None) for node in syntax(cell).body}
+    if check is not None and check.id == f"check-{cell.id}":
+        for call in calls(check, "check"):
+            match call.args:
+                case [ast.Name(function), ast.Constant(str(name))]:
+                    if function in defined and name in lesson.exercises:
+                        return function, name, check
+    return None
+
+
+def _functions(tree: ast.Module) -> Iterator[tuple[str, Function]]:
+    """Find the functions of a module, and the methods of its classes."""
+    for node in tree.body:
+        if isinstance(node, Function):
+            yield node.name, node
+        if isinstance(node, ast.ClassDef):
+            yield from ((f"{node.name}.{inner.name}", inner) for inner in node.body if isinstance(inner, Function))
+
+
+def _signature(function: Function) -> str:
+    returns = f" -> {ast.unparse(function.returns)}" if function.returns else ""
+    return f"({ast.unparse(function.args)}){returns}"
+
+
+def _body(function: Function) -> list[ast.stmt]:
+    return function.body[1:] if ast.get_docstring(function) else function.body
+
+
+def _is_open(function: Function) -> bool:
+    return [ast.unparse(statement) for statement in _body(function)] == ["raise NotImplementedError"]
+
+
+RULES = [
+    every_exercise_has_a_stub_and_then_its_check,
+    every_exercise_cell_and_check_belongs_to_an_exercise,
+    stubs_look_like_the_answers,
+    nobody_has_started,
+    each_bug_hunt_names_its_mistake,
+]
