@@ -1,0 +1,51 @@
+"""Ways to doctor a lesson, so that a rule has something to complain of."""
+
+from collections.abc import Callable
+
+import nbformat
+from nbformat import NotebookNode
+
+from tests.notebooks.lesson import Lesson
+
+Doctor = Callable[[Lesson], object]
+
+
+def cell(lesson: Lesson, name: str) -> NotebookNode:
+    return next(cell for cell in lesson.cells if cell.id == name)
+
+
+def text(old: str, new: str) -> Doctor:
+    """Replace some text wherever it stands in a source."""
+
+    def doctor(lesson: Lesson) -> None:
+        assert any(old in cell.source for cell in lesson.cells), old
+        for cell in lesson.cells:
+            cell.source = cell.source.replace(old, new)
+
+    return doctor
+
+
+def output(name: str, new: str, stream: str = "stdout") -> Doctor:
+    """Let a cell have printed something else."""
+    outputs = [nbformat.v4.new_output("stream", name=stream, text=new)]
+    return lambda lesson: cell(lesson, name).update(outputs=outputs)
+
+
+def drop(name: str) -> Doctor:
+    return lambda lesson: lesson.book.cells.remove(cell(lesson, name))
+
+
+def untag(name: str) -> Doctor:
+    return lambda lesson: cell(lesson, name).metadata.pop("tags")
+
+
+def fail(lesson: Lesson) -> None:
+    cell(lesson, "imports").outputs = [nbformat.v4.new_output("error", ename="ImportError", evalue="no torch")]
+
+
+def swap_the_last_two_sections(lesson: Lesson) -> None:
+    lesson.book.cells.insert(-2, lesson.book.cells.pop())
+
+
+def add_a_check_of_nothing(lesson: Lesson) -> None:
+    lesson.book.cells.append(nbformat.v4.new_code_cell("check(print)", id="check-print"))

@@ -1,0 +1,189 @@
+"""Every rule for lessons can be broken: a lesson doctored to break it is found out."""
+
+import copy
+
+import pytest
+from torch import Tensor, nn
+
+from tests.notebooks.doctors import (
+    Doctor,
+    add_a_check_of_nothing,
+    cell,
+    drop,
+    fail,
+    output,
+    swap_the_last_two_sections,
+    text,
+    untag,
+)
+from tests.notebooks.lesson import Lesson
+from tests.notebooks.rules import RULES, Rule, contents, exercises, running, style
+from transformer_lab.course.exercise import Exercise
+
+NAME = "01_lookup"
+
+STUB = "    raise NotImplementedError"
+
+DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
+    running.every_code_cell_was_run_in_order: [
+        (lambda x: cell(x, "softmax").update(execution_count=None), "softmax was never"),
+        (drop("imports"), "executed as number 2, and is number 1"),
+    ],
+    running.nothing_went_wrong: [
+        (fail, "imports raised ImportError: no torch"),
+        (output("imports", "Warning!", "stderr"), "imports wrote to stderr: Warning!"),
+    ],
+    running.nothing_belongs_to_one_machine: [
+        (output("imports", "<f at 0x7f00aa11bb>"), "imports shows 0x7f00aa11bb"),
+    ],
+    running.numbers_are_short: [
+        (output("imports", "it is 0.123456"), "imports shows 0.123456"),
+        (output("imports", "[-0.0, 1]"), "imports shows a minus zero"),
+        (output("imports", f"tensor({list(range(9))})"), "imports shows a raw tensor"),
+    ],
+    exercises.every_exercise_has_a_stub_and_then_its_check: [
+        (drop("softmax"), "softmax needs one cell"),
+        (untag("softmax"), "softmax needs one cell"),
+        (drop("check-softmax"), "softmax is not followed"),
+        (text("check(softmax)", "check(attention)"), "is not followed"),
+    ],
+    exercises.every_exercise_cell_and_check_belongs_to_an_exercise: [
+        (add_a_check_of_nothing, "check-print checks no"),
+        (text("check(softmax)", "softmax"), "check anything"),
+        (lambda x: cell(x, "softmax").update(id="soft"), "soft is"),
+    ],
+    exercises.stubs_look_like_the_answers: [
+        (text('keys: Float[Tensor, "n d"])', 'keys: Float[Tensor, "d n"])'), "'d n'"),
+        (text("def softmax(scores:", "def softmax(x:"), "softmax: the signature is (x:"),
+        (text("def softmax(", "def soft("), "softmax: its cell should define"),
+        (text(STUB, "    return None"), "nothing in the stub raises"),
+        (text(STUB, f"    x = 1\n{STUB}"), "nothing in the stub raises"),
+        (text('"""Turn scores', '0, """Turn scores'), "softmax: the stub has no docstring"),
+    ],
+    exercises.nobody_has_started: [
+        (output("check-softmax", "softmax: passed"), "it says: softmax: passed"),
+    ],
+    exercises.each_bug_hunt_names_its_mistake: [
+        (drop("check-mend-attention"), "mend-attention is not followed by"),
+        (output("check-mend-attention", "attention: passed"), "does not name a mistake"),
+    ],
+    contents.the_title_says_what_to_expect: [
+        (text("# 01 · ", "# 02 · "), "# 01 · "),
+        (text("Reading: ", "Takes "), "Reading: "),
+    ],
+    contents.the_parts_come_in_order: [
+        (text("## In short", "## Sum"), "0 headings begin with 'In short'"),
+        (swap_the_last_two_sections, "do not come in the order"),
+    ],
+    contents.the_first_code_imports_and_the_second_seeds: [
+        (drop("imports"), "is not imports"),
+        (text("torch.manual_seed", "print"), "does not seed"),
+        (text("prices = {", "import json\nprices = {"), "imports something"),
+    ],
+    contents.old_and_new_questions_are_asked: [
+        (drop("before-you-start"), "Before you start: 0 questions"),
+        (drop("interview-questions-2"), "Interview questions: 4 questions"),
+    ],
+    contents.model_answers_point_at_sections_that_exist: [
+        (text("<i>One lookup</i>", "<i>Two lookups</i>"), "'Two lookups'"),
+    ],
+    contents.every_prediction_is_asked_for_and_answered: [
+        (text("compare(prediction,", "print("), "was never compared"),
+        (text("prediction = ...", "prediction = 8"), "tagged prediction hold"),
+        (text("**Predict.**", "Guess!"), "does not say **Predict.**"),
+        (text("compare(prediction_alone", "compare(alone"), "not predicted"),
+    ],
+    contents.it_has_experiments_a_bug_hunt_and_a_transfer_task: [
+        (untag("mend-attention"), "tagged bug-hunt; found 0"),
+    ],
+    contents.a_table_shows_the_shapes: [
+        (drop("in-short-2"), "no table has the columns module"),
+    ],
+    contents.instructors_find_a_note_with_the_points: [
+        (text("similarity 1", "similarity 9"), "does not say: similarity 1"),
+        (text("For instructors", "For you"), "found 0"),
+    ],
+    style.prose_comes_in_small_pieces: [
+        (text("## In short", "## In short\n" + "word " * 140), "in-short has"),
+    ],
+    style.code_comes_in_small_pieces: [
+        (text("prices = {", "\n" * 30 + "prices = {"), "lines of code"),
+    ],
+    style.the_lesson_is_read_in_time: [
+        (text("## In short", "## In short\n" + "word " * 9000), "reading takes"),
+        (text("Reading: ", "Reading: 9"), "reading takes 9"),
+    ],
+    style.figures_show_themselves: [
+        (text("ax.legend()", "plt.show()"), "calls plt.show"),
+    ],
+}
+
+
+@pytest.mark.parametrize(
+    ("rule", "doctor", "complaint"),
+    [pytest.param(rule, *case, id=f"{rule.__name__}-{case[1]}") for rule, cases in DOCTORED.items() for case in cases],
+)
+def test_a_doctored_lesson_is_found_out(rule: Rule, doctor: Doctor, complaint: str) -> None:
+    lesson = Lesson.stored(NAME)
+    before = list(rule(lesson))
+    doctor(lesson)
+    new = [told for told in rule(lesson) if told not in before]
+    assert any(complaint in told for told in new), new
+
+
+def test_no_rule_is_left_untried() -> None:
+    assert DOCTORED.keys() == set(RULES)
+
+
+def test_one_prediction_after_another_without_an_answer_is_found_out() -> None:
+    lesson = Lesson.stored(NAME)
+    asked = lesson.tagged("prediction")[0]
+    place = lesson.cells.index(asked)
+    lesson.book.cells[place:place] = copy.deepcopy(lesson.cells[place - 1 : place + 1])
+    assert any(
+        "was not compared before" in told for told in contents.every_prediction_is_asked_for_and_answered(lesson)
+    )
+
+
+class Scale(nn.Module):
+    """Multiply by a number."""
+
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x: Tensor) -> Tensor:
+        return self.factor * x
+
+
+STUB_OF_A_MODULE = '''
+class Scale(nn.Module):
+    """Multiply by a number."""
+
+    def __init__(self, factor: float) -> None:
+        super().__init__()
+        self.factor = factor
+
+    def forward(self, x: Tensor) -> Tensor:
+        raise NotImplementedError
+'''
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("", "", None),
+        ("forward(self, x: Tensor)", "forward(self, y: Tensor)", "Scale.forward: the signature is (self, y: Tensor)"),
+        ("factor: float", "factor: int", "Scale.__init__: the signature is (self, factor: int)"),
+        ("self.factor = factor", "self.other = factor", "Scale.__init__: the body should be nothing but"),
+        ("raise NotImplementedError", "return self.factor * x", "nothing in the stub raises"),
+        ("def forward", "def backward", "Scale.backward: the answer has no such function"),
+    ],
+)
+def test_the_stub_of_a_module_is_compared_method_by_method(old: str, new: str, complaint: str | None) -> None:
+    lesson = Lesson.stored(NAME)
+    exercise = Exercise(reference=Scale, cases=lambda _: [], mistakes=[], hints=[], points=1, verified="")
+    vars(lesson)["exercises"] = {"Scale": exercise}
+    cell(lesson, "softmax").update(id="Scale", source=STUB_OF_A_MODULE.replace(old, new))
+    complaints = list(exercises.stubs_look_like_the_answers(lesson))
+    assert complaints == [] if complaint is None else any(complaint in told for told in complaints)
