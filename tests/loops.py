@@ -5,7 +5,7 @@ from collections.abc import Callable
 
 import numpy as np
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def dot(a: Tensor, b: Tensor) -> float:
@@ -27,4 +27,53 @@ def by_loops(
         loudness = [math.exp(score(q[(*at, i)], k[(*at, j)])) for j in seen]
         for j, loud in zip(seen, loudness, strict=True):
             output[(*at, i)] += loud / sum(loudness) * v[(*at, j)]
+    return output
+
+
+def heads_by_loops(attention: nn.Module, query: Tensor, key: Tensor, value: Tensor, mask: Tensor | None) -> Tensor:
+    """Run each head by itself, on its own rows of the matrices, one number at a time; then put them side by side."""
+    d_k = attention.w_q.out_features // attention.n_heads
+    group = attention.w_q.out_features // attention.w_k.out_features
+    heads = []
+    for head in range(attention.n_heads):
+        own = slice(head * d_k, (head + 1) * d_k)
+        shared = slice(head // group * d_k, (head // group + 1) * d_k)
+        projected = [
+            x @ w.weight[rows].T + (0 if w.bias is None else w.bias[rows])
+            for x, w, rows in [
+                (query, attention.w_q, own),
+                (key, attention.w_k, shared),
+                (value, attention.w_v, shared),
+            ]
+        ]
+        allowed = (
+            None if mask is None else mask.expand(len(query), attention.n_heads, query.shape[1], key.shape[1])[:, head]
+        )
+        heads.append(by_loops(scaled_dot, *projected, allowed))
+    concatenated = torch.cat(heads, dim=-1)
+    output = concatenated @ attention.w_o.weight.T
+    return output if attention.w_o.bias is None else output + attention.w_o.bias
+
+
+def norm_by_loops(norm: nn.LayerNorm, x: Tensor) -> Tensor:
+    """Norm every position by itself, one number at a time."""
+    output = torch.empty_like(x)
+    for at in np.ndindex(x.shape[:-1]):
+        features = x[at].tolist()
+        mean = sum(features) / len(features)
+        variance = sum((feature - mean) ** 2 for feature in features) / len(features)
+        for i, feature in enumerate(features):
+            output[(*at, i)] = (feature - mean) / math.sqrt(variance + norm.eps) * norm.weight[i] + norm.bias[i]
+    return output
+
+
+def feed_forward_by_loops(feed_forward: nn.Module, x: Tensor) -> Tensor:
+    """Run two layers with a ReLU between them at every position by itself."""
+    output = torch.empty_like(x)
+    w_1, w_2 = feed_forward.w_1, feed_forward.w_2
+    for at in np.ndindex(x.shape[:-1]):
+        middle = [max(0.0, dot(row, x[at]) + b) for row, b in zip(w_1.weight, w_1.bias.tolist(), strict=True)]
+        wide = torch.tensor(middle, dtype=x.dtype)
+        for i, row in enumerate(w_2.weight):
+            output[(*at, i)] = dot(row, wide) + w_2.bias[i]
     return output

@@ -1,0 +1,82 @@
+"""The same network twice: one of ours and one of torch's, parameters copied from either, compared to the last digit."""
+
+from collections.abc import Callable
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+OUR_WORDS = {
+    "self_attn": "self_attention",
+    "multihead_attn": "cross_attention",
+    "out_proj": "w_o",
+    "linear1": "feed_forward.w_1",
+    "linear2": "feed_forward.w_2",
+    "norm1": "norm_1",
+    "norm2": "norm_2",
+    "norm3": "norm_3",
+}
+either_way = pytest.mark.parametrize("copied_from", ["ours", "torch's"])
+
+
+def drawn(module: nn.Module) -> nn.Module:
+    """Draw every parameter, biases too: those that start at 0 hide that they are forgotten."""
+    for parameter in module.double().parameters():
+        nn.init.normal_(parameter, std=0.5)
+    return module
+
+
+def vectors(*shape: int) -> Tensor:
+    return torch.randn(*shape, dtype=torch.float64, requires_grad=True)
+
+
+def in_our_words(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None]) -> dict[str, Tensor]:
+    """Give what belongs to each of torch's parameters, itself or its gradient, under the name it has in ours."""
+    named = {}
+    for name, parameter in theirs.named_parameters():
+        *path, last = name.split(".")
+        prefix = "".join(f"{OUR_WORDS.get(word, word)}." for word in path)
+        whole = of(parameter)
+        assert whole is not None, f"{name} has none"
+        if last.startswith("in_proj_"):
+            for w, part in zip(["w_q", "w_k", "w_v"], whole.chunk(3), strict=True):
+                named[f"{prefix}{w}.{last.removeprefix('in_proj_')}"] = part
+        else:
+            named[prefix + last] = whole
+    return named
+
+
+def make_twins(ours: nn.Module, theirs: nn.Module, copied_from: str) -> None:
+    """Draw all parameters of one, biases and norms too, and copy them into the other; both become float64."""
+    ours.double()
+    theirs.double()
+    our_parameters = dict(ours.named_parameters())
+    their_parameters = in_our_words(theirs, lambda parameter: parameter.data)
+    assert our_parameters.keys() == their_parameters.keys()
+    for name, their_part in their_parameters.items():
+        our_part = our_parameters[name].data
+        source, copy = (our_part, their_part) if copied_from == "ours" else (their_part, our_part)
+        source.copy_(torch.randn(source.shape) / 2)
+        copy.copy_(source)
+
+
+def assert_twins(ours: nn.Module, theirs: nn.Module, our_output: Tensor, their_output: Tensor, *inputs: Tensor) -> None:
+    """Compare outputs, and the gradients that reach each input and each parameter."""
+    assert_close(our_output, their_output)
+    assert our_output.std() > 0.1
+    upstream = torch.randn(our_output.shape, dtype=our_output.dtype)
+    our_gradients = gradients_at(inputs, our_output, upstream)
+    their_gradients = gradients_at(inputs, their_output, upstream)
+    assert_close(our_gradients, their_gradients)
+    ours_by_name = {name: parameter.grad for name, parameter in ours.named_parameters()}
+    theirs_by_name = in_our_words(theirs, lambda parameter: parameter.grad)
+    assert_close(ours_by_name, theirs_by_name)
+
+
+def gradients_at(inputs: tuple[Tensor, ...], output: Tensor, upstream: Tensor) -> list[Tensor | None]:
+    """Run backwards, leaving gradients at the parameters, and give those at the inputs."""
+    for x in inputs:
+        x.grad = None
+    output.backward(upstream)
+    return [x.grad for x in inputs]
