@@ -1,0 +1,134 @@
+"""Give up rights, in the jail's process itself, before it meets the learner's code."""
+
+import contextlib
+import ctypes
+import math
+import os
+import signal
+import site
+import sys
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from transformer_lab.course.grading import landlock
+
+FIRST_USER = 1_879_048_192
+"""From here on no system gives ids to anybody (systemd.io/UIDS-GIDS); a process's own number is added."""
+NO_NEW_PRIVILEGES, KEEP_CAPABILITIES, DIE_WITH_PARENT = 38, 8, 1  # man 2 prctl
+READ_EVERYTHING = 1 << 2  # CAP_DAC_READ_SEARCH
+SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
+DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one exercise of one learner may use.
+
+    Args:
+        seconds: Of wall-clock time, for all its cases together.
+        memory_mb: On top of what Python and torch take.
+        processes: And threads.
+        file_mb: Per file it writes.
+        open_files: At once.
+        answer_mb: Of observations it gives back.
+    """
+
+    seconds: float = 10.0
+    memory_mb: int = 2048
+    processes: int = 32
+    file_mb: int = 16
+    open_files: int = 64
+    answer_mb: int = 64
+
+    def __post_init__(self) -> None:
+        for name, value in asdict(self).items():
+            if not value > 0 or not math.isfinite(value):
+                raise ValueError(f"{name}={value} should be a number above 0")
+
+    @property
+    def patience(self) -> float:
+        """The seconds after which the process is killed: long enough for it to say itself that time is up."""
+        return self.seconds + 2.0
+
+
+def confine(limits: Limits, folder: str) -> None:
+    """Leave this process, for good, what its limits and its own empty folder allow."""
+    os.chdir(folder)
+    os.environ.update(HOME=folder, TMPDIR=folder)
+    bounds = {
+        "RLIMIT_CORE": 0,
+        "RLIMIT_CPU": math.ceil(limits.patience) + 1,
+        "RLIMIT_FSIZE": limits.file_mb << 20,
+        "RLIMIT_NOFILE": limits.open_files,
+    }
+    if sys.platform == "linux":
+        mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
+        running = _tasks_of_this_user()
+        bounds["RLIMIT_AS"] = mapped + (limits.memory_mb << 20)
+        bounds["RLIMIT_NPROC"] = limits.processes + (0 if become_nobody(os.getpid(), folder) else running)
+        prctl(DIE_WITH_PARENT, signal.SIGKILL)
+        prctl(NO_NEW_PRIVILEGES, 1)
+        if landlock.version():
+            landlock.confine(readable=[*_python(), *DEVICES], writable=[folder, "/dev/null"])
+    if sys.platform != "win32":
+        import resource
+
+        for name, most in bounds.items():
+            with contextlib.suppress(OSError, ValueError):  # already lower, or not to be had on this system
+                resource.setrlimit(getattr(resource, name), (most, most))
+
+
+def user_for(pid: int) -> int:
+    """Choose the user that a process becomes: no two at the same time are the same."""
+    return FIRST_USER + pid
+
+
+def become_nobody(pid: int, folder: str) -> bool:
+    """Become a user that nobody else is; whoever is not root stays who they are.
+
+    A Python that lies where only root can read (as in ``/root``) still has to be read: then the right to read
+    anything is kept, and it is left to Landlock to narrow it.
+    """
+    if os.geteuid() != 0:
+        return False
+    user = user_for(pid)
+    needed = [path for path in (*_python(), os.__file__) if os.path.exists(path)]
+    try:
+        os.chown(folder, user, user)
+        prctl(KEEP_CAPABILITIES, 1)
+        os.setgroups([])
+        os.setresgid(user, user, user)
+        os.setresuid(user, user, user)
+    except OSError:  # a container that knows no other users
+        return False
+    _set_capabilities(0 if all(os.access(path, os.R_OK) for path in needed) else READ_EVERYTHING)
+    return True
+
+
+def _python() -> list[str]:
+    """List where Python and its packages are; the course itself is in none but the jail's own copy."""
+    folders = {sys.prefix, sys.base_prefix, *site.getsitepackages(), *sys.path, "/usr", "/lib", "/lib64", *SYSTEM_FILES}
+    return sorted(str(Path(folder).resolve()) for folder in folders if folder)
+
+
+def _tasks_of_this_user() -> int:
+    """Count the threads this user runs already: the system's limit counts them all."""
+    count = 0
+    for folder in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            count += len(os.listdir(folder / "task")) if folder.stat().st_uid == os.geteuid() else 0
+    return count
+
+
+def prctl(option: int, value: int) -> None:
+    """Ask Linux for a change to this process."""
+    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
+        raise OSError(ctypes.get_errno(), f"prctl({option}, {value})")
+
+
+def _set_capabilities(wanted: int) -> None:
+    """Keep these of root's rights and no others."""
+    header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
+    data = (ctypes.c_uint32 * 6)(wanted, wanted, 0, 0, 0, 0)  # effective, permitted, inheritable; twice 32 bits
+    if ctypes.CDLL(None, use_errno=True).capset(header, data) != 0:
+        raise OSError(ctypes.get_errno(), f"capset({wanted})")
