@@ -18,15 +18,16 @@ class FeedForward(nn.Module):
     Args:
         d_model: Width of what comes in and goes out.
         d_ff: Width in the middle.
+        bias: Whether the layers have biases.
 
     >>> FeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])
     """
 
-    def __init__(self, d_model: int, d_ff: int) -> None:
+    def __init__(self, d_model: int, d_ff: int, bias: bool = True) -> None:
         super().__init__()
-        self.w_1 = nn.Linear(d_model, d_ff)
-        self.w_2 = nn.Linear(d_ff, d_model)
+        self.w_1 = nn.Linear(d_model, d_ff, bias)
+        self.w_2 = nn.Linear(d_ff, d_model, bias)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Compute at every position by itself."""
@@ -36,7 +37,11 @@ class FeedForward(nn.Module):
 class GELUFeedForward(FeedForward):
     """Two linear layers with a GELU between them, in the tanh form that GPT-2 was trained with.
 
-    Hendrycks and Gimpel (2016), arXiv:1606.08415, section 2.
+    ``w_2(gelu(w_1(x)))`` with ``gelu(z) = z/2 (1 + tanh(√(2/π) (z + 0.044715 z³)))``: section 2 of Hendrycks and
+    Gimpel (2016), arXiv:1606.08415. Arguments are those of ``FeedForward``.
+
+    >>> GELUFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
+    torch.Size([2, 3, 8])
     """
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
@@ -53,6 +58,9 @@ class SwiGLU(nn.Module):
     Args:
         d_model: Width of what comes in and goes out.
         d_ff: Width in the middle.
+
+    >>> SwiGLU(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
+    torch.Size([2, 3, 8])
     """
 
     def __init__(self, d_model: int, d_ff: int) -> None:

@@ -28,10 +28,16 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     torch.Size([3, 2, 5, 5])
     """
     weights: dict[str, Tensor] = {}
-    attentions = {name: m for name, m in model.named_modules() if isinstance(m, ObservableAttention)}
+    attentions = {name: module for name, module in model.named_modules() if isinstance(module, ObservableAttention)}
     before = {name: attention.on_weights for name, attention in attentions.items()}
+
+    def listen(name: str, new: Tensor) -> None:
+        weights[name] = new
+        if (earlier := before[name]) is not None:  # a ``with`` block around this one wants them, too
+            earlier(new)
+
     for name, attention in attentions.items():
-        attention.on_weights = partial(weights.__setitem__, name)
+        attention.on_weights = partial(listen, name)
     try:
         yield weights
     finally:
@@ -59,7 +65,7 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
     rows: list[dict[str, Any]] = []
     open_rows: list[dict[str, Any]] = []
 
-    def enter(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+    def begin(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
         row = {
             "module": name,
             "class": type(module).__name__,
@@ -70,17 +76,13 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
         rows.append(row)
         open_rows.append(row)
 
-    def leave(_module: nn.Module, _args: tuple[Any, ...], _kwargs: dict[str, Any], output: Any) -> None:
+    def end(_module: nn.Module, _args: tuple[Any, ...], _kwargs: dict[str, Any], output: Any) -> None:
         open_rows.pop()["output"] = _shapes([output])
 
-    handles = [
-        handle
-        for name, module in model.named_modules()
-        for handle in (
-            module.register_forward_pre_hook(_named(enter, name), with_kwargs=True),
-            module.register_forward_hook(leave, with_kwargs=True),
-        )
-    ]
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_pre_hook(partial(begin, name), with_kwargs=True))
+        handles.append(module.register_forward_hook(end, with_kwargs=True))
     try:
         with torch.no_grad():
             model(*inputs, **keywords)
@@ -88,10 +90,6 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
         for handle in handles:
             handle.remove()
     return pd.DataFrame(rows, columns=["module", "class", "input", "output", "parameters"])
-
-
-def _named(hook: Any, name: str) -> Any:
-    return lambda module, args, kwargs: hook(name, module, args, kwargs)
 
 
 def _shapes(values: Any) -> str:

@@ -3,75 +3,17 @@
 One model, built from the parts its configuration names, goes from GPT-2 to Llama in small steps.
 """
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+import math
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_lab.feed_forward import FeedForward, GELUFeedForward, SwiGLU
+from transformer_lab.language_model_config import FEED_FORWARDS, NORMS, LanguageModelConfig
 from transformer_lab.masks import causal_mask, decoder_mask
 from transformer_lab.multi_head import GroupedQueryAttention
-from transformer_lab.norms import RMSNorm
-from transformer_lab.positions import Rotation, alibi_bias, sinusoidal_encoding
+from transformer_lab.positions import Rotation, distance_bias, sinusoidal_encoding
 from transformer_lab.stack import check_tokens
-
-NORMS: dict[str, type[nn.Module]] = {"layer": nn.LayerNorm, "rms": RMSNorm}
-FEED_FORWARDS: dict[str, type[nn.Module]] = {"relu": FeedForward, "gelu": GELUFeedForward, "swiglu": SwiGLU}
-
-
-@dataclass(frozen=True)
-class LanguageModelConfig:
-    """Everything that decides the shape of a language model; the defaults are GPT-2's smallest.
-
-    Args:
-        vocab_size: How many tokens there are.
-        d_model: Width of every vector between the blocks.
-        n_heads: How many query heads a block has.
-        n_kv_heads: How many heads of keys and values; None means as many.
-        d_ff: Width in the middle of the feed-forward networks.
-        n_layers: How many blocks.
-        max_length: How many tokens a text may have.
-        dropout: Share of the embeddings and of each sublayer's output that training drops.
-        attention_dropout: Share of the attention weights that training drops.
-        positions: How the model learns where a token stands.
-        norm: Which norm.
-        feed_forward: Which feed-forward network.
-        bias: Whether the attention's projections have biases.
-        tied: Whether the embeddings are also the last linear layer's weights.
-        pad_id: The token that fills short texts up, or None if there is none.
-    """
-
-    vocab_size: int
-    d_model: int = 768
-    n_heads: int = 12
-    n_kv_heads: int | None = None
-    d_ff: int = 3072
-    n_layers: int = 12
-    max_length: int = 1024
-    dropout: float = 0.1
-    attention_dropout: float = 0.0
-    positions: Literal["learned", "sinusoidal", "rotary", "alibi", "none"] = "learned"
-    norm: Literal["layer", "rms"] = "layer"
-    feed_forward: Literal["relu", "gelu", "swiglu"] = "gelu"
-    bias: bool = True
-    tied: bool = True
-    pad_id: int | None = None
-
-    @classmethod
-    def gpt2(cls, vocab_size: int = 50257, **others: Any) -> "LanguageModelConfig":
-        """Give GPT-2's smallest model: 124,439,808 parameters. Radford et al. (2019)."""
-        return replace(cls(vocab_size), **others)
-
-    @classmethod
-    def llama(cls, vocab_size: int = 32000, **others: Any) -> "LanguageModelConfig":
-        """Give Llama 2's smallest model: 6,738,415,616 parameters. Touvron et al. (2023), arXiv:2307.09288."""
-        llama = cls(
-            vocab_size, d_model=4096, n_heads=32, d_ff=11008, n_layers=32, max_length=4096, dropout=0.0,
-            positions="rotary", norm="rms", feed_forward="swiglu", bias=False, tied=False,
-        )  # fmt: skip
-        return replace(llama, **others)
 
 
 class Block(nn.Module):
@@ -85,13 +27,13 @@ class Block(nn.Module):
 
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
-        norm, feed_forward = NORMS[config.norm], FEED_FORWARDS[config.feed_forward]
-        self.norm_1 = norm(config.d_model)
+        n_kv_heads = config.n_heads if config.n_kv_heads is None else config.n_kv_heads
+        self.norm_1 = NORMS[config.norm](config)
         self.self_attention = GroupedQueryAttention(
-            config.d_model, config.n_heads, config.n_kv_heads or config.n_heads, config.bias, config.attention_dropout
+            config.d_model, config.n_heads, n_kv_heads, config.bias, config.attention_dropout
         )
-        self.norm_2 = norm(config.d_model)
-        self.feed_forward = feed_forward(config.d_model, config.d_ff)
+        self.norm_2 = NORMS[config.norm](config)
+        self.feed_forward = FEED_FORWARDS[config.feed_forward](config)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
@@ -109,14 +51,15 @@ class Block(nn.Module):
 class LanguageModel(nn.Module):
     """Say after each token of a text which token comes next.
 
-    Padding is hidden wherever it stands, and does not count as a position: a text means the same with padding before
-    or after it.
+    Padding is hidden wherever it stands, and does not count as a position: a text means the same with padding before,
+    after or in it.
 
     Args:
         config: Its shape.
 
     Raises:
-        ValueError: Sizes do not fit together.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, or ``d_model``
+            is too odd for sinusoids.
 
     >>> config = LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2)
     >>> LanguageModel(config)(torch.tensor([[1, 2, 3, 4, 5]])).shape
@@ -127,6 +70,9 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
+        # Beside sinusoids, embeddings as small as they are drawn here would hardly be seen. Section 3.4 of the paper
+        # scales them, too.
+        self.scale = math.sqrt(config.d_model) if config.positions == "sinusoidal" else 1.0
         self.positions: Tensor | None
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_length, config.d_model))
@@ -136,7 +82,7 @@ class LanguageModel(nn.Module):
             self.positions = None
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-        self.norm = NORMS[config.norm](config.d_model)
+        self.norm = NORMS[config.norm](config)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tied:
             self.head.weight = self.embedding.weight
@@ -150,15 +96,21 @@ class LanguageModel(nn.Module):
         """
         config = self.config
         check_tokens(tokens, config.vocab_size, config.max_length)
-        n, pad_id = tokens.shape[1], config.pad_id
-        mask = causal_mask(n, device=tokens.device) if pad_id is None else decoder_mask(tokens, pad_id)
-        where = torch.arange(n, device=tokens.device) if pad_id is None else positions_of(tokens, pad_id)
-        bias = alibi_bias(config.n_heads, n, n).to(tokens.device) if config.positions == "alibi" else None
-        rotation = Rotation(where, config.d_model // config.n_heads) if config.positions == "rotary" else None
-        x = self.embedding(tokens)
+        if config.pad_id is None:
+            mask = causal_mask(tokens.shape[1], device=tokens.device)
+            where = torch.arange(tokens.shape[1], device=tokens.device)
+        else:
+            mask = decoder_mask(tokens, config.pad_id)
+            where = positions_of(tokens, config.pad_id)
+        x = self.embedding(tokens) * self.scale
         if self.positions is not None:
             x = x + self.positions[where]
         x = self.dropout(x)
+        bias, rotation = None, None
+        if config.positions == "alibi":
+            bias = distance_bias(config.n_heads, where, where).to(x.dtype)
+        elif config.positions == "rotary":
+            rotation = Rotation(where, config.d_model // config.n_heads, config.rotary_base)
         for block in self.blocks:
             x = block(x, mask, bias, rotation)
         return self.head(self.norm(x))

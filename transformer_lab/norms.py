@@ -1,12 +1,12 @@
 """Norms: keep the numbers at every position at a size that layers can be stacked on.
 
-Each works on one position by itself, over its features; neither other positions nor other sentences take part.
-``torch.nn.LayerNorm`` is used as it is, with or without ``bias``; its equation is ``layer_norm``.
+Each works on one position by itself, over its features; neither other positions nor other sentences take part. The
+models use ``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; here is what these compute.
 """
 
 import torch
 from jaxtyping import Float
-from torch import Tensor, nn
+from torch import Tensor
 
 
 def layer_norm(
@@ -18,11 +18,16 @@ def layer_norm(
     """Bring every position to mean 0 and variance 1 over its features, then stretch and shift each feature.
 
     ``weight (x − mean) / √(variance + eps) + bias``: equation 4 of Ba et al. (2016), arXiv:1607.06450. The variance
-    divides by d, not d − 1, and eps stands under the root.
+    divides by d, not d − 1, and eps stands under the root: it keeps a position whose features are all alike from
+    dividing by 0.
+
+    >>> layer_norm(torch.tensor([[1.0, 2.0, 6.0]]), weight=torch.ones(3), eps=0.0) * (14 / 3) ** 0.5
+    tensor([[-2., -1.,  3.]])
     """
-    centred = x - x.mean(dim=-1, keepdim=True)
+    wide = _at_least_float32(x)
+    centred = wide - wide.mean(dim=-1, keepdim=True)
     variance = centred.square().mean(dim=-1, keepdim=True)
-    normed = centred / torch.sqrt(variance + eps) * weight
+    normed = (centred / torch.sqrt(variance + eps)).to(x.dtype) * weight
     return normed if bias is None else normed + bias
 
 
@@ -30,28 +35,15 @@ def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: flo
     """Divide every position by the root mean square of its features, then stretch each feature.
 
     ``weight x / √(mean(x²) + eps)``: equation 4 of Zhang and Sennrich (2019), arXiv:1910.07467, with the eps that
-    implementations add. Computed in float32 at least, since squares of half-precision numbers overflow early.
+    implementations add.
+
+    >>> rms_norm(torch.tensor([[1.0, 7.0]]), weight=torch.ones(2), eps=0.0) * 5
+    tensor([[1., 7.]])
     """
-    wide = x if x.dtype == torch.float64 else x.float()
-    return (wide * torch.rsqrt(wide.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype) * weight
+    wide = _at_least_float32(x)
+    return (wide / torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype) * weight
 
 
-class RMSNorm(nn.Module):
-    """``rms_norm`` with a weight that is learned: what Llama uses in place of LayerNorm.
-
-    Args:
-        d_model: How many features a position has.
-        eps: Keeps a position of zeros from dividing by 0.
-
-    >>> RMSNorm(2, eps=0.0)(torch.tensor([3.0, 4.0])).detach() * 12.5**0.5
-    tensor([3., 4.])
-    """
-
-    def __init__(self, d_model: int, eps: float = 1e-6) -> None:
-        super().__init__()
-        self.weight = nn.Parameter(torch.ones(d_model))
-        self.eps = eps
-
-    def forward(self, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*batch d"]:
-        """Norm every position by itself."""
-        return rms_norm(x, self.weight, self.eps)
+def _at_least_float32(x: Tensor) -> Tensor:
+    """Widen half-precision numbers, whose squares overflow from 256 on."""
+    return x.to(torch.promote_types(x.dtype, torch.float32))

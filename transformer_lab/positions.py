@@ -1,7 +1,7 @@
 """Positions: attention alone does not know in which order its keys stand, so something has to tell it.
 
 ``sinusoidal_encoding`` is added to the embeddings (a learned table of the same shape can be, too); ``Rotation`` turns
-queries and keys, and ``alibi_bias`` is added to the scores.
+queries and keys; ``alibi_bias`` is added to the scores.
 """
 
 import torch
@@ -17,7 +17,7 @@ def frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"]:
     """
     if d % 2 or d < 2 or base <= 0:
         raise ValueError(f"pairs of features need an even width of at least 2 and a positive base; got {d=}, {base=}")
-    # In float64, because far along a long sequence float32 angles are off by more than attention can bear.
+    # In float64: a position times a frequency, in float32, is off by 0.005 at position 100,000.
     return base ** (-torch.arange(0, d, 2, dtype=torch.float64) / d)
 
 
@@ -69,7 +69,7 @@ class Rotation:
         angles = positions[..., None].double() * frequencies(d_k, base).to(positions.device)
         if positions.dim() > 1:
             angles = angles[:, None]  # the same for all the heads
-        self.cos, self.sin = angles.cos().float(), angles.sin().float()
+        self.cos, self.sin = angles.cos(), angles.sin()
 
     def __call__(self, x: Float[Tensor, "*batch n d_k"]) -> Float[Tensor, "*batch n d_k"]:
         """Turn each vector by the angles of its position."""
@@ -81,12 +81,26 @@ class Rotation:
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Turn each vector by its position, in pairs of neighbouring features: ``Rotation`` for a single use."""
+    """Turn each vector by its position, in pairs of neighbouring features: ``Rotation`` for a single use.
+
+    >>> apply_rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
+    tensor([[1.0000, 0.0000],
+            [0.5403, 0.8415]])
+    """
     return Rotation(positions, x.shape[-1], base)(x)
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, " n_heads"]:
-    """Give each head's penalty per step of distance: ``2^(−8h/n_heads)`` for h from 1 to n_heads."""
+    """Give each head's penalty per step of distance: ``2^(−8h/n_heads)`` for h from 1 to n_heads.
+
+    Raises:
+        ValueError: There are no heads.
+
+    >>> alibi_slopes(4)
+    tensor([0.2500, 0.0625, 0.0156, 0.0039])
+    """
+    if n_heads < 1:
+        raise ValueError(f"slopes need at least one head; got {n_heads=}")
     return 2.0 ** (-8.0 * torch.arange(1, n_heads + 1) / n_heads)
 
 
@@ -96,9 +110,24 @@ def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads
     ``−slope |i − j|``: section 3 of Press et al. (2022), arXiv:2108.12409, with the last query aligned with the last
     key. Keys in the future are lowered by their distance, too; a causal mask hides them anyway.
 
+    Raises:
+        ValueError: There are no heads, or a length is negative.
+
     >>> alibi_bias(n_heads=8, n_query=1, n_key=3)[0]
-    tensor([[-1.0000, -0.5000, -0.0000]])
+    tensor([[-1.0000, -0.5000,  0.0000]])
     """
-    query_positions = torch.arange(n_key - n_query, n_key)
-    distance = (query_positions[:, None] - torch.arange(n_key)).abs()
-    return -alibi_slopes(n_heads)[:, None, None] * distance
+    if min(n_query, n_key) < 0:
+        raise ValueError(f"lengths must not be negative; got {n_query=}, {n_key=}")
+    return distance_bias(n_heads, torch.arange(n_key - n_query, n_key), torch.arange(n_key))
+
+
+def distance_bias(
+    n_heads: int, query_positions: Int[Tensor, "*batch n_query"], key_positions: Int[Tensor, "*batch n_key"]
+) -> Float[Tensor, "*batch {n_heads} n_query n_key"]:
+    """Give the bias of ``alibi_bias`` for tokens at any positions, as in sentences with padding between the words.
+
+    >>> distance_bias(8, torch.tensor([4]), torch.tensor([1, 4]))[0]
+    tensor([[-1.5000,  0.0000]])
+    """
+    distance = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
+    return alibi_slopes(n_heads).to(distance.device)[:, None, None] * -distance[..., None, :, :]

@@ -47,7 +47,7 @@ class RecurrentTranslator(nn.Module):
             ValueError: Tokens are none, no whole numbers, or not in the vocabulary.
         """
         for tokens, embedding in ((source, self.source_embedding), (target, self.target_embedding)):
-            check_tokens(tokens, embedding.num_embeddings, max_length=tokens.shape[-1])
+            check_tokens(tokens, embedding.num_embeddings)
         states, mask = self.encode(source)
         state = last_state(states, mask)
         logits = []
@@ -60,8 +60,10 @@ class RecurrentTranslator(nn.Module):
     def encode(
         self, source: Int[Tensor, "batch n_source"]
     ) -> tuple[Float[Tensor, "batch n_source d_model"], Bool[Tensor, "batch n_source"]]:
-        """Read the source: a state after each token, and where these tokens are real."""
-        # Real tokens first, in their order, so that no state has read padding before them.
+        """Read the source: a state after each token, and where these tokens are real.
+
+        Real tokens are moved to the front, in their order, so that no state has read padding before them.
+        """
         order = (source == self.pad_id).int().argsort(dim=1, stable=True)
         source = source.gather(1, order)
         states, _ = self.encoder(self.source_embedding(source))
@@ -82,8 +84,12 @@ class AttentiveRecurrentTranslator(RecurrentTranslator):
     """The same networks, but at every step the decoder looks at all the encoder's states.
 
     The state *before* the step asks: ``c_t = Σ_i a_ti h_i`` with ``a_t = softmax(score(s_{t−1}, h_i))`` and additive
-    scores: section 3.1 of Bahdanau et al. (2015), arXiv:1409.0473. Query is the decoder's state; keys and values are
-    the encoder's.
+    scores: section 3.1 of Bahdanau et al. (2015), arXiv:1409.0473, whose encoder reads in both directions, though.
+    Query is the decoder's state; keys and values are the encoder's. Arguments are those of ``RecurrentTranslator``.
+
+    >>> model = AttentiveRecurrentTranslator(source_vocab_size=11, target_vocab_size=13, d_model=8)
+    >>> model(torch.tensor([[5, 6, 7, 0]]), torch.tensor([[1, 12]])).shape
+    torch.Size([1, 2, 13])
     """
 
     def __init__(self, source_vocab_size: int, target_vocab_size: int, d_model: int, pad_id: int = 0) -> None:

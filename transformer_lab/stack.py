@@ -89,7 +89,7 @@ def initialise(model: nn.Module) -> None:
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
 
 
-def check_tokens(tokens: Tensor, vocab_size: int, max_length: int) -> None:
+def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf) -> None:
     """Refuse token ids that a model cannot take, with a message that names them.
 
     Raises:
