@@ -5,7 +5,7 @@
     python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
 
 A cell whose source and text outputs are as before is left as it is stored, pictures included: building twice changes
-no byte, on any machine.
+no byte, on any machine. To renew pictures, delete the notebook first.
 """
 
 import argparse

@@ -1,0 +1,161 @@
+"""The build turns a source into an executed notebook, and touches nothing that has not changed."""
+
+import json
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from notebooks.build import execute, main, read_source
+from tests.notebooks.lesson import shown
+
+SOURCE = """# %% [markdown] id="title"
+# # 01 · A lesson
+
+# %% [markdown]
+# ## Why ★ √d_k?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+import os
+
+from IPython.display import Image, display
+
+display(Image(os.urandom(100), format="png"))
+print("six times seven:", 6 * 7)
+
+# %% id="softmax" tags=["exercise"]
+def softmax(scores):
+    raise NotImplementedError
+"""
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    """Make a folder of lessons, with one source in it."""
+    (tmp_path / "source").mkdir()
+    (tmp_path / "source" / "01_word.py").write_text(SOURCE, encoding="utf-8")
+    return tmp_path
+
+
+def edit(folder: Path, old: str, new: str) -> None:
+    path = folder / "source" / "01_word.py"
+    assert old in path.read_text(encoding="utf-8")
+    path.write_text(path.read_text(encoding="utf-8").replace(old, new), encoding="utf-8")
+
+
+def ids(folder: Path) -> list[str]:
+    return [cell.id for cell in read_source(folder / "source" / "01_word.py").cells]
+
+
+def built(folder: Path) -> NotebookNode:
+    assert main([], folder) == 0
+    return nbformat.read(folder / "01_word.ipynb", as_version=4)
+
+
+def test_ids_come_from_the_marker_or_the_section(folder: Path) -> None:
+    assert ids(folder) == ["title", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
+
+
+def test_a_new_cell_renames_only_what_follows_in_its_section(folder: Path) -> None:
+    edit(folder, "# # 01 · A lesson\n", "# # 01 · A lesson\n\n# %%\nx = 1\n")
+    assert ids(folder) == ["title", "01-a-lesson-1", "why-d-k", "why-d-k-2", "why-d-k-3", "softmax"]
+
+
+def test_sections_of_one_name_and_ids_that_look_like_sections_stay_apart(folder: Path) -> None:
+    edit(folder, "# %% tags", "# %% [markdown]\n# ## Why d_k?\n\n# %% tags")
+    edit(folder, 'id="softmax"', 'id="why-d-k-2"')
+    assert len(set(ids(folder))) == 6
+    assert ids(folder)[-1] == "why-d-k-2"
+
+
+def test_an_id_that_is_given_twice_is_refused(folder: Path) -> None:
+    edit(folder, 'id="softmax"', 'id="title"')
+    with pytest.raises(ValueError, match=r"01_word\.py: more than one cell has the id title"):
+        ids(folder)
+
+
+def test_a_built_lesson_holds_what_was_written_and_what_it_gave_and_nothing_else(folder: Path) -> None:
+    book = built(folder)
+    nbformat.validate(book)
+    assert [cell.get("execution_count") for cell in book.cells] == [None, None, 1, 2, 3]
+    assert [cell.metadata for cell in book.cells] == [{}, {}, {"tags": ["prediction"]}, {}, {"tags": ["exercise"]}]
+    assert shown(book.cells[3]).splitlines()[-1] == "six times seven: 42"
+    assert book.metadata.language_info == {"name": "python"}
+
+
+def test_building_again_changes_no_byte_though_pictures_differ(folder: Path) -> None:
+    built(folder)
+    before = (folder / "01_word.ipynb").read_bytes()
+    built(folder)
+    assert (folder / "01_word.ipynb").read_bytes() == before
+    assert main(["--check"], folder) == 0
+
+
+def test_a_picture_stays_when_only_another_cell_changed(folder: Path) -> None:
+    before = built(folder)
+    edit(folder, "def softmax(scores)", "def softmax(s)")
+    after = built(folder)
+    assert after.cells[3] == before.cells[3]
+    assert "def softmax(s)" in after.cells[4].source
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "told"),
+    [
+        ("A lesson", "A new lesson", "source of title: + # 01 · A new lesson"),
+        ('id="softmax"', 'id="soft"', "cells: + soft"),
+        ('["prediction"]', '["forecast"]', "tags of why-d-k-2: + forecast"),
+        ("6 * 7", "6 * 8", "output of why-d-k-3: + stdout: six times seven: 48"),
+    ],
+)
+def test_check_lists_what_differs_and_changes_nothing(
+    folder: Path, capsys: pytest.CaptureFixture[str], old: str, new: str, told: str
+) -> None:
+    built(folder)
+    before = (folder / "01_word.ipynb").read_bytes()
+    edit(folder, old, new)
+    assert main(["01_word", "--check"], folder) == 1
+    assert told in capsys.readouterr().out
+    assert (folder / "01_word.ipynb").read_bytes() == before
+
+
+def test_an_error_in_a_cell_fails_the_build_and_shows_the_cell(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(folder, "6 * 7", "6 / 0")
+    assert main([], folder) == 1
+    told = capsys.readouterr().err
+    assert "01_word: not built." in told
+    assert 'print("six times seven:", 6 / 0)' in told
+    assert "ZeroDivisionError" in told
+    assert not (folder / "01_word.ipynb").exists()
+
+
+def test_an_unknown_lesson_is_refused_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        main(["02_other"], folder)
+    assert "no source for 02_other; there are 01_word" in capsys.readouterr().err
+
+
+def test_lessons_run_in_this_python_whatever_kernels_are_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    misleading = tmp_path / "kernels" / "python3" / "kernel.json"
+    misleading.parent.mkdir(parents=True)
+    misleading.write_text(json.dumps({"argv": ["false"], "display_name": "Another", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path))
+    monkeypatch.setenv("MPLBACKEND", "agg")
+    monkeypatch.setenv("TRANSFORMER_LAB_STRICT", "1")
+    cell = nbformat.v4.new_code_cell(
+        "import os, sys\nprint(sys.executable)\n"
+        "for name in ('TRANSFORMER_LAB_STRICT', 'TRANSFORMER_LAB_CHECK_SHAPES', 'MPLBACKEND', 'MORE'):\n"
+        "    print(os.environ[name])"
+    )
+    book = execute(nbformat.v4.new_notebook(cells=[cell]), tmp_path, {"MORE": "or less"})
+    inline = "module://matplotlib_inline.backend_inline"
+    assert shown(book.cells[0]).splitlines() == [sys.executable, "0", "1", inline, "or less"]

@@ -1,0 +1,26 @@
+"""The settings of this project make nbval compare every stored output, strictly."""
+
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+
+from notebooks.build import FOLDER, execute
+
+SETTINGS = FOLDER.parent / "pyproject.toml"
+
+
+def test_a_stored_output_has_to_be_what_the_cell_gives(tmp_path: Path) -> None:
+    cells = [nbformat.v4.new_code_cell(f"print('six times seven:', 6 * 7)  # {number}") for number in range(3)]
+    book = execute(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    book.cells[1].outputs[0].text = "six times seven: 43\n"
+    book.cells[2].outputs = []
+    nbformat.write(book, tmp_path / "lesson.ipynb")
+
+    options = ["-c", str(SETTINGS), "--rootdir", str(tmp_path), "-p", "no:cacheprovider", "-rA"]
+    command = [sys.executable, "-m", "pytest", *options, "lesson.ipynb"]
+    told = subprocess.run(command, capture_output=True, text=True, cwd=tmp_path, check=False).stdout
+    verdicts = re.findall(r"^(PASSED|FAILED) lesson\.ipynb::Cell (\d)", told, re.MULTILINE)
+    assert sorted(verdicts, key=lambda verdict: verdict[1]) == [("PASSED", "0"), ("FAILED", "1"), ("FAILED", "2")], told
