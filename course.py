@@ -116,7 +116,8 @@ def install_with_pip() -> None:
         raise Problem(f"the install failed: the disk is full (.venv, or {os.environ.get('TMPDIR', 'temporary files')})")
     if re.search(r"connection|connect to|name resolution|timed out", complaints, re.IGNORECASE):
         raise Problem("the install failed: the packages cannot be reached; is there a network?")
-    raise Problem(f"the install failed: {last_line(complaints)}")
+    errors = re.findall("ERROR: (.+)", complaints)
+    raise Problem(f"the install failed: {errors[-1] if errors else last_line(complaints)}")
 
 
 def last_line(text: str) -> str:
