@@ -1,0 +1,58 @@
+"""What does not fit a model is refused by a ValueError that names it, also where shapes are not checked."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+REFUSED = {
+    "Transformer(small)(tokens(2, 12), tokens(2, 3))": "1 to max_length=11 tokens; got 12",
+    "Transformer(small)(tokens(2, 3), tokens(2, 12))": "1 to max_length=11 tokens; got 12",
+    "Transformer(small)(tokens(2, 0), tokens(2, 3))": "1 to max_length=11 tokens; got 0",
+    "Transformer(small)(tokens(2, 3), tokens(2, 0))": "1 to max_length=11 tokens; got 0",
+    "Transformer(small)(tokens(2, 3) + 12, tokens(2, 3))": "from 0 to vocab_size − 1 = 12; got 13",
+    "Transformer(small)(tokens(2, 3), tokens(2, 3) - 2)": "from 0 to vocab_size − 1 = 12; got -1",
+    "Transformer(apart)(tokens(2, 3) + 9, tokens(2, 3) + 9)": "from 0 to vocab_size − 1 = 9; got 10",
+    "Transformer(small)(tokens(2, 3).float(), tokens(2, 3))": "got torch.float32 of shape (2, 3)",
+    "Transformer(small)(tokens(2, 3), tokens(2, 3).bool())": "got torch.bool of shape (2, 3)",
+    "Transformer(small)(tokens(3), tokens(2, 3))": "got torch.int64 of shape (3,)",
+    "Transformer(small)(tokens(2, 3), tokens(3))": "got torch.int64 of shape (3,)",
+    "Transformer(small)(tokens(2, 3, 1), tokens(2, 3))": "got torch.int64 of shape (2, 3, 1)",
+    "EncoderModel(small, 7)(tokens(2, 12))": "1 to max_length=11 tokens; got 12",
+    "EncoderModel(small, 7)(tokens(2, 3).double())": "got torch.float64 of shape (2, 3)",
+    "Transformer(small).decoder(tokens(2, 3), torch.ones(2, 5, 13))": "d_model=12 wide; got shape (2, 5, 13)",
+    "Transformer(small).encoder.layers[0](torch.ones(2, 5, 13))": "d_model=12 wide; got shape (2, 5, 13)",
+    "Transformer(replace(small, pre_norm=True)).decoder.layers[0](torch.ones(2, 5, 13), torch.ones(2, 5, 12))":
+        "d_model=12 wide; got shape (2, 5, 13)",
+    "Transformer(replace(small, n_heads=5))": "d_model=12, n_heads=5",
+    "Transformer(replace(small, d_model=9))": "d=9",
+    "Transformer(replace(small, dropout=1.5))": "1.5",
+}  # fmt: skip
+SETTING = f"""
+from dataclasses import replace
+import torch
+from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
+small = TransformerConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
+apart = replace(small, source_vocab_size=10)
+tokens = lambda *shape: torch.ones(shape, dtype=torch.long)
+Transformer(small)(tokens(2, 3), tokens(2, 11))
+for line in {list(REFUSED)}:
+    try:
+        eval(line)
+        print("accepted")
+    except ValueError as error:
+        print(error)
+"""
+
+
+def test_what_does_not_fit_is_refused_by_name():
+    env = os.environ | {"TRANSFORMER_LAB_CHECK_SHAPES": "0", "PYTHONIOENCODING": "utf-8"}
+    root = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", SETTING], cwd=root, env=env, capture_output=True, encoding="utf-8", check=False
+    )
+    assert not done.stderr
+    messages = done.stdout.splitlines()
+    assert len(messages) == len(REFUSED)  # one line each
+    for (line, expected), message in zip(REFUSED.items(), messages, strict=True):
+        assert expected in message, line
