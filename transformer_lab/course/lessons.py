@@ -123,7 +123,8 @@ def _read_record(folder: Path) -> dict[str, str]:
         record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
-    return record if isinstance(record, dict) else {}
+    known = record if isinstance(record, dict) else {}
+    return {lesson: edition for lesson, edition in known.items() if isinstance(edition, str)}
 
 
 def _write(path: Path, text: str) -> None:
