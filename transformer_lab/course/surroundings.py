@@ -19,7 +19,7 @@ def usual_torch() -> Iterator[None]:
         torch.enable_grad(),
         torch.device("cpu") if elsewhere else contextlib.nullcontext(),
     ):
-        torch.manual_seed(0)
+        torch.default_generator.manual_seed(0)  # torch.manual_seed also queues work for every absent accelerator
         torch.set_default_dtype(torch.float32)
         try:
             yield
