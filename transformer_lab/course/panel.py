@@ -14,7 +14,7 @@ class Panel:
 
     Args:
         title: One line.
-        message: Plain text; lines indented by four spaces are code or numbers, ``backticks`` mark code.
+        message: Plain text; lines indented by four spaces are code or numbers, ``backticks`` mark code, *stars* what is stressed.
         tint: A key of ``TINTS``.
     """
 
@@ -52,4 +52,5 @@ def _blocks(message: str) -> str:
 
 
 def _inline(text: str) -> str:
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
+    return re.sub(r"(?<!\w)\*(\w[^*<>]*)(?<! )\*(?!\w)", r"<em>\1</em>", marked)
