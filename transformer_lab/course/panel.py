@@ -14,7 +14,7 @@ class Panel:
 
     Args:
         title: One line.
-        message: Plain text; lines indented by four spaces are code or numbers, ``backticks`` mark code, *stars* what is stressed.
+        message: Plain text; lines indented by four spaces are code or numbers, ``backticks`` mark code, *stars* stress.
         tint: A key of ``TINTS``.
     """
 
