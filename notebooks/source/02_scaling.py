@@ -61,7 +61,7 @@ prediction = ...
 # %%
 queries, keys = torch.randn(2, 10_000, 512)
 scores = (queries * keys).sum(dim=-1)  # 10,000 scores, each of one query with one key
-compare(prediction, measured=round(scores.std().item()))
+compare(prediction, measured=round(scores.std().item(), 1))
 
 # %% [markdown]
 # 512 products, but not 512: the products are as often negative as positive, and mostly cancel. Not 1 either: what is
