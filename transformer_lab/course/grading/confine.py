@@ -38,7 +38,7 @@ class Limits:
     processes: int = 32
     file_mb: int = 16
     open_files: int = 64
-    answer_mb: int = 64
+    answer_mb: int = 16
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():

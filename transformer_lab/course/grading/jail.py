@@ -22,16 +22,11 @@ from typing import Any, TypeVar
 
 from transformer_lab.course.grading import frames
 from transformer_lab.course.grading.confine import Limits
+from transformer_lab.course.grading.copied import copy_course
 from transformer_lab.course.plain import NotPlain, pack, unpack
 
 T = TypeVar("T")
 
-COURSE = Path(__file__).parents[1]
-JAILED = (
-    *("__init__", "call", "crash", "parts", "plain", "stand_ins", "surroundings", "time_limit"),
-    *(f"grading/{name}" for name in ("__init__", "cells", "confine", "frames", "landlock", "nursery", "worker")),
-)
-"""All of the course that the jail gets to see: no reference, no mistake, no judge. The model library comes with it."""
 START_SECONDS = 120.0
 """How long importing torch may take on a cold and busy machine."""
 KEPT_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
@@ -43,12 +38,13 @@ class Outcome:
 
     Args:
         answer: What the worker answered, or None if there is no readable answer.
-        trouble: Why there is none, in words for the learner.
+        how: How the process ended: ``exit 0`` and other statuses, a signal such as ``SIGSEGV``, ``time`` or ``size``
+            if it was stopped for taking too much of these, ``nursery`` if it ended or blocked what looks after it.
         seconds: How long it took.
     """
 
     answer: dict[str, Any] | None
-    trouble: str
+    how: str
     seconds: float
 
 
@@ -61,20 +57,23 @@ class Jail:
 
     Args:
         limits: What each job may use.
+        forks: Whether one process that has imported torch forks a child for each job. The alternative is a fresh
+            process each, seconds slower: for systems where torch should not be forked.
 
     Raises:
         JailBroken: It cannot be set up.
     """
 
-    def __init__(self, limits: Limits) -> None:
+    def __init__(self, limits: Limits, forks: bool = sys.platform == "linux") -> None:
         self.limits = limits
+        self.forks = forks
         self.protection: dict[str, Any] = {}
         self._process: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> "Jail":
         self._folder = Path(tempfile.mkdtemp(prefix="transformer-lab-jail-"))
         self._folder.chmod(0o711)  # whoever runs there has to pass through
-        _copy_what_is_needed(self._folder / "course")
+        copy_course(self._folder / "course")
         (self._folder / "work").mkdir(mode=0o711)
         try:
             self._start()
@@ -93,13 +92,13 @@ class Jail:
             self._start()
         request = pack({"limits": asdict(self.limits), "job": job})
         started = time.monotonic()
-        how, data = self._ask(request) if self.protection["forks"] else self._ask_once(request)
+        how, data = self._ask(request) if self.forks else self._ask_once(request)
         seconds = time.monotonic() - started
         if how == "exit 0":
             with contextlib.suppress(NotPlain):
                 if isinstance(answer := unpack(data), dict):
-                    return Outcome(answer, "", seconds)
-        return Outcome(None, _in_words(how, self.limits), seconds)
+                    return Outcome(answer, how, seconds)
+        return Outcome(None, how, seconds)
 
     def _ask(self, request: bytes) -> tuple[str, bytes]:
         """Let the nursery do it, and say how the child ended."""
@@ -132,7 +131,7 @@ class Jail:
         code = f"import sys; sys.path.insert(0, {course!r}); from transformer_lab.course.grading import nursery"
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-c", f"{code}; nursery.main({str(self._folder / 'work')!r})"],
+            [sys.executable, "-I", "-c", f"{code}; nursery.main({str(self._folder / 'work')!r}, {self.forks})"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -193,35 +192,3 @@ def _within(seconds: float, act: Callable[[], T]) -> T:
     if isinstance(result, Exception):
         raise result
     return result
-
-
-def _copy_what_is_needed(to: Path) -> None:
-    """Make a package of the model library and the few modules of the course that a job needs."""
-    package = to / "transformer_lab"
-    shutil.copytree(COURSE.parent, package, ignore=shutil.ignore_patterns("course", "cli.py", "__pycache__"))
-    for name in JAILED:
-        target = (package / "course" / name).with_suffix(".py")
-        target.parent.mkdir(parents=True, exist_ok=True)
-        shutil.copyfile(COURSE / target.relative_to(package / "course"), target)
-    for path in (to, *to.rglob("*")):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-
-
-def _in_words(how: str, limits: Limits) -> str:
-    """Tell the learner why there is no answer."""
-    if how in ("time", "SIGXCPU"):
-        return f"Stopped: no answer within {limits.seconds:g} s. Does a loop in it ever end?"
-    if how == "size":
-        return f"Stopped: it gave back more than {limits.answer_mb} MB."
-    if how == "nursery":
-        return "It ended, or kept busy, the process that looked after it."
-    if how == "exit 0":
-        return "What came back cannot be read. Does your code write to files or pipes that it did not open?"
-    if how.startswith("exit "):
-        return f"Your code ended the process with {how} before there was an answer. Is there an `exit` in it?"
-    reason = {
-        "SIGSEGV": "it broke into memory that is not its own, or a recursion went too deep",
-        "SIGKILL": "it killed itself, or the machine ran out of memory",
-        "SIGXFSZ": f"it wrote a file of more than {limits.file_mb} MB",
-    }.get(how, "something in it ended the process")
-    return f"The process was ended by {how}: {reason}."

@@ -6,6 +6,7 @@ older kernel offers fewer of them, and one before 5.13 none.
 
 import ctypes
 import os
+import sys
 from collections.abc import Iterable
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
@@ -29,9 +30,11 @@ class _Beneath(ctypes.Structure):
 
 def version() -> int:
     """Say which version of Landlock this system offers; 0 means none."""
+    if sys.platform != "linux":
+        return 0
     try:
-        return max(_call(CREATE_RULESET, None, 0, VERSION), 0)
-    except (OSError, AttributeError):
+        return _call(CREATE_RULESET, None, 0, VERSION)
+    except OSError:
         return 0
 
 

@@ -16,20 +16,22 @@ import time
 from pathlib import Path
 from typing import NoReturn
 
+import torch
+
 from transformer_lab.course.grading import confine, frames, landlock, worker
 from transformer_lab.course.grading.confine import Limits
 from transformer_lab.course.plain import pack, unpack
 
-FORKS = sys.platform == "linux"
 LARGEST_JOB = 1 << 30
 SUBREAPER, DUMPABLE = 36, 4  # man 2 prctl
 
 
-def main(folder: str) -> None:
+def main(folder: str, forks: bool) -> None:
     """Answer the jobs that come on standard input, on standard output, until it is closed.
 
     Args:
         folder: Where the processes may have their own folders.
+        forks: Whether to fork a child per job; else it does a single job itself.
     """
     jobs, answers = os.dup(0), os.dup(1)
     if sys.platform == "win32":
@@ -41,12 +43,11 @@ def main(folder: str) -> None:
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     _forget_the_course()
-    if FORKS:
+    if forks:
         confine.prctl(SUBREAPER, 1)  # what a job leaves behind becomes ours, and can be ended
         confine.prctl(DUMPABLE, 0)  # its memory is not for the same user to look into
         _warm_up()
-    own_user = FORKS and _can_become_nobody(folder)
-    ready = {"forks": FORKS, "own_user": own_user, "landlock": landlock.version() if FORKS else 0}
+    ready = {"own_user": forks and _can_become_nobody(folder), "landlock": landlock.version()}
     frames.send(answers, json.dumps(ready).encode())
     os.dup2(nothing, 2)
     with contextlib.suppress(frames.Broken):
@@ -54,7 +55,7 @@ def main(folder: str) -> None:
             request = unpack(frames.receive(jobs, LARGEST_JOB))
             limits = Limits(**request["limits"])
             with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own_folder:
-                if not FORKS:
+                if not forks:
                     os.close(jobs)
                     frames.send(answers, _work(request["job"], limits, own_folder))
                     return
@@ -77,7 +78,7 @@ def _forget_the_course() -> None:
 def _warm_up() -> None:
     """Load what torch loads at the first call, once for all children; a backward pass would forbid theirs."""
     source = "def warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
-    case = {"inputs": {"x": worker.torch.ones(2, 2)}, "shows": ""}
+    case = {"inputs": {"x": torch.ones(2, 2)}, "shows": ""}
     cells = [{"id": "", "source": source}]
     worker.do({"name": "warm", "cells": cells, "cases": [case], "seconds": 10.0, "library": {}})
     for thread in threading.enumerate():

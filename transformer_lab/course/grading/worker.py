@@ -78,10 +78,15 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     """
     if answer.error is not None:
         raise CannotBeDefined(_describe(answer.error, answer.cell, sources))
-    sys.modules[lesson.__name__] = transformer_lab.course.notebook = lesson
-    namespace = {"__name__": "__main__", **USUAL, **{key: getattr(lesson, key) for key in lesson.__all__}}
+    sys.modules[lesson.__name__] = lesson
+    vars(transformer_lab.course)["notebook"] = lesson
+    namespace: dict[str, Any] = {
+        "__name__": "__main__",
+        **USUAL,
+        **{key: getattr(lesson, key) for key in lesson.__all__},
+    }
     failure: BaseException | None = None
-    attempt = None
+    attempt: Any = None
     for statement in answer.statements:
         cell = statement.cell
         filename = _remember(cell, sources[cell])
@@ -98,7 +103,8 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     if not callable(attempt):
         message = f"{name} should be a function or a class; here it is of type {type(attempt).__name__}"
         raise CannotBeDefined({"type": "TypeError", "message": message})
-    return attempt
+    defined: Callable[..., Any] = attempt
+    return defined
 
 
 def _lesson(parts: Parts) -> ModuleType:
