@@ -24,6 +24,10 @@ REFUSED = {
     "Transformer(small).encoder.layers[0](torch.ones(2, 5, 13))": "d_model=12 wide; got shape (2, 5, 13)",
     "Transformer(replace(small, pre_norm=True)).decoder.layers[0](torch.ones(2, 5, 13), torch.ones(2, 5, 12))":
         "d_model=12 wide; got shape (2, 5, 13)",
+    "replace(small, d_ff=0)": "d_ff must be positive; got d_ff=0",
+    "replace(small, source_vocab_size=0)": "n_source_tokens must be positive; got n_source_tokens=0",
+    "replace(small, source_vocab_size=10, source_pad_id=10)": "from 0 to 9; got source_pad_id=10",
+    "replace(small, target_pad_id=-100)": "from 0 to 12; got target_pad_id=-100",
     "Transformer(replace(small, n_heads=5))": "d_model=12, n_heads=5",
     "Transformer(replace(small, d_model=9))": "d=9",
     "Transformer(replace(small, dropout=1.5))": "1.5",

@@ -31,6 +31,9 @@ class TransformerConfig:
         learned_positions: Whether positions are learned, and not sinusoids.
         source_pad_id: The token that fills short sources up.
         target_pad_id: The token that fills short targets up.
+
+    Raises:
+        ValueError: A size is not positive, or a padding token not in its vocabulary.
     """
 
     vocab_size: int
@@ -46,6 +49,19 @@ class TransformerConfig:
     learned_positions: bool = False
     source_pad_id: int = 0
     target_pad_id: int = 0
+
+    def __post_init__(self) -> None:
+        for name in ("vocab_size", "n_source_tokens", "d_model", "n_heads", "d_ff", "n_layers", "max_length"):
+            if (size := getattr(self, name)) < 1:
+                raise ValueError(f"{name} must be positive; got {name}={size}")
+        for name, n_tokens in (("source_pad_id", self.n_source_tokens), ("target_pad_id", self.vocab_size)):
+            if not 0 <= (pad_id := getattr(self, name)) < n_tokens:
+                raise ValueError(f"{name} must be a token, from 0 to {n_tokens - 1}; got {name}={pad_id}")
+
+    @property
+    def n_source_tokens(self) -> int:
+        """How many tokens the source has: those of the target where nothing else is said."""
+        return self.vocab_size if self.source_vocab_size is None else self.source_vocab_size
 
     @property
     def stack(self) -> dict[str, Any]:
@@ -102,7 +118,7 @@ class Transformer(nn.Module):
         super().__init__()
         self.config = config
         encoder, decoder = (PreNormEncoder, PreNormDecoder) if config.pre_norm else (Encoder, Decoder)
-        self.encoder = encoder(config.source_vocab_size or config.vocab_size, **config.stack)
+        self.encoder = encoder(config.n_source_tokens, **config.stack)
         self.decoder = decoder(config.vocab_size, **config.stack)
         if config.source_vocab_size is None:
             self.encoder.embedding = self.decoder.embedding
@@ -161,7 +177,7 @@ class EncoderModel(nn.Module):
         super().__init__()
         self.config = config
         encoder = PreNormEncoder if config.pre_norm else Encoder
-        self.encoder = encoder(config.source_vocab_size or config.vocab_size, **config.stack)
+        self.encoder = encoder(config.n_source_tokens, **config.stack)
         self.head = nn.Linear(config.d_model, n_outputs)
         initialise(self.head)
 
