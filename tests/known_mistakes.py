@@ -29,7 +29,7 @@ def softmax(scores: Tensor, hidden: Tensor, fill: float = -torch.inf, dim: int =
 
 def weights(scores: Tensor, mask: Tensor) -> Tensor:
     """The right way, spelled otherwise than in the library."""
-    return softmax(scores, ~mask, fill=-1e9).masked_fill(~mask, 0)
+    return softmax(scores, ~mask, fill=-1e30).masked_fill(~mask, 0)
 
 
 right = mixing(weights)
@@ -37,7 +37,7 @@ right = mixing(weights)
 
 @mixing
 def inverted(scores: Tensor, mask: Tensor) -> Tensor:
-    return softmax(scores, mask, fill=-1e9).masked_fill(mask, 0)
+    return softmax(scores, mask, fill=-1e30).masked_fill(mask, 0)
 
 
 @mixing
@@ -72,7 +72,7 @@ def nan_mended_too_late(scores: Tensor, mask: Tensor) -> Tensor:
 
 @mixing
 def softmax_over_queries(scores: Tensor, mask: Tensor) -> Tensor:
-    return softmax(scores, ~mask, fill=-1e9, dim=-2).masked_fill(~mask, 0)
+    return softmax(scores, ~mask, fill=-1e30, dim=-2).masked_fill(~mask, 0)
 
 
 @mixing

@@ -18,8 +18,8 @@ from tests.strategies import Inputs, attention_inputs, generators, normal, sizes
 from transformer_lab.dot_product import attend, masked_softmax, scaled_dot_product_attention, soft_lookup
 
 
-def mix(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None = None) -> Tensor:
-    return scaled_dot_product_attention(q, k, v, mask)[0]
+def mix(*inputs: Tensor | None, **options: Any) -> Tensor:
+    return scaled_dot_product_attention(*inputs, **options)[0]
 
 
 either = pytest.mark.parametrize("attention", [mix, attend])
@@ -58,6 +58,29 @@ def test_a_mask_means_what_it_means_to_torch(attention, inputs):
     assert_close(attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
 
 
+@either
+@given(inputs=attention_inputs(), rng=generators())
+def test_a_bias_that_is_a_dot_product_is_as_good_as_longer_vectors(attention, inputs, rng):
+    q, k, v, mask = inputs
+    q_more, k_more = normal(rng, *q.shape[:-1], 2), normal(rng, *k.shape[:-1], 2)
+    long, short = q.shape[-1] + 2, q.shape[-1]
+    longer_q = torch.cat([q / short**0.5, q_more], dim=-1) * long**0.5
+    longer_k = torch.cat([k, k_more], dim=-1)
+    for seen in (mask, None):
+        biased = attention(q, k, v, seen, bias=q_more @ k_more.mT)
+        assert_close(biased, by_loops(scaled_dot, longer_q, longer_k, v, seen))
+
+
+@either
+def test_dropout_leaves_out_weights_and_raises_the_others_to_make_up_for_it(attention):
+    torch.manual_seed(0)
+    q, k, v = torch.randn(500, 5), torch.randn(7, 5), torch.eye(7)  # one value per key: the output shows the weights
+    share = attention(q, k, v, dropout=0.2) / attention(q, k, v)
+    kept = share > 0
+    assert_close(share[kept], torch.full_like(share[kept], 1 / 0.8))
+    assert kept.float().mean().item() == pytest.approx(0.8, abs=0.03)
+
+
 @given(inputs=attention_inputs())
 def test_output_and_weights_are_those_of_one_head_of_multi_head_attention_that_projects_nothing(inputs):
     q, k, _, mask = (x.reshape(-1, *x.shape[-2:]) for x in inputs)
@@ -92,6 +115,12 @@ def test_no_size_of_score_overflows(attention, size):
 
 
 @either
+def test_a_hidden_key_is_hidden_however_badly_the_others_match(attention):
+    q, k, v = torch.tensor([[1.0]]), torch.tensor([[-1e12], [0.0]]), torch.tensor([[3.0], [5.0]])
+    assert_close(attention(q, k, v, torch.tensor([[True, False]])), torch.tensor([[3.0]]))
+
+
+@either
 @pytest.mark.parametrize("mask", [None, torch.ones(3, 0, dtype=torch.bool)])
 def test_where_there_are_no_keys_it_gives_zeros(attention, mask):
     output = attention(torch.ones(2, 3, 5), torch.ones(2, 0, 5), torch.ones(2, 0, 7), mask)
@@ -108,8 +137,10 @@ def test_attending_without_weights_is_left_to_torch(monkeypatch):
     mask = torch.tensor([[True, False], [False, True]])
     attend(*torch.ones(3, 2, 5))
     attend(*torch.ones(3, 2, 5), mask)
+    attend(*torch.ones(3, 2, 5), torch.tensor([[False, False], [False, True]]))
     assert masks[0] is None
     assert torch.equal(masks[1], mask)
+    assert masks[2].any(dim=-1).all(), "some kernels give nan for a row that is hidden altogether"
 
 
 @either

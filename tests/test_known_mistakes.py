@@ -33,6 +33,7 @@ MEANT = {
         wrong.reads_the_mask_of_the_first_query,
     ],
     dot_product.test_a_mask_means_what_it_means_to_torch: [wrong.inverted],
+    dot_product.test_a_hidden_key_is_hidden_however_badly_the_others_match: [wrong.minus_a_billion],
     properties.test_shuffling_keys_with_their_values_changes_nothing: [wrong.prefers_late_keys],
     properties.test_permuting_queries_permutes_outputs: [wrong.late_queries_are_sharper],
     properties.test_outputs_stay_within_the_values_that_may_be_seen: [

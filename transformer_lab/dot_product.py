@@ -45,7 +45,7 @@ def scaled_dot_product_attention(
         dropout: Share of the weights that is dropped at random, the rest being raised to make up for it.
 
     Returns:
-        The mixed values, and the weights that mixed them. Each row of weights sums to 1,
+        The mixed values, and the weights that mixed them. Each row of weights sums to 1 (before dropout),
         or is all 0 if the mask leaves that query no key.
 
     >>> q, k, v = torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]])
