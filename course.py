@@ -20,6 +20,7 @@ import importlib.util
 import os
 import re
 import shutil
+import signal
 import subprocess
 from pathlib import Path
 
@@ -126,9 +127,13 @@ def last_line(text: str) -> str:
 
 
 def run(*command: str) -> int:
-    """Run a command in the repository, and give its exit code. Ctrl-C is its own affair; afterwards it stops us too."""
+    """Run a command in the repository, and give its exit code.
+
+    Ctrl-C and a kill are for the command to answer; once it has ended, Ctrl-C stops us too.
+    """
     interrupted = False
     process = subprocess.Popen(command, cwd=ROOT)
+    signal.signal(signal.SIGTERM, lambda *_: process.terminate())
     while process.poll() is None:
         try:
             process.wait()

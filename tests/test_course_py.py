@@ -1,96 +1,23 @@
-"""The set-up: each test runs course.py as a user would, in a small repository where only the packages are fakes."""
+"""The set-up: each test runs course.py as a user would, and provokes what can go wrong."""
 
 import ast
 import os
-import shutil
-import signal
-import subprocess
 import sys
-import time
-from pathlib import Path
 
 import pytest
 
-COURSE = Path(__file__).parents[1] / "course.py"
-
-WITHOUT = "import sys; sys.modules[{!r}] = None"
-"""How a Python looks that lacks a module."""
-
-TELL = "import sys; print('{}', *sys.argv[1:]); sys.exit({})"
-
-QUICK_ENVIRONMENT = """
-import pathlib, sys
-folder = pathlib.Path(sys.argv[-1], "bin")
-folder.mkdir(parents=True, exist_ok=True)
-(folder / "python").unlink(missing_ok=True)
-(folder / "python").symlink_to(sys.executable)
-"""
+from tests.clone import COURSE, TELL, Repository, complaint
 
 if os.name == "nt":
     pytest.skip("the fake programs are scripts that Windows does not start", allow_module_level=True)
 
-
-class Repository:
-    """A clone in which every package is a script that tells how it was called."""
-
-    def __init__(self, path: Path) -> None:
-        self.path, self.programs = path / "clone", path / "programs"
-        self.installs = path / "installs"
-        (self.path / "transformer_lab").mkdir(parents=True)
-        self.programs.mkdir()
-        shutil.copy(COURSE, self.path)
-        for name in ("pyproject.toml", "constraints.txt"):
-            (self.path / name).touch()
-        for name in ("pytest", "ruff", "mypy", "transformer_lab/cli"):
-            self.fake(name, TELL.format(name, 0))
-
-    def fake(self, name: str, code: str) -> None:
-        """Let ``python -m name`` run this code: the repository's own folder is searched first."""
-        (self.path / f"{name}.py").write_text(code)
-
-    def pip(self, code: str) -> None:
-        """Let pip run this code, in an environment that is made in no time."""
-        self.fake("venv", QUICK_ENVIRONMENT)
-        self.fake("pip", code)
-
-    def uv(self, code: str = "") -> None:
-        """Put a uv on the path that notes each call and runs this code."""
-        program = self.programs / "uv"
-        note = f"import os, signal, sys; print(*sys.argv[1:], file=open({str(self.installs)!r}, 'a'))"
-        program.write_text(f"#!{sys.executable}\n{note}\n{code}\n")
-        program.chmod(0o755)
-
-    def run(self, *arguments: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
-        """Run course.py, in a Python that something was done to before."""
-        script = (
-            f"import runpy, sys; {before}\nsys.argv[0] = 'course.py'; runpy.run_path('course.py', run_name='__main__')"
-        )
-        env = {**os.environ, "PATH": str(self.programs), **environment}
-        command = [sys.executable, "-c", script] if before else [sys.executable, "course.py"]
-        return subprocess.run([*command, *arguments], cwd=self.path, env=env, capture_output=True, text=True)
-
-    @property
-    def installed(self) -> list[str]:
-        """What uv was called with, call by call."""
-        return self.installs.read_text().splitlines() if self.installs.exists() else []
-
-    @property
-    def stamp(self) -> Path:
-        return self.path / ".venv" / "installed.sha256"
+WITHOUT = "import sys; sys.modules[{!r}] = None"
+"""How a Python looks that lacks a module."""
 
 
 @pytest.fixture
 def repository(tmp_path):
     return Repository(tmp_path)
-
-
-def complaint(done: subprocess.CompletedProcess[str]) -> str:
-    """Give the one line that course.py ends with."""
-    assert done.returncode == 1, done
-    assert "Traceback" not in done.stderr
-    line = done.stderr.splitlines()[-1]
-    assert line.startswith("course.py: ")
-    return line.removeprefix("course.py: ")
 
 
 def test_an_old_python_is_told_its_version(repository):
@@ -217,36 +144,6 @@ def test_a_clone_that_moved_is_set_up_anew(repository):
     assert len(repository.installed) == 2
 
 
-def test_arguments_pass_through(repository):
-    repository.uv()
-    opened = repository.run("lab", "--no-browser", "--port", "8890")
-    assert opened.stdout.splitlines()[-1] == "transformer_lab/cli lab --no-browser --port 8890"
-    assert repository.run("test", "-k", "a or b", "-x").stdout == "pytest -k a or b -x\n"
-
-
-def test_all_checks_run_with_one_thread_each(repository):
-    repository.uv()
-    repository.fake("pytest", "import os; print('pytest', os.environ['OMP_NUM_THREADS'])")
-    done = repository.run("test", OMP_NUM_THREADS="8")
-    assert done.returncode == 0
-    assert done.stdout.splitlines()[1:] == ["ruff check", "ruff format --check", "mypy", "pytest 1"]
-
-
-def test_every_failure_is_told_not_only_the_first(repository):
-    repository.uv()
-    repository.fake("ruff", TELL.format("ruff", "'check' in sys.argv"))
-    repository.fake("pytest", TELL.format("pytest", 1))
-    done = repository.run("test")
-    assert complaint(done) == "failed: ruff check, pytest -n 2 --dist loadfile"
-    assert "mypy" in done.stdout.splitlines()
-
-
-def test_the_exit_code_of_pytest_is_kept(repository):
-    repository.uv()
-    repository.fake("pytest", TELL.format("pytest", 5))
-    assert repository.run("test", "-k", "nothing").returncode == 5
-
-
 def test_an_unknown_command_is_answered_with_the_known_ones(repository):
     assert complaint(repository.run("lba")) == "there is no command 'lba'; there are lab and test"
 
@@ -255,28 +152,3 @@ def test_help_sets_nothing_up(repository):
     assert "python3 course.py lab" in repository.run("--help").stdout
     assert repository.run().returncode == 2
     assert not (repository.path / ".venv").exists()
-
-
-def test_an_interrupt_is_left_to_the_lab_and_waited_for(repository):
-    repository.uv()
-    repository.run("lab")
-    repository.fake(
-        "transformer_lab/cli",
-        "import signal, sys, time\n"
-        "def farewell(*_): time.sleep(0.2); print('shut down', flush=True); sys.exit()\n"
-        "signal.signal(signal.SIGINT, farewell); print('open', flush=True); time.sleep(60)",
-    )
-    with subprocess.Popen(
-        [sys.executable, "course.py", "lab"],
-        cwd=repository.path,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        start_new_session=True,
-    ) as lab:
-        assert lab.stdout is not None
-        assert lab.stdout.readline() == "open\n"
-        time.sleep(0.1)
-        os.killpg(lab.pid, signal.SIGINT)  # as a terminal does on Ctrl-C
-        said, complained = lab.communicate(timeout=30)
-    assert (said, complained, lab.returncode) == ("shut down\n", "course.py: stopped\n", 130)
