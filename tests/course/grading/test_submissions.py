@@ -1,0 +1,147 @@
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.course.grading.handed_in import cells, hand_in
+from transformer_lab.course.grading import submissions
+from transformer_lab.course.grading.submissions import Submission, find
+
+
+def told(found: list[Submission]) -> set[tuple[str, str, bool]]:
+    return {(submission.student, submission.lesson, bool(submission.problem)) for submission in found}
+
+
+def test_a_folder_of_students_gives_each_their_lessons(tmp_path: Path):
+    for student, lesson in (("ada", "01_lookup"), ("ada", "02_scaling"), ("ben", "01_lookup")):
+        hand_in(tmp_path / student / f"{lesson}.ipynb", cells({}, lesson))
+    assert told(find([tmp_path])) == {
+        ("ada", "01_lookup", False),
+        ("ada", "02_scaling", False),
+        ("ben", "01_lookup", False),
+    }
+
+
+@pytest.mark.parametrize(
+    ("file", "student"),
+    [
+        ("ada/01_lookup.ipynb", "ada"),
+        ("ada/01_lookup (new edition).ipynb", "ada"),
+        ("ada/01_lookup-1.ipynb", "ada"),
+        ("class/ada_01_lookup.ipynb", "ada"),
+        ("class/ada.ipynb", "ada"),
+    ],
+)
+def test_one_notebook_is_named_after_its_student_or_lies_in_their_folder(tmp_path: Path, file: str, student: str):
+    path = hand_in(tmp_path / file, cells({}))
+    assert told(find([path])) == {(student, "01_lookup", False)}
+    assert told(find([path.parent])) == {(student, "01_lookup", False)}
+
+
+def test_a_student_may_have_folders_of_their_own(tmp_path: Path):
+    hand_in(tmp_path / "ada" / "week 1" / "lookup.ipynb", cells({}))
+    hand_in(tmp_path / "ada" / ".ipynb_checkpoints" / "lookup-checkpoint.ipynb", cells({}))
+    assert told(find([tmp_path])) == {("ada", "01_lookup", False)}
+
+
+def test_the_lesson_shows_in_the_cells_if_the_name_does_not_tell(tmp_path: Path):
+    code = cells({}, "02_scaling")
+    assert told(find([hand_in(tmp_path / "ada.ipynb", code)])) == {("ada", "02_scaling", False)}
+
+
+def test_colab_keeps_the_ids_of_cells_in_their_metadata(tmp_path: Path):
+    notebook = {
+        "nbformat": 4,
+        "cells": [{"cell_type": "code", "source": ["a\n", "b"], "metadata": {"id": "check-softmax"}}],
+    }
+    path = tmp_path / "ada.ipynb"
+    path.write_text(json.dumps(notebook))
+    [submission] = find([path])
+    assert submission.lesson == "01_lookup" and submission.cells == [{"id": "check-softmax", "source": "a\nb"}]
+
+
+def test_a_notebook_named_twice_is_graded_once(tmp_path: Path):
+    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    assert len(find([tmp_path, path, path.parent])) == 1
+
+
+def test_a_student_without_a_notebook_is_not_forgotten(tmp_path: Path):
+    hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    (tmp_path / "ben").mkdir()
+    assert ("ben", "", True) in told(find([tmp_path]))
+
+
+def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
+    hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    (tmp_path / "graded").mkdir()
+    assert {student for student, _, _ in told(find([tmp_path], ignore=tmp_path / "graded"))} == {"ada"}
+
+
+@pytest.mark.parametrize(
+    ("content", "says"),
+    [
+        (b"", "is no JSON"),
+        (bytes(range(256)), "is no JSON"),
+        (b'{"nbformat": 4, "cells": [', "is no JSON"),
+        (b"[" * 1_000_000, "is no JSON"),
+        (b"[1, 2]", "but no notebook"),
+        (b'{"nbformat": 4}', "but no notebook"),
+        (b'{"nbformat": 4, "cells": [3]}', "but no notebook"),
+        (b'{"nbformat": 4, "cells": [{"cell_type": "code", "source": [1]}]}', "but no notebook"),
+        (b'{"nbformat": 3, "worksheets": []}', "has the format 3"),
+        (b'{"nbformat": 4, "cells": []}', None),
+    ],
+)
+def test_a_file_that_is_no_notebook_says_why(tmp_path: Path, content: bytes, says: str | None):
+    path = tmp_path / "ada" / "01_lookup.ipynb"
+    path.parent.mkdir()
+    path.write_bytes(content)
+    [submission] = find([tmp_path])
+    assert (submission.student, submission.lesson) == ("ada", "01_lookup")
+    assert says in submission.problem if says else not submission.problem
+
+
+def test_a_huge_notebook_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(submissions, "LARGEST_NOTEBOOK", 1 << 20)
+    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    with path.open("ab") as file:
+        file.truncate(2 << 20)
+    assert find([path])[0].problem == "The file is larger than 1 MB. Were the outputs cleared?"
+
+
+def test_too_much_code_says_so(tmp_path: Path):
+    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({}, others=["x" * (1 << 20)]))
+    assert find([path])[0].problem == "The notebook holds more than 1 million characters of code."
+
+
+def test_a_notebook_of_another_course_says_so(tmp_path: Path):
+    path = hand_in(tmp_path / "ada" / "cooking.ipynb", [{"id": "", "source": "1 + 1"}])
+    assert "no lesson of the course" in find([tmp_path])[0].problem
+    assert find([path])[0].lesson == ""
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no links and pipes among files")
+def test_links_to_other_peoples_files_and_pipes_are_not_followed(tmp_path: Path):
+    solved = hand_in(tmp_path / "instructor" / "01_lookup.ipynb", cells({}))
+    handed_in = tmp_path / "class"
+    for student in ("ada", "ben", "eve"):
+        (handed_in / student).mkdir(parents=True)
+    (handed_in / "ada" / "01_lookup.ipynb").symlink_to(solved)
+    os.mkfifo(handed_in / "ben" / "01_lookup.ipynb")
+    (handed_in / "eve" / "folder").symlink_to(solved.parent)
+    problems = {submission.student: submission.problem for submission in find([handed_in])}
+    assert problems["ada"] == problems["ben"] == "This is no file of its own."
+    assert problems["eve"] == "There is no notebook in this folder."
+
+
+def test_paths_that_hold_nothing_are_named(tmp_path: Path):
+    with pytest.raises(ValueError, match="there is no .*nowhere"):
+        find([tmp_path / "nowhere"])
+    with pytest.raises(ValueError, match=f"no notebook lies in {tmp_path}"):
+        find([tmp_path])
+
+
+def test_a_name_that_cannot_be_written_down_is_mended(tmp_path: Path):
+    for name in ("\udcff", "a\nb", "  "):
+        assert submissions._clean(name).encode() and "\n" not in submissions._clean(name)
