@@ -56,13 +56,15 @@ class Work:
 
 
 def assess(submission: Submission, jail: Jail, seed: int) -> Work:
-    """Grade one submission; the jail never gets to know the seed."""
+    """Grade all exercises of one submission."""
     if submission.problem:
         return Work(submission, [])
-    return Work(submission, [_assess(submission, exercise, jail, seed) for exercise in exercises_of(submission.lesson)])
+    exercises = exercises_of(submission.lesson)
+    return Work(submission, [assess_one(submission, exercise, jail, seed) for exercise in exercises])
 
 
-def _assess(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> Graded:
+def assess_one(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> Graded:
+    """Grade one exercise of a submission; the jail gets the cases, and never the seed."""
     job = {
         "name": exercise.name,
         "cells": submission.cells,

@@ -101,7 +101,7 @@ def _statements(cell: int, nodes: list[ast.stmt] | Exception) -> Iterator[Statem
     """List what may define something; a bare expression such as a print or a plot does not."""
     if not isinstance(nodes, Exception):
         for node in nodes:
-            if not isinstance(node, ast.Expr | ast.Delete):
+            if not isinstance(node, ast.Expr | ast.Delete | ast.Pass):
                 yield Statement(cell, node, *_scope(node))
 
 
