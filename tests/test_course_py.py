@@ -110,12 +110,12 @@ def test_an_environment_once_trusted_is_no_longer_while_it_is_made_anew(reposito
     repository.uv()
     repository.run("lab")
     (repository.path / "constraints.txt").write_text("torch==1.0")
-    repository.uv("os.kill(os.getppid(), signal.SIGKILL)")
+    repository.fake("venv", "import os, signal; os.kill(os.getppid(), signal.SIGKILL)")  # half of the old one is gone
     repository.run("lab")
-    (repository.path / "constraints.txt").write_text("")  # what the first environment was made for
-    repository.uv()
+    (repository.path / "venv.py").unlink()
+    (repository.path / "constraints.txt").write_text("")  # what the old one was made for
     repository.run("lab")
-    assert len(repository.installed) == 3
+    assert len(repository.installed) == 2
 
 
 def test_the_second_run_installs_nothing(repository):
