@@ -1,70 +1,120 @@
-"""The exercises' references against the library, which is tested on its own: what is taught is what is used."""
+"""The references agree with implementations that share no code with them."""
 
-import inspect
+import math
 
 import pytest
 import torch
-from hypothesis import given
-from jaxtyping import Float
 from torch import Tensor
-from torch.nn.functional import normalize
+from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.strategies import attention_inputs
-from transformer_lab import additive, dot_product
+from tests.course.samples import SAMPLES
+from transformer_lab.course import stand_ins
 from transformer_lab.course.exercises import every_exercise
 
-EXERCISES = every_exercise()
-attention, attention_weights, scaled_dot_product_attention, distance_attention, cosine_attention = (
-    EXERCISES[name].reference
-    for name in (
-        "attention",
-        "attention_weights",
-        "scaled_dot_product_attention",
-        "distance_attention",
-        "cosine_attention",
-    )
-)
+
+def similarity(query, keys):
+    return torch.tensor([math.fsum(q * k for q, k in zip(query.tolist(), key, strict=True)) for key in keys.tolist()])
 
 
-def unscaled(q: Tensor, k: Tensor, v: Tensor) -> tuple[Tensor, Tensor]:
-    """The library's attention, its scaling undone."""
-    return dot_product.scaled_dot_product_attention(q * q.shape[-1] ** 0.5, k, v)
+def soft_lookup(query, keys, values):
+    return F.scaled_dot_product_attention(query[None], keys, values, scale=1.0)[0]
 
 
-@given(inputs=attention_inputs())
-def test_attention_and_its_weights_are_the_library_s_without_the_scaling(inputs):
-    q, k, v, _ = inputs
-    assert_close((attention(q, k, v), attention_weights(q, k)), unscaled(q, k, v))
+def attention_weights(queries, keys):
+    return F.softmax(torch.einsum("...qd,...kd->...qk", queries.double(), keys.double()), dim=-1).float()
 
 
-@given(inputs=attention_inputs())
-def test_scaled_dot_product_attention_is_the_library_s_without_a_mask(inputs):
-    q, k, v, _ = inputs
-    assert_close(scaled_dot_product_attention(q, k, v), dot_product.scaled_dot_product_attention(q, k, v)[0])
+def attention(queries, keys, values):
+    return F.scaled_dot_product_attention(queries, keys, values, scale=1.0)
 
 
-@given(inputs=attention_inputs())
-def test_cosine_attention_is_the_library_s_for_vectors_as_long_as_the_temperature_says(inputs):
-    q, k, v, _ = inputs
-    expected, _ = unscaled(normalize(q, dim=-1) / 0.3, normalize(k, dim=-1), v)
-    assert_close(cosine_attention(q, k, v, 0.3), expected)
+def distance_attention(queries, keys, values):
+    """Between vectors, −½‖q − k‖² is a dot product once a 1 and −½‖k‖² are appended; −½‖q‖² cancels."""
+    keys, queries, values = keys.double(), queries.double(), values.double()
+    k = torch.cat([keys, -keys.square().sum(-1, keepdim=True) / 2], dim=-1)
+    return F.scaled_dot_product_attention(F.pad(queries, (0, 1), value=1.0), k, values, scale=1.0).float()
 
 
-@given(inputs=attention_inputs())
-def test_distance_attention_is_the_library_s_with_the_length_of_a_key_counted_against_it(inputs):
-    q, k, v, _ = inputs
-    longer_q = torch.cat([q, torch.ones_like(q[..., :1])], dim=-1)
-    longer_k = torch.cat([k, -k.square().sum(dim=-1, keepdim=True) / 2], dim=-1)
-    assert_close(distance_attention(q, k, v), unscaled(longer_q, longer_k, v)[0])
+def score_variance(d_k, variance):
+    """Var(q·k) for q and k that take two values, ±σ, with the same odds: every product is ±σ²."""
+    return sum(math.sqrt(variance) ** 2 * math.sqrt(variance) ** 2 for _ in range(d_k))
 
 
-@pytest.mark.parametrize("function", [dot_product.soft_lookup, additive.additive_scores])
-def test_where_the_signatures_agree_the_reference_is_the_library_s_own_and_stands_alone(function):
-    exercise = EXERCISES[function.__name__]
-    assert exercise.reference is function
-    alone: dict[str, object] = {"torch": torch, "Tensor": Tensor, "Float": Float}
-    exec(exercise.solution, alone)
+def softmax_jacobian(probabilities):
+    scores = probabilities.double().log()  # its softmax gives them back
+    return torch.autograd.functional.jacobian(lambda s: F.softmax(s, dim=0), scores).float()
+
+
+def additive_scores(queries, keys, w_q, w_k, w):
+    hidden = torch.einsum("bqi,hi->bqh", queries, w_q)[:, :, None] + torch.einsum("bkj,hj->bkh", keys, w_k)[:, None]
+    return torch.einsum("bqkh,h->bqk", hidden.double().tanh(), w.double()).float()
+
+
+def cosine_attention(queries, keys, values, temperature):
+    cosines = F.cosine_similarity(queries.unsqueeze(-2), keys.unsqueeze(-3), dim=-1)
+    return torch.einsum("...qk,...kd->...qd", F.softmax(cosines / temperature, dim=-1), values)
+
+
+INDEPENDENT = {
+    "similarity": similarity,
+    "softmax": lambda scores: F.softmax(scores.double(), dim=-1).float(),
+    "soft_lookup": soft_lookup,
+    "attention_weights": attention_weights,
+    "attention": attention,
+    "distance_attention": distance_attention,
+    "score_variance": score_variance,
+    "scaled_dot_product_attention": F.scaled_dot_product_attention,
+    "softmax_jacobian": softmax_jacobian,
+    "additive_scores": additive_scores,
+    "cosine_attention": cosine_attention,
+}
+
+
+def test_every_exercise_has_an_independent_implementation_here():
+    assert INDEPENDENT.keys() == every_exercise().keys()
+
+
+@pytest.mark.parametrize("name", INDEPENDENT)
+def test_the_reference_agrees_with_an_independent_implementation(name):
+    exercise = every_exercise()[name]
+    for seed in range(20):
+        for case in exercise.cases(seed):
+            assert_close(exercise.reference(*case.inputs.values()), INDEPENDENT[name](*case.inputs.values()))
+
+
+def test_the_variance_of_a_score_is_what_samples_show():
+    rng = torch.Generator().manual_seed(0)
+    q, k = 1.7**0.5 * torch.randn(2, 100_000, 5, generator=rng, dtype=torch.float64)
+    measured = (q * k).sum(dim=-1).var()
+    assert_close(every_exercise()["score_variance"].reference(5, 1.7), float(measured), rtol=0.02, atol=0.0)
+
+
+def test_the_sample_of_multi_head_attention_is_that_of_torch():
+    exercise = SAMPLES["MultiHeadAttention"]
     for case in exercise.cases(0):
-        assert_close(alone[function.__name__](*case.inputs.values()), function(*case.inputs.values()))
-    assert len(inspect.getsource(function).splitlines()) <= 16
+        module = exercise.reference(**case.arguments)
+        module.load_state_dict(case.parameters)
+        torchs = torch.nn.MultiheadAttention(*case.arguments.values(), batch_first=True)
+        weights, biases = (torch.cat([case.parameters[f"w_{x}.{kind}"] for x in "qkv"]) for kind in ("weight", "bias"))
+        torchs.load_state_dict(
+            {
+                "in_proj_weight": weights,
+                "in_proj_bias": biases,
+                "out_proj.weight": case.parameters["w_o.weight"],
+                "out_proj.bias": case.parameters["w_o.bias"],
+            }
+        )
+        mask = case.keywords.get("mask")
+        hidden = None if mask is None else ~mask.repeat_interleave(torchs.num_heads, dim=1).flatten(0, 1)
+        expected, _ = torchs(*case.inputs.values(), attn_mask=hidden)
+        assert_close(module(*case.inputs.values(), **case.keywords), expected)
+
+
+def test_the_sample_of_leaks_future_agrees_with_the_tables():
+    exercise = SAMPLES["leaks_future"]
+    for seed in range(20):
+        for case in exercise.cases(seed):
+            mixing: Tensor = case.inputs["model"]["tables"]["mixing"]
+            model = stand_ins.build(case.inputs["model"])
+            assert exercise.reference(model, case.inputs["tokens"]) == bool(mixing.triu(1).any())

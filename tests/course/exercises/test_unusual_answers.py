@@ -1,0 +1,321 @@
+"""Right answers that look nothing like the reference pass."""
+
+import functools
+import itertools
+import math
+
+import numpy as np
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+
+from tests.course.samples import SAMPLES
+from transformer_lab.course import notebook
+from transformer_lab.course.exercises import every_exercise
+
+
+def by_loops(queries, keys, values, score):
+    """Look up one query, one key and one number at a time."""
+    output = torch.zeros(*queries.shape[:-1], values.shape[-1])
+    for *batch, i in itertools.product(*map(range, queries.shape[:-1])):
+        at = tuple(batch)
+        scores = [score(queries[(*at, i)], key) for key in keys[at]]
+        largest = max(scores)
+        loud = [math.exp(s - largest) for s in scores]
+        for weight, value in zip(loud, values[at], strict=True):
+            output[(*at, i)] += weight / sum(loud) * value
+    return output
+
+
+def dot_by_lists(a, b):
+    return sum(x * y for x, y in zip(a.tolist(), b.tolist(), strict=True))
+
+
+def softmax_in_place(scores):
+    weights = scores.clone()
+    weights -= weights.amax(-1, True)
+    weights.exp_()
+    weights /= weights.sum(-1, True)
+    return weights
+
+
+def softmax_by_loops(scores):
+    rows = scores.reshape(-1, scores.shape[-1]).tolist()
+    return torch.tensor([[1 / sum(math.exp(t - s) for t in row) for s in row] for row in rows]).view(scores.shape)
+
+
+def softmax_in_numpy(scores):
+    x = scores.numpy()
+    x = np.exp(x - x.max(axis=-1, keepdims=True))
+    return torch.from_numpy(x / x.sum(axis=-1, keepdims=True))
+
+
+class CallableSoftmax:
+    def __call__(self, scores):
+        return F.softmax(scores, -1)
+
+
+def transposed_inside(queries, keys, values, scale=1.0):
+    """Keys and queries change places twice; the result is a view with odd strides."""
+    weights = torch.softmax(scale * keys @ queries.mT, dim=-2)
+    return (values.mT @ weights).mT
+
+
+def in_double(queries, keys, values, scale=1.0):
+    q, k, v = queries.double(), keys.double(), values.double()
+    return (torch.softmax(scale * q @ k.mT, dim=-1) @ v).to(queries.dtype)
+
+
+def in_einsum(queries, keys, values, scale=1.0):
+    weights = torch.einsum("...id,...jd->...ij", scale * queries, keys).softmax(-1)
+    return torch.einsum("...ij,...jv->...iv", weights, values)
+
+
+def by_log_space(queries, keys, values):
+    scores = queries @ keys.mT
+    return (scores - scores.logsumexp(-1, keepdim=True)).exp() @ values
+
+
+def in_baddbmm(queries, keys, values):
+    q, k, v = (x.flatten(0, -3) if x.dim() > 2 else x[None] for x in (queries, keys, values))
+    scores = torch.baddbmm(torch.zeros(()), q, k.mT, beta=0, alpha=q.shape[-1] ** -0.5)
+    return torch.bmm(F.softmax(scores, -1), v).view(*queries.shape[:-1], values.shape[-1])
+
+
+def jacobian_by_loops(probabilities):
+    p = probabilities.tolist()
+    return torch.tensor([[p_i * ((i == j) - p_j) for j, p_j in enumerate(p)] for i, p_i in enumerate(p)])
+
+
+def query_by_query(queries, keys, values):
+    q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (queries, keys, values))
+    rows = [
+        torch.stack([(torch.mv(ks, q) / len(q) ** 0.5).softmax(0) @ vs for q in qs])
+        for qs, ks, vs in zip(q, k, v, strict=True)
+    ]
+    return torch.stack(rows).view(*queries.shape[:-1], -1)
+
+
+def additive_by_loops(queries, keys, w_q, w_k, w):
+    rows = [[[w @ torch.tanh(w_q @ q + w_k @ k) for k in ks] for q in qs] for qs, ks in zip(queries, keys, strict=True)]
+    return torch.stack([torch.stack([torch.stack(row) for row in table]) for table in rows])
+
+
+def scaled(attention):
+    return lambda queries, keys, values: attention(queries, keys, values, scale=queries.shape[-1] ** -0.5)
+
+
+def nearest(queries, keys, values):
+    return (
+        torch.softmax(-(torch.cdist(queries, keys, compute_mode="donot_use_mm_for_euclid_dist") ** 2) / 2, -1) @ values
+    )
+
+
+class OneByOne(nn.Module):
+    """A feed-forward network of two layers hidden in a list, and no ``torch.relu``."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w_2 = nn.Linear(d_ff, d_model)
+        self.w_1 = nn.Linear(d_model, d_ff)
+
+    def forward(self, x):
+        return F.linear(F.linear(x, self.w_1.weight, self.w_1.bias).clamp_min(0), self.w_2.weight) + self.w_2.bias
+
+
+class HeadByHead(SAMPLES["MultiHeadAttention"].reference):
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
+        mixed = []
+        for head in range(self.n_heads):
+            at = slice(head * (d := q.shape[-1] // self.n_heads), (head + 1) * d)
+            seen = None if mask is None else mask[:, min(head, mask.shape[1] - 1)]
+            mixed.append(F.scaled_dot_product_attention(q[..., at], k[..., at], v[..., at], attn_mask=seen))
+        return self.w_o(torch.cat(mixed, dim=-1))
+
+
+class FilledWithMinusBillions(SAMPLES["MultiHeadAttention"].reference):
+    def weights(self, q, k, mask):
+        scores = (q / q.shape[-1] ** 0.5) @ k.transpose(-1, -2)
+        return F.softmax(scores if mask is None else scores.masked_fill(mask.logical_not(), -1e9), dim=-1)
+
+
+def leaks_by_cutting(model, tokens):
+    """Feed ever longer beginnings: a causal model says the same as for the whole."""
+    whole = model(tokens)
+    return any(not torch.allclose(model(tokens[:, :n]), whole[:, :n], atol=1e-5) for n in range(1, tokens.shape[1]))
+
+
+def decodes_sentence_by_sentence(model, source, bos_id, eos_id, max_length):
+    decoded = []
+    for sentence in source:
+        target = [bos_id]
+        while (len(target) <= max_length and target[-1] != eos_id) or len(target) == 1:
+            target.append(int(model(sentence[None], torch.tensor([target]))[0, -1].argmax()))
+        decoded.append(target[1:] + [eos_id] * (max_length + 1 - len(target)))
+    return torch.tensor(decoded)
+
+
+def samples_by_noise(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
+    """The largest of logits with Gumbel noise is a sample of their softmax."""
+    order = (logits / temperature).argsort(-1, descending=True)
+    best = (logits / temperature).gather(-1, order)
+    kept = torch.ones_like(best, dtype=torch.bool)
+    if top_k is not None:
+        kept[:, top_k:] = False
+    if top_p is not None:
+        before = F.pad(best.softmax(-1).cumsum(-1), (1, 0))[:, :-1]
+        kept &= before < top_p
+    noise = -torch.log(-torch.log(torch.rand(best.shape, generator=generator)))
+    return order.gather(-1, (best + noise).masked_fill(~kept, -torch.inf).argmax(-1, keepdim=True))[:, 0]
+
+
+UNUSUAL = {
+    "similarity": {
+        "a matrix product": lambda query, keys: keys @ query,
+        "einsum": lambda query, keys: torch.einsum("d,nd->n", query, keys),
+        "a linear layer": lambda query, keys: F.linear(query, keys),
+        "in float64": lambda query, keys: (keys.double() @ query.double()).float(),
+        "a view of a wider tensor": lambda query, keys: torch.stack([keys @ query, keys @ query], dim=1)[:, 0],
+        "vmap": lambda query, keys: torch.vmap(torch.dot, in_dims=(None, 0))(query, keys),
+    },
+    "softmax": {
+        "loops": softmax_by_loops,
+        "torch's": lambda scores: torch.softmax(scores, -1),
+        "in place on a copy": softmax_in_place,
+        "in log space": lambda scores: torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True)),
+        "in float64": lambda scores: scores.double().softmax(-1).to(scores.dtype),
+        "a partial": functools.partial(F.softmax, dim=-1),
+        "a callable object": CallableSoftmax(),
+        "a module": nn.Softmax(dim=-1),
+        "not contiguous": lambda scores: torch.softmax(scores.transpose(0, -1).contiguous().transpose(0, -1), -1),
+    },
+    "soft_lookup": {
+        "one row of attention": lambda query, keys, values: by_log_space(query[None], keys, values).squeeze(0),
+        "einsum": lambda query, keys, values: torch.einsum("n,nv->v", (keys @ query).softmax(0), values),
+        "a sum of weighted rows": lambda query, keys, values: ((keys @ query).softmax(0)[:, None] * values).sum(0),
+        "torch's": lambda query, keys, values: F.scaled_dot_product_attention(query[None], keys, values, scale=1)[0],
+    },
+    "attention_weights": {
+        "einsum": lambda queries, keys: torch.einsum("...qd,...kd->...qk", queries, keys).softmax(-1),
+        "keys first": lambda queries, keys: torch.softmax(keys @ queries.mT, -2).mT,
+        "in float64": lambda queries, keys: torch.softmax(queries.double() @ keys.double().mT, -1).float(),
+        "parts": lambda queries, keys: notebook.parts.softmax(torch.matmul(queries, keys.transpose(-1, -2))),
+    },
+    "attention": {
+        "torch's": functools.partial(F.scaled_dot_product_attention, scale=1.0),
+        "einsum": in_einsum,
+        "keys first": transposed_inside,
+        "in float64": in_double,
+        "in log space": by_log_space,
+    },
+    "distance_attention": {
+        "cdist": nearest,
+        "the square expanded": lambda queries, keys, values: (
+            torch.softmax(queries @ keys.mT - keys.square().sum(-1).unsqueeze(-2) / 2, -1) @ values
+        ),
+    },
+    "score_variance": {
+        "two factors": lambda d_k, variance: d_k * variance * variance,
+        "a tensor": lambda d_k, variance: torch.tensor(d_k * variance**2),
+        "numpy": lambda d_k, variance: np.float64(d_k) * np.square(variance),
+        "numpy's float32": lambda d_k, variance: np.float32(d_k * variance**2),
+    },
+    "scaled_dot_product_attention": {
+        "torch's": F.scaled_dot_product_attention,
+        "queries scaled first": lambda queries, keys, values: (
+            torch.softmax(queries * queries.shape[-1] ** -0.5 @ keys.mT, -1) @ values
+        ),
+        "einsum": scaled(in_einsum),
+        "keys first": scaled(transposed_inside),
+        "in float64": scaled(in_double),
+        "baddbmm": in_baddbmm,
+    },
+    "softmax_jacobian": {
+        "p (1 − p)": lambda probabilities: (
+            probabilities[:, None] * (torch.eye(len(probabilities)) - probabilities[None, :])
+        ),
+        "autograd": lambda probabilities: torch.autograd.functional.jacobian(
+            lambda s: torch.softmax(s, 0), probabilities.log(), create_graph=True
+        ),
+        "diag_embed": lambda probabilities: (
+            torch.diag_embed(probabilities) - torch.einsum("i,j->ij", probabilities, probabilities)
+        ),
+        "its transpose": lambda probabilities: (torch.diag(probabilities) - torch.outer(*[probabilities] * 2)).mT,
+    },
+    "additive_scores": {
+        "einsum": lambda queries, keys, w_q, w_k, w: torch.einsum(
+            "bqkh,h->bqk", torch.tanh((queries @ w_q.mT)[:, :, None] + (keys @ w_k.mT)[:, None]), w
+        ),
+        "tanh by exponentials": lambda queries, keys, w_q, w_k, w: (
+            (2 * torch.sigmoid(2 * (F.linear(queries, w_q)[:, :, None] + F.linear(keys, w_k)[:, None])) - 1) @ w
+        ),
+    },
+    "cosine_attention": {
+        "normalize": lambda queries, keys, values, temperature: F.scaled_dot_product_attention(
+            F.normalize(queries, dim=-1), F.normalize(keys, dim=-1), values, scale=1 / temperature
+        ),
+        "cosine_similarity": lambda queries, keys, values, temperature: (
+            torch.softmax(F.cosine_similarity(queries[..., None, :], keys[..., None, :, :], -1) / temperature, -1)
+            @ values
+        ),
+    },
+    "FeedForward": {"functional": OneByOne},
+    "MultiHeadAttention": {"head by head": HeadByHead, "-1e9": FilledWithMinusBillions},
+    "leaks_future": {"beginnings": leaks_by_cutting},
+    "greedy_decode": {"sentence by sentence": decodes_sentence_by_sentence},
+    "sample_next": {"Gumbel noise": samples_by_noise},
+}
+
+SLOW = {
+    "similarity": lambda query, keys: torch.stack(
+        [sum(a * b for a, b in zip(query, key, strict=True)) for key in keys]
+    ),
+    "scaled_dot_product_attention": query_by_query,
+    "distance_attention": lambda queries, keys, values: by_loops(
+        queries, keys, values, lambda q, k: -(math.dist(q.tolist(), k.tolist()) ** 2) / 2
+    ),
+    "cosine_attention": lambda queries, keys, values, temperature: by_loops(
+        queries, keys, values, lambda q, k: float(F.cosine_similarity(q, k, dim=0)) / temperature
+    ),
+    "additive_scores": additive_by_loops,
+}
+
+CUT_OFF = {
+    "similarity": lambda query, keys: torch.tensor([dot_by_lists(query, key) for key in keys]),
+    "softmax": softmax_in_numpy,
+    "softmax_jacobian": jacobian_by_loops,
+    "soft_lookup": torch.no_grad()(every_exercise()["soft_lookup"].reference),
+    "attention": torch.inference_mode()(every_exercise()["attention"].reference),
+    "attention_weights": lambda queries, keys: torch.softmax((queries @ keys.mT).detach(), -1),
+}
+
+of_both = [(name, how) for name, answers in UNUSUAL.items() for how in answers]
+
+
+def test_every_exercise_has_unusual_answers_here():
+    assert UNUSUAL.keys() == every_exercise().keys() | SAMPLES.keys()
+
+
+@pytest.mark.parametrize(("name", "how"), of_both, ids=lambda word: word.replace(" ", "_"))
+def test_an_unusual_answer_passes(name, how):
+    verdict = notebook.check(UNUSUAL[name][how], name)
+    assert verdict.passed, verdict
+
+
+@pytest.mark.parametrize("name", SLOW)
+def test_a_slow_answer_passes_is_told_so_and_is_not_used(name):
+    verdict = notebook.check(SLOW[name], name)
+    assert verdict.passed, verdict
+    assert "times as long as the reference" in verdict.message
+    assert "The lessons go on with the library's." in verdict.message
+    assert notebook.parts.whose(name) == "the library's"
+
+
+@pytest.mark.parametrize("name", CUT_OFF)
+def test_an_answer_that_cuts_off_gradients_passes_is_told_so_and_is_not_used(name):
+    verdict = notebook.check(CUT_OFF[name], name)
+    assert verdict.passed, verdict
+    assert "no gradient passes through your version" in verdict.message
+    assert notebook.parts.whose(name) == "the library's"
