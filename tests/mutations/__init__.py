@@ -1,0 +1,43 @@
+"""The mistakes people really make, as edits of the library's source: ``python -m tests.mutations`` tries them out.
+
+The rows are those of a list of fifty mistakes seen in public tutorials and repositories.
+"""
+
+from pathlib import Path
+
+from tests.mutations import attention, layers, models
+from tests.mutations.mutation import Mutation
+
+PACKAGE = Path(__file__).parents[2] / "transformer_lab"
+
+MUTATIONS: list[tuple[str, Mutation]] = [
+    (module, mutation)
+    for table in [attention.TABLE, layers.TABLE, models.TABLE]
+    for module, mutations in table.items()
+    for mutation in mutations
+]
+
+ELSEWHERE = {
+    39: "labels as the decoder's input (batches)",
+    40: "shifted twice (batches and the loss)",
+    44: "padding counted (the loss)",
+    45: "softmax before cross-entropy (the loss)",
+    46: "accumulated gradients not divided (training)",
+    47: "every step decoded at position 0 (decoding with a cache)",
+    50: "the token that crosses the mass of top-p (sampling)",
+}
+"""Rows that are not about the model."""
+
+
+def mutated(module: str, mutation: Mutation) -> str:
+    """Give the source of a module with the mistake in it.
+
+    Raises:
+        ValueError: What is to be replaced is not found exactly once.
+    """
+    source = (PACKAGE / f"{module}.py").read_text(encoding="utf-8")
+    for old, new in mutation.edits.items():
+        if (times := source.count(old)) != 1:
+            raise ValueError(f"row {mutation.row} ({mutation.mistake}): {module}.py has this {times} times: {old}")
+        source = source.replace(old, new)
+    return source
