@@ -72,10 +72,11 @@ def test_a_bias_that_is_a_dot_product_is_as_good_as_longer_vectors(attention, in
 
 
 @either
-def test_dropout_leaves_out_weights_and_raises_the_others_to_make_up_for_it(attention):
+@pytest.mark.parametrize("mask", [None, torch.ones(1, 7, dtype=torch.bool)], ids=["no mask", "mask"])
+def test_dropout_leaves_out_weights_and_raises_the_others_to_make_up_for_it(attention, mask):
     torch.manual_seed(0)
     q, k, v = torch.randn(500, 5), torch.randn(7, 5), torch.eye(7)  # one value per key: the output shows the weights
-    share = attention(q, k, v, dropout=0.2) / attention(q, k, v)
+    share = attention(q, k, v, mask, dropout=0.2) / attention(q, k, v, mask)
     kept = share > 0
     assert_close(share[kept], torch.full_like(share[kept], 1 / 0.8))
     assert kept.float().mean().item() == pytest.approx(0.8, abs=0.03)
