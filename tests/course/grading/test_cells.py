@@ -1,3 +1,4 @@
+import ast
 from collections.abc import Sequence
 
 import pytest
@@ -81,7 +82,7 @@ def test_magics_are_passed_over_and_lines_keep_their_numbers():
 def test_a_modulo_at_the_start_of_a_line_is_no_magic():
     answer = find(["def f(x):\n    return (x\n        % 2)"])
     assert answer is not None and answer.error is None
-    assert "% 2" in __import__("ast").unparse(answer.statements[0].node)
+    assert "% 2" in ast.unparse(answer.statements[0].node)
 
 
 def test_a_cell_that_is_no_python_is_the_answer_if_it_begins_to_define_it():

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import subprocess
 import sys
 import time
@@ -22,50 +23,62 @@ SOFTMAX = every_exercise()["softmax"]
 def inside(body: str) -> str:
     """Write an answer that does something first and is right otherwise."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
-    return f"import os, sys, time, ctypes, signal, threading, subprocess\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
+    imports = "import os, sys, time, ctypes, signal, socket, threading, subprocess"
+    return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
 
 
 def still_works(jail: Jail) -> bool:
     return grade_answer(jail, RIGHT["softmax"]).verdict.passed
 
 
+BOMBS = {
+    "threads": "while True: threading.Thread(target=time.sleep, args=[9]).start()",
+    "deaf": "while True:\n    try: time.sleep(9)\n    except BaseException: pass",
+    "garbage": "for fd in range(99):\n    try: os.write(fd, b'x' * 99)\n    except OSError: pass",
+    "flood": "while True:\n  for fd in range(99):\n    try: os.write(fd, bytes(1 << 20))\n    except OSError: pass",
+}
+EVERYWHERE = {
+    "loop": (inside("while True: pass"), "no answer within 2 s"),
+    "sleep": (inside("time.sleep(60)"), "no answer within 2 s"),
+    "loop while defining": ("while True: x = 1\ndef softmax(s): return x", "no answer within 2 s"),
+    "deaf": (inside(BOMBS["deaf"]), "no answer within 2 s"),
+    "sys.exit": (inside("sys.exit()"), "SystemExit"),
+    "os._exit(0)": (inside("os._exit(0)"), "cannot be read"),
+    "os._exit(3)": (inside("os._exit(3)"), "ended the process with exit 3"),
+    "recursion": (inside("softmax(s)"), "RecursionError"),
+    "prints": (inside("while True: print('x' * 10**6)"), "no answer within 2 s"),
+    "unprintable": (inside("raise ValueError('\\ud800' * 10**5)"), r"ValueError: \?\?"),
+}
+LINUX = {
+    "segfault": (inside("ctypes.string_at(0)"), "ended by SIGSEGV"),
+    "abort": (inside("os.abort()"), "ended by SIGABRT"),
+    "deep recursion": (inside("sys.setrecursionlimit(10**9)\nlist(map(softmax, [s]))"), "ended by SIGSEGV|Error"),
+    "suicide": (inside("os.kill(os.getpid(), signal.SIGKILL)"), "ended by SIGKILL"),
+    "kills its group": (inside("os.killpg(0, signal.SIGKILL)"), "ended by SIGKILL"),
+    "memory": (inside("x = []\nwhile True: x.append(bytearray(1 << 24))"), "MemoryError"),
+    "huge tensor": (inside("torch.ones(1 << 40)"), "allocate memory"),
+    "huge answer": ("def softmax(s): return torch.ones(1 << 24)", "more than 16 MB|MemoryError|allocate memory"),
+    "fork bomb": (inside("while True: os.fork()"), "unavailable|no answer|cannot be read|more than 16 MB"),
+    "threads": (inside(BOMBS["threads"]), "can't start new thread"),
+    "big file": (inside("open('big', 'wb').write(bytes(1 << 28))"), "File too large"),
+    "many files": (inside("x = [open(os.devnull) for _ in range(999)]"), "Too many open files"),
+    "garbage": (inside(BOMBS["garbage"]), "cannot be read"),
+    "flood": (inside(BOMBS["flood"]), "more than 16 MB"),
+    "closes everything": (inside("os.closerange(0, 99)"), "exit 1"),
+}
+
+
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        pytest.param(inside("while True: pass"), "no answer within 2 s", id="loop"),
-        pytest.param(inside("time.sleep(60)"), "no answer within 2 s", id="sleep"),
-        pytest.param("x = [0]\nfor i in x: x.append(i)\ndef softmax(s): return x", "no answer|emory", id="loop-before"),
-        pytest.param(inside("while True:\n    try: time.sleep(9)\n    except BaseException: pass"), "no answer", id="deaf"),
-        pytest.param(inside("sys.exit()"), "SystemExit", id="sys.exit"),
-        pytest.param(inside("os._exit(0)"), "cannot be read", id="os._exit-0"),
-        pytest.param(inside("os._exit(3)"), "ended the process with exit 3", id="os._exit-3"),
-        pytest.param(inside("softmax(s)"), "RecursionError", id="recursion"),
-        pytest.param(inside("ctypes.string_at(0)"), "SIGSEGV", id="segfault", marks=linux),
-        pytest.param(inside("os.abort()"), "SIGABRT", id="abort", marks=linux),
-        pytest.param(inside("os.kill(os.getpid(), signal.SIGKILL)"), "SIGKILL", id="suicide", marks=linux),
-        pytest.param(inside("x = []\nwhile True: x.append(bytearray(1 << 24))"), "MemoryError", id="memory", marks=linux),
-        pytest.param(inside("torch.ones(1 << 40)"), "memory", id="huge-tensor", marks=linux),
-        pytest.param(inside("while True: os.fork()"), "unavailable|no answer|cannot be read", id="fork-bomb", marks=linux),
-        pytest.param(inside("while True: threading.Thread(target=time.sleep, args=[9]).start()"), "thread", id="threads",
-                     marks=linux),
-        pytest.param(inside("while True: print('x' * 10**6)"), "no answer", id="prints"),
-        pytest.param(inside("os.killpg(0, signal.SIGKILL)"), "SIGKILL", id="kills-its-group", marks=linux),
-        pytest.param(inside("open('big', 'wb').write(bytes(1 << 28))"), "File too large|SIGXFSZ", id="file", marks=linux),
-        pytest.param(inside("[open(os.devnull) for _ in range(999)]"), "Too many open files", id="files", marks=linux),
-        pytest.param(inside("for fd in range(99):\n    try: os.write(fd, b'x' * 99)\n    except OSError: pass"),
-                     "cannot be read", id="garbage", marks=linux),
-        pytest.param(inside("while True:\n    for fd in range(99):\n        try: os.write(fd, bytes(1 << 20))\n"
-                            "        except OSError: pass"), "gave back more than 16 MB", id="flood", marks=linux),
-        pytest.param(inside("os.closerange(0, 99)"), "exit 1|cannot be read", id="closes-all", marks=linux),
-        pytest.param("def softmax(s): return torch.ones(1 << 24)", "gave back more than 16 MB|emory", id="huge-answer",
-                     marks=linux),
-        pytest.param(inside("raise ValueError('\\ud800' * 10**5)"), "ValueError: \\?\\?", id="unprintable"),
+        *(pytest.param(*attack, id=name) for name, attack in EVERYWHERE.items()),
+        *(pytest.param(*attack, id=name, marks=linux) for name, attack in LINUX.items()),
     ],
-)  # fmt: skip
+)
 def test_an_attack_costs_its_own_points_and_says_why(jail: Jail, source: str, says: str):
     graded = grade_answer(jail, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
-    assert __import__("re").search(says, graded.verdict.message), graded.verdict.message
+    assert re.search(says, graded.verdict.message), graded.verdict.message
     assert len(graded.verdict.message) < 5000
     assert still_works(jail)
 
@@ -74,7 +87,7 @@ def test_an_attack_costs_its_own_points_and_says_why(jail: Jail, source: str, sa
 @pytest.mark.parametrize(
     "body",
     [
-        "if os.fork() == 0:\n    os.setsid()\n    if os.fork() == 0:\n        while True: time.sleep(1)\n    os._exit(0)",
+        "if os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0:\n    while True: time.sleep(1)\n  os._exit(0)",
         "subprocess.Popen(['sleep', '1234'], start_new_session=True)",
     ],
 )
@@ -106,6 +119,7 @@ def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail, tmp_pat
     victim.chmod(0o666)
     tmp_path.chmod(0o777)
     course = Path(sys.modules["transformer_lab"].__file__ or "").parent / "course" / "exercises" / "__init__.py"
+    tcp = "socket.create_connection(('127.0.0.1', 80))"
     for attack in (
         f"open({str(victim)!r}).read()",
         f"open({str(victim)!r}, 'w')",
@@ -114,9 +128,7 @@ def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail, tmp_pat
         f"os.listdir({str(tmp_path)!r})",
         f"open({str(course)!r})",
         "os.listdir('/proc')",
-        "__import__('socket').create_connection(('127.0.0.1', 80))"
-        if jail.protection["landlock"] >= 4
-        else "os.listdir('/')",
+        tcp if jail.protection["landlock"] >= 4 else "os.listdir('/')",
     ):
         message = grade_answer(jail, inside(attack)).verdict.message
         assert "PermissionError" in message, (attack, message)
@@ -157,7 +169,7 @@ def test_no_reference_seed_or_mistake_lies_in_memory(jail: Jail):
     body = """
 import gc, types
 for thing in gc.get_objects():
-    if isinstance(thing, types.FunctionType) and thing.__module__.startswith('transformer_lab.course.exercises'):
+    if isinstance(thing, types.FunctionType) and str(thing.__module__).startswith('transformer_lab.course.exercises'):
         raise ValueError(thing)
     if type(thing).__name__ in ('Exercise', 'Mistake', 'Behaviour'):
         raise ValueError(thing)
@@ -173,14 +185,16 @@ assert '20170612' not in seen
 
 def test_memorised_results_of_the_lesson_fail(jail: Jail):
     """The cases of a lesson's own check are known to everybody; those of the grader are not."""
-    lesson = SOFTMAX.cases(0)
-    known = [
-        (case.inputs["scores"].tolist(), SOFTMAX.reference(case.inputs["scores"]).tolist()) for case in lesson[:-1]
-    ]
-    source = (
-        f"known = {known!r}\ndef softmax(s):\n    for scores, weights in known:\n        if s.shape == torch.tensor(scores)"
-        ".shape and torch.allclose(s, torch.tensor(scores)): return torch.tensor(weights)\n    return s"
-    )
+    shown = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
+    known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in shown]
+    source = f"""
+known = [(torch.tensor(scores), torch.tensor(weights)) for scores, weights in {known!r}]
+def softmax(s):
+    for scores, weights in known:
+        if s.shape == scores.shape and torch.allclose(s, scores):
+            return weights + 0 * s
+    return s
+"""
     assert "Case 8 of 8" in grade_answer(jail, source, seed=0).verdict.message
     assert "Case 1 of 8" in grade_answer(jail, source).verdict.message
 
@@ -218,7 +232,7 @@ def test_a_jail_leaves_nothing_behind():
 
 def test_a_jail_that_does_not_start_says_why(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_lab.course.grading.copied.JAILED", ("__init__", "grading/__init__"))
-    with pytest.raises(JailBroken, match="the jail does not start: ImportError.*nursery"), Jail(Limits()):
+    with pytest.raises(JailBroken, match=r"the jail does not start: ImportError.*nursery"), Jail(Limits()):
         pass
 
 

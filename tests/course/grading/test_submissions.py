@@ -136,7 +136,7 @@ def test_links_to_other_peoples_files_and_pipes_are_not_followed(tmp_path: Path)
 
 
 def test_paths_that_hold_nothing_are_named(tmp_path: Path):
-    with pytest.raises(ValueError, match="there is no .*nowhere"):
+    with pytest.raises(ValueError, match=r"there is no .*nowhere"):
         find([tmp_path / "nowhere"])
     with pytest.raises(ValueError, match=f"no notebook lies in {tmp_path}"):
         find([tmp_path])

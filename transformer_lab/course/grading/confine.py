@@ -48,7 +48,7 @@ class Limits:
     @property
     def patience(self) -> float:
         """The seconds after which the process is killed: long enough for it to say itself that time is up."""
-        return self.seconds + 2.0
+        return self.seconds + 1.0
 
 
 def confine(limits: Limits, folder: str) -> None:

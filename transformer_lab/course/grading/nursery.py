@@ -60,8 +60,8 @@ def main(folder: str, forks: bool) -> None:
                     frames.send(answers, _work(request["job"], limits, own_folder))
                     return
                 how, answer = _look_after(request["job"], limits, own_folder)
-                frames.send(answers, how.encode())
-                frames.send(answers, answer)
+            frames.send(answers, how.encode())
+            frames.send(answers, answer)
 
 
 def _forget_the_course() -> None:
@@ -87,12 +87,14 @@ def _warm_up() -> None:
 
 
 def _can_become_nobody(folder: str) -> bool:
-    child = os.fork()
-    if child == 0:
-        with contextlib.suppress(BaseException), tempfile.TemporaryDirectory(dir=folder) as own_folder:
-            os._exit(0 if confine.become_nobody(os.getpid(), own_folder) else 1)
-        os._exit(1)
-    return os.waitpid(child, 0)[1] == 0
+    with tempfile.TemporaryDirectory(dir=folder) as own_folder:
+        child = os.fork()
+        if child == 0:
+            try:
+                os._exit(0 if confine.become_nobody(os.getpid(), own_folder) else 1)
+            finally:
+                os._exit(1)
+        return os.waitpid(child, 0)[1] == 0
 
 
 def _work(job: worker.Job, limits: Limits, folder: str) -> bytes:

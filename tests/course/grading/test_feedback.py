@@ -1,0 +1,43 @@
+from pathlib import Path
+
+import pytest
+
+from transformer_lab.course.exercise import Verdict
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.grading.assess import Graded, Work
+from transformer_lab.course.grading.feedback import file_names, page
+from transformer_lab.course.grading.submissions import Submission
+
+
+@pytest.mark.parametrize(
+    "student", ["../../etc/passwd", "..", "a/b\\c", "CON", "nul.txt", "ada\n", "💥", "x" * 999, "-"]
+)
+def test_a_name_never_leads_out_of_the_folder(student: str):
+    name = file_names([student])[student]
+    assert Path(name).name == name and name.endswith(".html") and len(name) < 100
+    assert name.partition(".")[0].lower() not in ("", "con", "nul")
+
+
+def test_no_two_students_share_a_page():
+    students = ["ada", "Ada", "ADA", "a da", "a_da", "a/da", "ada-2"]
+    names = file_names(students)
+    assert len({name.casefold() for name in names.values()}) == len(students)
+
+
+def test_what_learners_wrote_is_escaped():
+    evil = '<script>alert("x")</script>'
+    verdict = Verdict("softmax", "crashed", f"{evil}\n    {evil}\n`{evil}`")
+    graded = Graded(every_exercise()["softmax"], verdict, 0.1)
+    works = [
+        Work(Submission(evil, Path("/", "folder", f"{evil.replace('/', '')}.ipynb"), "01_lookup"), [graded]),
+        Work(Submission(evil, Path("x.ipynb"), problem=evil), []),
+    ]
+    text = page(evil, works, ["01_lookup"])
+    assert "<script" not in text and text.count("&lt;script&gt;") >= 6
+
+
+def test_points_and_bonus_are_told_apart():
+    exercises = every_exercise()
+    graded = [Graded(exercises[name], Verdict(name, "passed", ""), 0.1) for name in ("softmax", "distance_attention")]
+    text = page("ada", [Work(Submission("ada", Path("01_lookup.ipynb"), "01_lookup"), graded)], ["01_lookup"])
+    assert "<p>2 of 10 points, and 2 bonus.</p>" in text and "distance_attention ★" in text

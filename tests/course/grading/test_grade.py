@@ -1,0 +1,140 @@
+import json
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from tests.course.grading.handed_in import RIGHT, cells, hand_in
+from transformer_lab.course.exercises import exercises_of
+from transformer_lab.course.grading.grade import grade
+from transformer_lab.course.grading.jail import JailBroken
+
+CORE = {lesson: sum(e.points for e in exercises_of(lesson) if not e.stretch) for lesson in ("01_lookup", "02_scaling")}
+STRETCH = {lesson: sum(e.points for e in exercises_of(lesson) if e.stretch) for lesson in CORE}
+MISTAKEN = {**RIGHT, "softmax": "def softmax(scores): return torch.softmax(scores, dim=0)"}
+LOOPS = {"similarity": "def similarity(query, keys):\n    while True: pass"}
+
+
+@pytest.fixture(scope="module")
+def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The results of a class in which all sorts of things were handed in."""
+    folder = tmp_path_factory.mktemp("class")
+    for lesson in CORE:
+        hand_in(folder / "ada" / f"{lesson}.ipynb", cells(RIGHT, lesson))
+    hand_in(folder / "ben" / "01_lookup.ipynb", cells(MISTAKEN))
+    hand_in(folder / "ben" / "01_lookup-1.ipynb", cells({}))
+    hand_in(folder / "<b>eve" / "01_lookup.ipynb", cells(LOOPS))
+    (folder / "=cmd").mkdir()
+    (folder / "=cmd" / "01_lookup.ipynb").write_bytes(b"\x00garbage")
+    grade([folder], folder / "results", seconds=1.0)
+    return folder / "results"
+
+
+def results(out: Path) -> dict[str, Any]:
+    told: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
+    return told
+
+
+def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
+    return {one["exercise"]: one["status"] for one in results(out)["students"][student][notebook]["exercises"]}
+
+
+def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: Path):
+    book = pd.read_csv(graded / "gradebook.csv", index_col="student")
+    assert list(book.index) == ["<b>eve", "'=cmd", "ada", "ben"]
+    assert book.loc["ada", "points"] == sum(CORE.values()) and book.loc["ada", "bonus"] == sum(STRETCH.values())
+    assert (book["of"] == sum(CORE.values())).all()
+    softmax = next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")
+    assert book.loc["ben", "points"] == CORE["01_lookup"] - softmax
+    assert book.loc["ben", "01_lookup: softmax"] == 0 and book.loc["ben", "02_scaling: score_variance"] == 0
+    assert book.loc["<b>eve", "points"] == 0
+    assert "damaged" in str(book.loc["'=cmd", "remarks"])
+
+
+def test_the_results_record_how_they_came_about(graded: Path):
+    told = results(graded)
+    assert 0 <= told["seed"] < 2**31
+    assert {"date", "versions", "limits", "protection", "platform"} <= told.keys()
+    assert told["limits"]["seconds"] == 1.0
+
+
+def test_every_status_is_told_with_its_reason(graded: Path):
+    assert set(statuses(graded, "ada", 0).values()) == set(statuses(graded, "ada", 1).values()) == {"passed"}
+    assert statuses(graded, "ben", 1)["softmax"] == "mistake"
+    assert set(statuses(graded, "ben", 0).values()) == {"not_started"}
+    eve = statuses(graded, "<b>eve")
+    assert eve.pop("similarity") == "crashed" and set(eve.values()) == {"not_started"}
+
+
+def test_of_two_notebooks_of_a_lesson_the_better_one_counts(graded: Path):
+    page = (graded / "feedback" / "ben.html").read_text("utf-8")
+    assert page.count("Another notebook of this lesson has more points") == 1
+
+
+def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path):
+    pages = {path.name: path.read_text("utf-8") for path in (graded / "feedback").iterdir()}
+    assert set(pages) == {"ada.html", "ben.html", "b_eve.html", "cmd.html"}
+    mistake = next(m for e in exercises_of("01_lookup") for m in e.mistakes if m.name == "first_axis")
+    assert "A hint" in pages["ben.html"] and mistake.hints[0].split("`")[0] in pages["ben.html"]
+    assert "A hint" not in pages["ada.html"]
+    assert "&lt;b&gt;eve" in pages["b_eve.html"] and "<b>eve" not in pages["b_eve.html"]
+    assert "no answer within 1 s" in pages["b_eve.html"]
+    assert "The file is damaged" in pages["cmd.html"] and "Not handed in." in pages["cmd.html"]
+
+
+def verdicts(out: Path) -> list[Any]:
+    return [
+        [(one["status"], one["mistake"], one["message"], one["points"]) for one in notebook["exercises"]]
+        for notebooks in results(out)["students"].values()
+        for notebook in notebooks
+    ]
+
+
+def test_two_graders_agree_given_the_same_seed(graded: Path, tmp_path: Path):
+    wrong = {**RIGHT, "similarity": "def similarity(query, keys): return keys @ query + 1"}
+    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells(wrong))
+    for seed, out in ((7, "one"), (7, "two"), (8, "three")):
+        grade([path], tmp_path / out, seed=seed)
+    one, two, three = (verdicts(tmp_path / out) for out in ("one", "two", "three"))
+    assert one == two != three  # the message shows the numbers of the first case that differs
+    assert results(tmp_path / "one")["seed"] == 7
+
+
+def test_a_seed_of_its_own_is_drawn_for_every_grading(graded: Path, tmp_path: Path):
+    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])
+    grade([path], tmp_path / "out")
+    assert results(tmp_path / "out")["seed"] != results(graded)["seed"]
+
+
+def test_a_second_grading_replaces_the_first(tmp_path: Path):
+    out = tmp_path / "out"
+    for student in ("ada", "ben"):
+        told = grade([hand_in(tmp_path / student / "01_lookup.ipynb", [])], out)
+        assert f"{student}: 0 of {CORE['01_lookup']} points" in told
+        assert [path.name for path in (out / "feedback").iterdir()] == [f"{student}.html"]
+
+
+def test_nothing_else_is_ever_overwritten(tmp_path: Path):
+    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])
+    with pytest.raises(ValueError, match="ada holds something else than an earlier grading"):
+        grade([path], path.parent)
+    with pytest.raises(ValueError, match=r"01_lookup\.ipynb is a file"):
+        grade([path], path)
+    assert [p.name for p in path.parent.iterdir()] == ["01_lookup.ipynb"]
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [({"seed": -1}, "seed=-1"), ({"seconds": 0}, "seconds=0"), ({"memory_mb": -5}, "memory_mb=-5")],
+)
+def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], says: str):
+    with pytest.raises(ValueError, match=f"{says} should be"):
+        grade([tmp_path], tmp_path / "out", **options)
+
+
+def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_lab.course.grading.copied.JAILED", ())
+    with pytest.raises(JailBroken):
+        grade([hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
+    assert not (tmp_path / "out").exists()
