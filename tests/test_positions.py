@@ -198,7 +198,6 @@ def test_a_width_without_pairs_is_named(d):
         (lambda: alibi_bias(0, 1, 3), "n_heads=0"),
         (lambda: alibi_slopes(-1), "n_heads=-1"),
     ],
-    ids=str,
 )
 def test_what_cannot_be_is_named(make, values):
     with pytest.raises(ValueError, match=f"got {values}$"):
