@@ -102,7 +102,9 @@ pd.DataFrame(keys.tolist(), index=words, columns=["edible", "to sit on"])
 # To score a key, multiply it by the query entry by entry and add up. For *apple* that is 2.0 · 3.0 + 0.0 · 0.1 = 6.0.
 # This is the **dot product**. It is large where both vectors have large entries in the same places.
 #
-# **Exercise.** Score all the keys. Write the body, run the cell, then run the check below it.
+# **Exercise.** Score all the keys. The notes in brackets are shapes: `" d"` is a vector of d numbers, `"n d"` a table
+# of n rows and d columns, and one letter is one size throughout. Put your code in place of the last line, run the
+# cell, then run the check below it.
 
 
 # %% id="similarity" tags=["exercise"]
@@ -117,7 +119,7 @@ check(similarity)
 # %% [markdown]
 # Stuck? Put `hint(similarity)` into a new cell: it knows which mistake you made, and says a little more each time.
 # `solution(similarity)` shows an answer. Without one you can still go on: `parts.similarity` is your own function
-# once it has passed, and the library's until then.
+# once it has passed (and neither is very slow nor cuts the gradient), and the library's until then.
 
 # %%
 scores = parts.similarity(fruit, keys)
@@ -149,8 +151,9 @@ measures.round(2)
 
 # %% [markdown]
 # The dot product is the cosine *times both lengths*: A wins by being long, though B fits perfectly by angle and by
-# distance. Only for vectors of length 1 do the three agree on the order. This follows from $\|q - k\|^2 = \|q\|^2 +
-# \|k\|^2 - 2\, q \cdot k$: with both lengths fixed at 1, only $q \cdot k$ is left. Let us see whether they do.
+# distance. If all keys have the same length, the three must agree on the order. With $\|q\|$ for the length of $q$,
+# this follows from $\|q - k\|^2 = \|q\|^2 + \|k\|^2 - 2\, q \cdot k$: where both lengths are fixed, only $q \cdot k$
+# is left. Let us see whether they do, with vectors of length 1.
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
@@ -161,7 +164,7 @@ print("1000 unit vectors, same order by dot product and by distance:", bool((by_
 # %% [markdown]
 # ### Do unlike words point in opposite directions?
 #
-# In two dimensions, two random directions are as likely to oppose as to agree. Words have hundreds of dimensions.
+# In two dimensions, it is common for two random directions to be nearly opposite. Words have hundreds of dimensions.
 #
 # **Predict.** Take two random vectors of width 512. What is the typical size (standard deviation) of the cosine
 # between them: near 0.7, near 0.3, or near 0.04?
@@ -179,8 +182,9 @@ ax = plots.histogram(cosines, xlabel="cosine of two random vectors", bins=40)
 print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
-# In wide spaces unrelated vectors are nearly *perpendicular*: their cosine is near 0, not near −1. So a score says
-# "related" when it is large and "nothing to do with me" when it is near zero; "opposite" is rare.
+# In wide spaces unrelated vectors are nearly *perpendicular*: their cosine is near 0, not near −1. So a large cosine
+# says "related", one near 0 says "nothing to do with me", and "opposite" is rare. (How large the *scores* of
+# unrelated vectors get is another matter. It is the subject of lesson 02.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
@@ -202,9 +206,9 @@ for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
 # A difference of 1 between two scores always means a factor of $e \approx 2.7$ between their weights, wherever the
 # two lie.
 #
-# **Exercise.** Write it for any number of rows: each row along the last axis becomes weights. It has to survive
-# scores of ±1000, where $e^{1000}$ is too large for a float. (What happens to the fraction if you subtract the same
-# number from every score?)
+# **Exercise.** Write it for any number of rows: each row along the last axis becomes weights. In `"*batch n"` the
+# star stands for any axes in front, or for none. It has to survive scores of ±1000, where $e^{1000}$ is too large for
+# a float. (What happens to the fraction if you subtract the same number from every score?)
 
 
 # %% id="softmax" tags=["exercise"]
@@ -242,8 +246,18 @@ print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 # %% [markdown]
 # Hot: every key gets the same weight, and the answer is the plain average of the values. Cold: the best key gets
 # everything, and we are back at a dict. **A hard lookup is the limit of a soft one at low temperature.** We want the
-# soft one for a reason that lesson 00 relied on: it has a gradient, so training can tell each key to come a little
-# closer.
+# soft one because training needs a gradient: a number that says which way to move each score, and how much. Here is
+# that of the price of *fruit*, warm and cold.
+
+# %%
+for temperature in [1.0, 0.01]:
+    s = scores.clone().requires_grad_()
+    (parts.softmax(s / temperature) @ values).backward()
+    print(f"temperature {temperature}:", dict(zip(words, (round(g, 3) for g in s.grad.tolist()))))
+
+# %% [markdown]
+# Warm, the gradient says that a higher score for *apple* would raise the price, and one for *banana* lower it. Cold,
+# nothing is left of it: like a dict, the lookup cannot say how it should change, so nothing can be learned.
 
 # %% [markdown]
 # ## One lookup
@@ -266,11 +280,11 @@ def soft_lookup(
 check(soft_lookup)
 
 # %%
-price = parts.soft_lookup(fruit, keys, values[:, None])
+price = parts.soft_lookup(fruit, keys, values[:, None])  # each value a vector of one number: (3,) → (3, 1)
 print(f"the price of fruit: {price.item():.2f}")
 
 # %% [markdown]
-# The weights 0.6, 0.4 and 0 from the beginning, and the 8, came out of nothing but vectors.
+# The weights 0.6, 0.4 and 0 from the beginning, and the 8 (nearly), came out of nothing but vectors.
 #
 # Here is another way to see it. In a reading test the question is the query: *When was Bob born?* Each sentence of
 # the text has something it is *about* (its key) and something it *says* (its value): "Bob was born in 1998" is about
@@ -317,8 +331,8 @@ ax = plots.weights(weights, queries=questions, keys=pieces)
 pd.DataFrame(weights.tolist(), index=questions, columns=pieces).round(2)
 
 # %% [markdown]
-# Read it row by row: *year?* looks almost only at `2021`, *month?* mostly at `mars`, and a little at `3`, since days
-# and months are both small numbers.
+# Read it row by row: *year?* looks almost only at `2021`. *month?* looks mostly at `mars`, and a little at `3`: that
+# is the 0.5 that we typed into its key, since days and months are both small numbers.
 #
 # **Exercise.** Now mix the values with these weights. This is attention.
 
@@ -349,9 +363,10 @@ sharper = parts.attention(3 * piece_queries, piece_keys, piece_values)
 print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 
 # %% [markdown]
-# A soft lookup never quite leaves the others out: a few per cent of *3* pull the year down by dozens of years. Longer
-# queries make larger scores, larger scores make sharper weights: a model that needs an exact answer can *learn* to
-# ask more loudly. What happens when the scores get large without anybody wanting it is lesson 02.
+# A soft lookup never quite leaves the others out: `3` and `mars` get about 2 % each, both say 3, and that pulls the
+# year down by dozens of years. Longer queries make larger scores, larger scores make sharper weights: a model that
+# needs an exact answer can *learn* to ask more loudly. What happens when the scores get large without anybody wanting
+# it is lesson 02.
 
 # %% [markdown]
 # ## The formula
@@ -393,6 +408,8 @@ def change(after: Tensor) -> str:
 
 compare(prediction_together, measured=change(parts.attention(q, k[order], v[order])))
 compare(prediction_alone, measured=change(parts.attention(q, k[order], v)))
+turned = parts.attention(q.flip(0), k, v)
+print("queries in reverse give the outputs in reverse:", torch.allclose(turned, before.flip(0), atol=1e-5))
 
 # %% [markdown]
 # Keys and values are pairs: together they may stand in any order, apart they are worth nothing. For a dict that is
@@ -420,10 +437,10 @@ print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 # ### Does everybody look at themselves most?
 #
 # In self-attention each vector meets itself among the keys. It is often said that the diagonal of the weights is
-# therefore the largest. In a Transformer, queries and keys are first projected by two different learned matrices.
-# Before training these are random.
+# therefore the largest. In a Transformer, queries and keys are first *projected*: multiplied by two different learned
+# matrices, `x @ w_q` and `x @ w_k`. Before training these are random.
 #
-# **Predict.** 50 vectors, random projections: in what share of the rows is the diagonal the largest weight?
+# **Predict.** 50 vectors, random projections: in how many per cent of the rows is the diagonal the largest weight?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -432,29 +449,28 @@ prediction = ...
 x = torch.randn(200, 50, 32)  # 200 sequences of 50 vectors
 w_q, w_k = torch.randn(2, 200, 32, 32) / math.sqrt(32)  # new projections for every sequence
 itself = torch.arange(50)
-raw = (parts.attention_weights(x, x).argmax(dim=-1) == itself).float().mean()
-projected = (parts.attention_weights(x @ w_q, x @ w_k).argmax(dim=-1) == itself).float().mean()
-compare(prediction, measured=f"{projected:.0%}")
+raw = (parts.attention_weights(x, x).argmax(dim=-1) == itself).float().mean().item()
+projected = (parts.attention_weights(x @ w_q, x @ w_k).argmax(dim=-1) == itself).float().mean().item()
+compare(prediction, measured=round(100 * projected))
 print(f"without projections: {raw:.0%}")
 
 # %% [markdown]
-# Without projections, nearly everybody looks at themselves, since $x \cdot x$ is a sum of squares. With two different
-# projections a vector no longer looks most like itself, and 1 row in 50 is mere chance. What the diagonal does in a
-# trained model is for the training to decide.
+# Without projections, every row looks most at itself: $x \cdot x$ is a sum of squares, while in the product of two
+# different vectors positive and negative terms cancel. With two different projections this is gone, and 1 row in 50
+# is mere chance. What the diagonal does in a trained model is for the training to decide.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. It is short, it runs, and it gives the right shape. The check says where it goes
-# wrong. Find the line and mend it.
+# A colleague sends you this version. It is short, it runs, and it gives the right shape. Read it first and decide
+# which line is wrong, before you run the check. Then mend it.
 
 
 # %% id="mend-attention" tags=["bug-hunt"]
 def attention_of_a_colleague(queries, keys, values):
-    scores = torch.einsum("...qd,...kd->...qk", queries, keys)
-    weights = torch.exp(scores - scores.max())
-    weights = weights / weights.sum(dim=-2, keepdim=True)
-    return torch.einsum("...qk,...kv->...qv", weights, values)
+    scores = keys @ queries.transpose(-2, -1)
+    weights = parts.softmax(scores)
+    return weights.transpose(-2, -1) @ values
 
 
 # %% id="check-mend-attention"
@@ -463,9 +479,9 @@ check(attention_of_a_colleague, "attention")
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Ask what must be true of the weights, and print it: do the rows add up to 1? Then try the smallest inputs. With a
-# single query, these weights are all the same number: each is divided by itself. And use as many keys as queries only
-# *once*: with different numbers, a mixed-up axis shows.
+# Say for each line what every axis means. Here the scores have one row per *key*, and the softmax runs along the last
+# axis, so along the queries. Then ask what must be true of the weights, and print it: for each query, do they add up
+# to 1? And test with different numbers of keys and queries: then axes that were mixed up have different lengths.
 # </details>
 
 # %% [markdown]
@@ -507,7 +523,7 @@ print(f"largest error: {(found - torch.sin(ask)).abs().max():.1f}")
 # ## In short
 #
 # - Attention is a lookup in which every key answers, as loudly as it matches: score, softmax, weighted average.
-# - The dot product is the cosine times both lengths. Unrelated wide vectors have scores near 0.
+# - The dot product is the cosine times both lengths. Unrelated wide vectors have a cosine near 0.
 # - Low temperature (or long queries) makes it a dict; high temperature makes it a plain average.
 # - Queries and keys share a width; keys and values share a number; all else is free.
 # - Order plays no part, as long as keys and values stay together.

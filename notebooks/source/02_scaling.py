@@ -49,8 +49,9 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## How large does a score get?
 #
-# A score adds up `d_k` products, one for each entry of the query and the key. In lesson 01 the vectors had two or
-# three entries. In the paper they have 64, in a single big head 512.
+# A score adds up products, one for each entry of the query and the key. In lesson 01 the vectors had two or three
+# entries. In the Transformer of the paper (Vaswani et al., 2017) they have 64, and a single head as wide as its model
+# would have 512. This width was `d` in lesson 01; from here on it is `d_k`, k for key.
 #
 # **Predict.** Queries and keys hold ordinary random numbers (mean 0, variance 1). With 512 entries, is a typical
 # score near 1, near 22, or near 512?
@@ -99,10 +100,10 @@ check(score_variance)
 
 # %%
 rows = []
-for d_k, variance in [(16, 1.0), (64, 1.0), (64, 0.25), (512, 2.0)]:
-    q, k = torch.randn(2, 20_000, d_k) * variance**0.5
+for width, variance in [(16, 1.0), (64, 1.0), (64, 0.25), (512, 2.0)]:
+    q, k = torch.randn(2, 20_000, width) * variance**0.5
     measured = (q * k).sum(dim=-1).var().item()
-    rows.append((d_k, variance, parts.score_variance(d_k, variance), round(measured, -1 if measured > 100 else 0)))
+    rows.append((width, variance, parts.score_variance(width, variance), round(measured, -1 if measured > 100 else 0)))
 pd.DataFrame(rows, columns=["d_k", "variance of an entry", "your formula", "measured, roughly"])
 
 # %% [markdown]
@@ -137,8 +138,8 @@ ax.set_xscale("log", base=2)
 pd.DataFrame(top, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
-# The weight of the best key looks at one key only. The **entropy** looks at all of them: 1 here means that all 64 get
-# the same, 0 that one gets everything.
+# The weight of the best key looks at one key only. The **entropy** $-\sum_i w_i \log w_i$ looks at all of them.
+# Divided by $\log 64$, the most it can be, it is 1 if all 64 get the same, and 0 if one gets everything.
 
 # %%
 pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
@@ -184,8 +185,8 @@ check(scaled_dot_product_attention)
 
 # %%
 scores = torch.randn(1000, 64) * 22
-same = (parts.softmax(scores).argmax(dim=-1) == parts.softmax(scores / 22).argmax(dim=-1)).all()
-print("the best key is the same in 1000 of 1000 rows:", bool(same))
+same = parts.softmax(scores).argmax(dim=-1) == parts.softmax(scores / 22).argmax(dim=-1)
+print(f"the best key is the same in {same.sum()} of {len(same)} rows")
 
 # %% [markdown]
 # So if the ranking does not change, why does it matter how sharp the weights are? Two explanations are around. One of
@@ -210,20 +211,24 @@ print("exp(1000) / sum:", [f"{w:.0f}" for w in naive.tolist()])
 print("your softmax or the library's:", [f"{w:.0f}" for w in parts.softmax(huge).tolist()])
 
 # %% [markdown]
-# The naive formula overflows. But nobody uses it: every softmax in a library subtracts the maximum first, as yours
-# did in lesson 01. Overflow is real, and solved elsewhere. It is not why we divide.
+# The naive formula overflows. But no library uses it: each subtracts the maximum first, as yours did in lesson 01.
+# Overflow is real, and solved elsewhere. It is not why we divide.
 
 # %% [markdown]
 # ## Explanation 2: the gradient dies
 #
-# Training moves the scores a little and sees what changes. So ask: if score $j$ moves, how far does weight $i$ move?
-# With $p = \operatorname{softmax}(s)$:
+# Training moves the scores a little and sees what changes. So ask: per unit that score $j$ moves, how far does weight
+# $i$ move? This is written $\partial p_i / \partial s_j$, and for $p = \operatorname{softmax}(s)$ it is
 #
 # $$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j),
 # \quad \delta_{ij} = 1 \text{ if } i = j \text{, else } 0$$
 #
-# Derive it if you like: for $i \neq j$ only the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i = j$
-# the numerator does too. All these numbers together, row $i$ and column $j$, are called the **Jacobian**.
+# With weights 0.8 and 0.2, for instance, raising score 0 moves weight 0 by $0.8 \cdot (1 - 0.8) = 0.16$ and weight 1
+# by $0.2 \cdot (0 - 0.8) = -0.16$: what one gains, the other loses.
+
+# %% [markdown]
+# All these numbers together, row $i$ and column $j$, are called the **Jacobian**. (To derive it: for $i \neq j$ only
+# the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i = j$ the numerator does too.)
 #
 # **Exercise.** Compute it from the weights.
 
@@ -238,10 +243,18 @@ def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]
 check(softmax_jacobian)
 
 # %% [markdown]
-# Try it on weights that are undecided, and on weights that are nearly decided.
+# What holds for every Jacobian of softmax can be seen in a small one.
+
+# %%
+example = parts.softmax_jacobian(torch.tensor([0.7, 0.2, 0.1]))
+print("rows add up to", [abs(round(x, 3)) for x in example.sum(dim=1).tolist()])
+print("symmetric:", torch.equal(example, example.T))
+
+# %% [markdown]
+# Now compare weights that are undecided with weights that are nearly decided.
 #
-# **Predict.** With weights of 0.999 and 0.001, we raise the first score by 1 (or at that rate). By how much does the
-# first weight move?
+# **Predict.** With weights of 0.999 and 0.001: per unit that the first score moves, how far does the first weight
+# move?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -253,10 +266,10 @@ compare(prediction, measured=round(decided[0, 0].item(), 3))
 print(f"undecided: {undecided[0, 0]:.2f}, that is {undecided[0, 0] / decided[0, 0]:.0f} times as much")
 
 # %% [markdown]
-# Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. No score matters any longer,
-# the weights do not move whatever the training does to the scores, and nothing is learned from this query. Is that
-# what happens at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares) with 64
-# keys.
+# Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. Whatever training does to the
+# scores, the weights stay where they are, and nothing is learned from this query. Does that happen at large widths?
+# We measure the size of the whole Jacobian (the root of the sum of its squares) with 64 keys, and take the median:
+# half of the queries have less.
 
 # %%
 jacobian_size = {"scores / 1": [], "scores / √d_k": []}
@@ -267,13 +280,15 @@ for d in widths:
         jacobian_size[name].append(sizes.median().item())
 ax = plots.lines(widths, jacobian_size, xlabel="width d_k", ylabel="size of the Jacobian (median)")
 ax.set(xscale="log", yscale="log")
-smaller = jacobian_size["scores / √d_k"][-1] / jacobian_size["scores / 1"][-1]
-print(f"at d_k = 1024, undivided scores pass on less than a 100th: {smaller > 100}")
+pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
 
 # %% [markdown]
-# This is the reason the paper gives: large products push the softmax "into regions where it has extremely small
-# gradients". At width 1024, half of all queries teach the model next to nothing. They are decided, by chance, before
-# training has begun.
+# Below a width of about 64, undivided scores pass on just as much. Above it they pass on less and less, and at 1024
+# half of all queries pass on next to nothing. They are decided, by chance, before training has begun. This is the
+# reason the paper gives: large products push the softmax "into regions where it has extremely small gradients".
+#
+# (The division also makes a score answer less to the query, by the factor $1/\sqrt{d_k}$. That is the same for all
+# queries, and a larger learning rate makes up for it. No learning rate makes up for a 0.)
 
 # %% [markdown]
 # ## Does it matter in practice?
@@ -281,56 +296,64 @@ print(f"at d_k = 1024, undivided scores pass on less than a 100th: {smaller > 10
 # A gradient is not yet a model. So we train one. The task: 32 items, each with a key and one of 10 labels. The query
 # is a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to answer with
 # that item's label. It learns two matrices, `w_q` and `w_k`, that make queries and keys comparable. Everything is
-# equal but the divisor.
+# equal but the divisor. The cell below is an ordinary training loop; you can go on without reading it.
 
 
 # %%
-def train(divisor: float, steps: int = 300, d: int = 32, d_k: int = 512) -> Tensor:
-    """Learn to find the right item; return whether each answer of each step was right: (steps, 32)."""
+def train(divisor: float, steps: int = 300, d: int = 32, d_k: int = 512) -> tuple[Tensor, Tensor]:
+    """Learn to find the right item; give the share of right answers and the typical score at each step."""
     torch.manual_seed(0)
     hidden = torch.randn(d, d) / d**0.5  # how queries are distorted: the model has to find out
     w_q, w_k = (torch.nn.Parameter(torch.randn(d, d_k) / d**0.5) for _ in range(2))
     optimizer = torch.optim.Adam([w_q, w_k], lr=1e-3)
-    right = []
+    right, spread = [], []
     for _ in range(steps):
         keys, labels, item = torch.randn(32, 32, d), torch.randint(10, (32, 32)), torch.randint(32, (32, 1))
         queries = keys.take_along_dim(item[..., None], dim=1) @ hidden  # (batch, 1, d)
-        weights = torch.softmax((queries @ w_q) @ (keys @ w_k).mT / divisor, dim=-1)
-        answers = (weights @ torch.nn.functional.one_hot(labels, 10).float())[:, 0]  # (batch, 10)
+        scores = (queries @ w_q) @ (keys @ w_k).mT / divisor
+        answers = (torch.softmax(scores, dim=-1) @ torch.nn.functional.one_hot(labels, 10).float())[:, 0]  # (batch, 10)
         wanted = labels.take_along_dim(item, dim=1)
-        loss = -torch.log(0.99 * answers.take_along_dim(wanted, dim=1) + 0.001).mean()
+        share = answers.take_along_dim(wanted, dim=1)  # of the attention that says the right label
+        loss = -torch.log(0.99 * share + 0.001).mean()  # never quite log 0
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        right.append(answers.argmax(dim=-1) == wanted[:, 0])
-    return torch.stack(right).float()
+        right.append((answers.argmax(dim=-1) == wanted[:, 0]).float().mean())
+        spread.append(scores.detach().std(dim=-1).mean())
+    return torch.stack(right), torch.stack(spread)
 
 
 # %% [markdown]
-# **Predict.** The divisors are 1, √d_k, 2√d_k and d_k. Which learns fastest, and which slowest? Write the names as
-# below.
+# **Predict.** The divisors are 1, √d_k, 2√d_k and d_k. Which gives the best answers over the first 100 steps, and
+# which is the worst over all 300? Write the names as below. (It takes some seconds.)
 
 # %% tags=["prediction"]
-fastest, slowest = ..., ...  # "1", "√d_k", "2√d_k", "d_k"
+best_early, worst = ..., ...  # "1", "√d_k", "2√d_k", "d_k"
 
 # %%
-d_k = 512
-runs = {"1": train(1), "√d_k": train(d_k**0.5), "2√d_k": train(2 * d_k**0.5), "d_k": train(d_k)}
-accuracy = {name: right.view(15, 20, 32).mean(dim=(1, 2)) for name, right in runs.items()}  # means of 20 steps
-early = {name: round(a[2].item(), 1) for name, a in accuracy.items()}  # steps 40 to 60
-late = {name: round(a[-1].item(), 1) for name, a in accuracy.items()}
-compare(fastest, max(accuracy, key=lambda name: accuracy[name][:5].sum()))
-compare(slowest, min(accuracy, key=lambda name: accuracy[name].sum()))
+divisors = {"1": 1, "√d_k": 512**0.5, "2√d_k": 2 * 512**0.5, "d_k": 512}
+runs = {name: train(divisor) for name, divisor in divisors.items()}
+accuracy = {name: right.view(15, 20).mean(dim=1) for name, (right, _) in runs.items()}  # means of 20 steps
+compare(best_early, max(accuracy, key=lambda name: accuracy[name][:5].sum()))
+compare(worst, min(accuracy, key=lambda name: accuracy[name].sum()))
 steps = torch.arange(10, 300, 20)
 ax = plots.lines(steps, {f"scores / {name}": a for name, a in accuracy.items()}, xlabel="step", ylabel="accuracy")
-pd.DataFrame({"steps 40 to 60": early, "last 20 steps": late}).rename_axis("divisor")
+
+# %%
+rows = {}
+for name, (_, spread) in runs.items():
+    early, late = accuracy[name][2].item(), accuracy[name][-1].item()
+    rows[f"scores / {name}"] = [round(x, 1) for x in (early, late, spread[0].item(), spread[-1].item())]
+columns = ["right, steps 40 to 60", "right, last 20 steps", "typical score, first step", "typical score, last step"]
+pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 
 # %% [markdown]
-# Read the picture honestly. With √d_k, or something near it, learning starts at once. Undivided, it starts late: most
-# queries are decided at random, and pass on no gradient. Divided by $d_k$, it starts late too: all weights are equal,
-# and it takes long until they differ. But both *do* get going, because `w_q` and `w_k` can grow or shrink. The
-# division does not make something possible that was impossible. It gives a good start, at any width, and a deep
-# Transformer, with attention stacked on attention, needs one.
+# Read it honestly. With √d_k, or something near it, learning starts at once. Undivided, it starts late: most queries
+# are decided by chance and pass on no gradient. Divided by $d_k$, it starts later still: all weights are equal, and
+# it takes long until the scores have grown enough to differ. Too small is worse here than too large.
+#
+# But in the end *all* of them learn. The division does not make something possible that was impossible. It gives a
+# good start, at any width, and a deep Transformer, with attention stacked on attention, needs one.
 
 # %% [markdown]
 # ## It is a temperature
@@ -347,8 +370,15 @@ ax = plots.lines(lengths, {f"key {i}": scaled[:, i] for i in best}, xlabel="quer
 print("weight of the best key at lengths 0, 1, 10:", [round(scaled[i].max().item(), 1) for i in (0, 5, -1)])
 
 # %% [markdown]
-# So √d_k is right at the *start*, when entries are independent with variance 1. After training they are neither, and
-# nobody minds: from there on the model sets its own temperature.
+# So √d_k is right at the *start*, when entries are independent with variance 1 and the typical score is 1. The table
+# above shows that it does not stay so: with √d_k, training made the typical score grow to 3. From the start on, the
+# model sets its own temperature.
+#
+# And the division may stand anywhere: dividing the queries first costs less, since there are fewer numbers to divide.
+
+# %%
+q, k = torch.randn(5, 64), torch.randn(7, 64)
+print("dividing the queries first gives the same scores:", torch.allclose((q / 8) @ k.T, q @ k.T / 8, atol=1e-5))
 
 # %% [markdown]
 # ## The other way to score: additive attention
@@ -384,7 +414,7 @@ check(additive_scores)
 # ### What does it cost?
 #
 # **Predict.** 256 queries and 256 keys of width 64, and a hidden width of 64. How many times as long as a dot product
-# does additive scoring take?
+# does additive scoring take? (It varies from run to run.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -406,6 +436,7 @@ compare(prediction, measured=f"{min(seconds['additive']) / min(seconds['dot prod
 numbers = {"dot product": 256 * 256, "additive": 256 * 256 * 64}
 print("numbers held on the way to 256 × 256 scores:", numbers)
 print("parameters: dot product 0, additive", w_q.numel() + w_k.numel() + w.numel())
+print(f"sum of the sizes of w: {w.abs().sum():.0f}")
 
 # %% [markdown]
 # A dot product is one matrix product, which is what computers do best. Additive scoring keeps a whole hidden vector
@@ -432,8 +463,8 @@ print(f"dot product, undivided: up to about {round((wide_q @ wide_k.mT).abs().ma
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. It looks as if it took the root, and the shape is right. Find what is wrong, and
-# mend it.
+# A colleague sends you this version. It looks as if it took the root, and the shape is right. Read it first and
+# decide what is wrong; only then run the check, and mend it.
 
 
 # %% id="mend-scaling" tags=["bug-hunt"]
@@ -543,8 +574,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>Can the division be moved elsewhere?</summary>
 #
 # Yes: dividing the queries by √d_k before the product gives the same scores, and touches n_query × d_k numbers
-# instead of n_query × n_key. Dividing both queries and keys by the fourth root of d_k works too. (Change your
-# exercise and check it again.)
+# instead of n_query × n_key. Dividing both queries and keys by the fourth root of d_k works too. (<i>It is a
+# temperature</i>)
 # </details>
 #
 # <details><summary>Compare additive and dot-product attention.</summary>
