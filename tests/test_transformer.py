@@ -193,6 +193,16 @@ def test_texts_of_nothing_but_padding_disturb_no_other_and_give_finite_gradients
     assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
 
 
+@variants
+def test_the_token_that_pads_can_also_begin_a_target(others):
+    model = drawn(small(**others, hide_target_padding=False))
+    nothing_pads = small(**others, target_pad_id=11).double()  # 11 does not occur
+    nothing_pads.load_state_dict(model.state_dict())
+    target = torch.tensor([[PAD, 2, 3, 5, 12], [PAD, 0, 9, PAD, PAD]])
+    assert_close(model(SOURCE, target), nothing_pads(SOURCE, target))
+    assert_close(model(SOURCE, target)[1, :3], model(SOURCE[1:], target[1:, :3])[0])
+
+
 def test_an_encoder_model_is_its_encoder_and_a_linear_layer():
     model = drawn(EncoderModel(SMALL, n_outputs=7))
     encoded = model.encoder(SOURCE, (SOURCE != SOURCE_PAD)[:, None, None, :])

@@ -9,7 +9,7 @@ from torch.nn import functional as F
 
 from transformer_lab.decoder import Decoder, PreNormDecoder
 from transformer_lab.encoder import Encoder, PreNormEncoder
-from transformer_lab.masks import decoder_mask, padding_mask
+from transformer_lab.masks import causal_mask, decoder_mask, padding_mask
 from transformer_lab.stack import initialise
 
 
@@ -31,6 +31,8 @@ class TransformerConfig:
         learned_positions: Whether positions are learned, and not sinusoids.
         source_pad_id: The token that fills short sources up.
         target_pad_id: The token that fills short targets up.
+        hide_target_padding: Whether it is hidden wherever it stands. Where the same token begins every target, as in
+            Marian's models, it must not be; at the end nothing looks at it anyway, but other padding.
 
     Raises:
         ValueError: A size is not positive, or a padding token not in its vocabulary.
@@ -49,6 +51,7 @@ class TransformerConfig:
     learned_positions: bool = False
     source_pad_id: int = 0
     target_pad_id: int = 0
+    hide_target_padding: bool = True
 
     def __post_init__(self) -> None:
         for name in ("vocab_size", "n_source_tokens", "d_model", "n_heads", "d_ff", "n_layers", "max_length"):
@@ -149,7 +152,10 @@ class Transformer(nn.Module):
         source: Int[Tensor, "batch n_source"],
     ) -> Float[Tensor, "batch n_target vocab_size"]:
         """Give the logits after each target token, from what ``encode`` made of the source."""
-        mask = decoder_mask(target, self.config.target_pad_id)
+        if self.config.hide_target_padding:
+            mask = decoder_mask(target, self.config.target_pad_id)
+        else:
+            mask = causal_mask(target.shape[1], device=target.device)
         memory_mask = padding_mask(source, self.config.source_pad_id)
         x = self.decoder(target, memory, mask, memory_mask)
         return F.linear(x, self.decoder.embedding.weight)
