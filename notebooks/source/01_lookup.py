@@ -250,10 +250,12 @@ print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 # that of the price of *fruit*, warm and cold.
 
 # %%
+gradients = {}
 for temperature in [1.0, 0.01]:
     s = scores.clone().requires_grad_()
     (parts.softmax(s / temperature) @ values).backward()
-    print(f"temperature {temperature}:", dict(zip(words, (round(g, 3) for g in s.grad.tolist()))))
+    gradients[f"temperature {temperature}"] = s.grad.tolist()
+pd.DataFrame(gradients, index=words).round(3) + 0.0  # plus 0 makes -0 a plain 0
 
 # %% [markdown]
 # Warm, the gradient says that a higher score for *apple* would raise the price, and one for *banana* lower it. Cold,
