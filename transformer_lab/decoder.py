@@ -3,8 +3,9 @@
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_lab.checks import check_width
 from transformer_lab.feed_forward import FeedForward
-from transformer_lab.multi_head import MultiHeadAttention, check_width
+from transformer_lab.multi_head import MultiHeadAttention
 from transformer_lab.stack import Stack
 
 
@@ -73,7 +74,7 @@ class PreNormDecoderLayer(DecoderLayer):
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Pass a sequence through; arguments as in ``DecoderLayer``."""
-        check_width(self.self_attention.d_model, x=x)
+        check_width("d_model", self.self_attention.d_model, x=x)
         normed = self.norm_1(x)
         x = x + self.dropout(self.self_attention(normed, normed, normed, mask))
         x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, memory_mask))

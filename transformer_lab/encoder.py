@@ -3,8 +3,9 @@
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_lab.checks import check_width
 from transformer_lab.feed_forward import FeedForward
-from transformer_lab.multi_head import MultiHeadAttention, check_width
+from transformer_lab.multi_head import MultiHeadAttention
 from transformer_lab.stack import Stack
 
 
@@ -54,7 +55,7 @@ class PreNormEncoderLayer(EncoderLayer):
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
         """Pass a sequence through; the mask is True where a position may look at another."""
-        check_width(self.self_attention.d_model, x=x)
+        check_width("d_model", self.self_attention.d_model, x=x)
         normed = self.norm_1(x)
         x = x + self.dropout(self.self_attention(normed, normed, normed, mask))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))

@@ -9,11 +9,11 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_lab.checks import check_tokens
 from transformer_lab.language_model_config import FEED_FORWARDS, NORMS, LanguageModelConfig
 from transformer_lab.masks import causal_mask, decoder_mask
 from transformer_lab.multi_head import GroupedQueryAttention
 from transformer_lab.positions import Rotation, distance_bias, sinusoidal_encoding
-from transformer_lab.stack import check_tokens
 
 
 class Block(nn.Module):

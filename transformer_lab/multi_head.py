@@ -5,6 +5,7 @@ from collections.abc import Callable
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_lab.checks import check_width
 from transformer_lab.dot_product import attend, scaled_dot_product_attention
 from transformer_lab.positions import Rotation
 
@@ -23,17 +24,6 @@ def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
     """Let each head of keys or values serve a group of query heads, by repeating it next to itself."""
     return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
-
-
-def check_width(d_model: int, **inputs: Tensor) -> None:
-    """Refuse vectors of another width than d_model, with a message that names them.
-
-    Raises:
-        ValueError: The last axis of an input is not ``d_model`` long.
-    """
-    for name, x in inputs.items():
-        if x.shape[-1] != d_model:
-            raise ValueError(f"{name} must be d_model={d_model} wide; got shape {tuple(x.shape)}")
 
 
 class ObservableAttention(nn.Module):
@@ -121,7 +111,7 @@ class MultiHeadAttention(ObservableAttention):
         Raises:
             ValueError: An input is not ``d_model`` wide.
         """
-        check_width(self.d_model, query=query, key=key, value=value)
+        check_width("d_model", self.d_model, query=query, key=key, value=value)
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
         k = split_heads(self.w_k(key), self.n_heads)
         v = split_heads(self.w_v(value), self.n_heads)
@@ -179,7 +169,7 @@ class GroupedQueryAttention(ObservableAttention):
         Raises:
             ValueError: The input is not ``d_model`` wide.
         """
-        check_width(self.d_model, x=x)
+        check_width("d_model", self.d_model, x=x)
         q = split_heads(self.w_q(x), self.n_heads)
         k = split_heads(self.w_k(x), self.n_kv_heads)
         v = split_heads(self.w_v(x), self.n_kv_heads)

@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.additive import AdditiveAttention
-from transformer_lab.stack import check_tokens
+from transformer_lab.checks import check_tokens
 
 
 class RecurrentTranslator(nn.Module):

@@ -7,6 +7,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
+from transformer_lab.checks import check_tokens
 from transformer_lab.positions import sinusoidal_encoding
 
 
@@ -87,20 +88,3 @@ def initialise(model: nn.Module) -> None:
                 nn.init.zeros_(module.bias)
         elif isinstance(module, nn.Embedding):
             nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)
-
-
-def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf) -> None:
-    """Refuse token ids that a model cannot take, with a message that names them.
-
-    Raises:
-        ValueError: They are none, too many, no whole numbers, or not in the vocabulary.
-    """
-    if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
-        raise ValueError(f"tokens must be int64 of shape (batch, n); got {tokens.dtype} of shape {tuple(tokens.shape)}")
-    if not 1 <= tokens.shape[1] <= max_length:
-        raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {tokens.shape[1]}")
-    if tokens.device.type != "cpu" or torch.compiler.is_compiling() or not tokens.numel():
-        return  # looking at the values would make an accelerator wait, and break a compiled graph in two
-    low, high = (int(end) for end in tokens.aminmax())
-    if low < 0 or high >= vocab_size:
-        raise ValueError(f"token ids go from 0 to vocab_size − 1 = {vocab_size - 1}; got {low if low < 0 else high}")
