@@ -51,6 +51,8 @@ def feed_forward(parameters: Parameters, config: LanguageModelConfig, x: Tensor)
     middle = linear(parameters, "w_1", x)
     if config.feed_forward == "relu":
         return linear(parameters, "w_2", middle * (middle > 0))
+    if config.feed_forward == "silu":
+        return linear(parameters, "w_2", middle / (1 + torch.exp(-middle)))
     cubic = math.sqrt(2 / math.pi) * (middle + 0.044715 * middle**3)
     return linear(parameters, "w_2", middle / 2 * (1 + torch.tanh(cubic)))
 

@@ -12,9 +12,9 @@ from torch.testing import assert_close
 
 from tests.loops import dot
 from tests.strategies import generators, normal, sizes
-from transformer_lab.feed_forward import FeedForward, GELUFeedForward, SwiGLU
+from transformer_lab.feed_forward import FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU
 
-any_network = pytest.mark.parametrize("kind", [FeedForward, GELUFeedForward, SwiGLU])
+any_network = pytest.mark.parametrize("kind", [FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU])
 
 
 def drawn(kind: type[nn.Module], rng: torch.Generator, d_model: int, d_ff: int) -> nn.Module:
@@ -26,7 +26,9 @@ def drawn(kind: type[nn.Module], rng: torch.Generator, d_model: int, d_ff: int) 
 
 
 @pytest.mark.parametrize(
-    "kind, activation", [(FeedForward, nn.ReLU()), (GELUFeedForward, nn.GELU(approximate="tanh"))], ids=["relu", "gelu"]
+    "kind, activation",
+    [(FeedForward, nn.ReLU()), (GELUFeedForward, nn.GELU(approximate="tanh")), (SiLUFeedForward, nn.SiLU())],
+    ids=["relu", "gelu", "silu"],
 )
 @given(sizes=st.integers(3, 5).flatmap(sizes), rng=generators())
 def test_it_is_two_linear_layers_with_an_activation_between_them(kind, activation, sizes, rng):
@@ -56,7 +58,11 @@ def linear(layer: nn.Linear, x: Tensor) -> list[float]:
     return [dot(row, x) + b for row, b in zip(layer.weight, bias, strict=True)]
 
 
-@pytest.mark.parametrize("kind, activation", [(FeedForward, relu), (GELUFeedForward, gelu)], ids=["relu", "gelu"])
+@pytest.mark.parametrize(
+    "kind, activation",
+    [(FeedForward, relu), (GELUFeedForward, gelu), (SiLUFeedForward, silu)],
+    ids=["relu", "gelu", "silu"],
+)
 @given(rng=generators())
 def test_at_one_position_it_is_its_formula(kind, activation, rng):
     network, x = drawn(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
@@ -101,7 +107,7 @@ def shapes(network: nn.Module) -> dict[str, tuple[int, ...]]:
 
 def test_parameters_have_the_names_of_the_formulas_and_biases_can_be_left_out():
     matrices = {"w_1.weight": (7, 3), "w_2.weight": (3, 7)}
-    for kind in (FeedForward, GELUFeedForward):
+    for kind in (FeedForward, GELUFeedForward, SiLUFeedForward):
         assert shapes(kind(3, 7)) == matrices | {"w_1.bias": (7,), "w_2.bias": (3,)}
         assert shapes(kind(3, 7, bias=False)) == matrices
     assert shapes(SwiGLU(3, 7)) == {"w_gate.weight": (7, 3), "w_up.weight": (7, 3), "w_down.weight": (3, 7)}

@@ -298,7 +298,7 @@ def test_tokens_it_cannot_take_are_named(positions, tokens, message):
     [
         ({"norm": "batch"}, "norm must be one of layer, rms; got norm='batch'"),
         ({"positions": "rope"}, "one of learned, sinusoidal, rotary, alibi, none; got positions='rope'"),
-        ({"feed_forward": "silu"}, "one of relu, gelu, swiglu; got feed_forward='silu'"),
+        ({"feed_forward": "glu"}, "one of relu, gelu, silu, swiglu; got feed_forward='glu'"),
         ({"n_kv_heads": 4}, "n_kv_heads must divide n_heads; got n_heads=6, n_kv_heads=4"),
         ({"n_kv_heads": 0}, "n_heads=6, n_kv_heads=0"),
         ({"n_heads": 5}, "n_heads must divide d_model; got d_model=12, n_heads=5"),

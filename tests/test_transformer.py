@@ -1,8 +1,11 @@
 """The whole Transformer: against torch's own, its parameters counted and drawn."""
 
+from functools import partial
+
 import pytest
 import torch
 from torch import nn
+from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.twins import assert_twins, drawn, either_way, make_twins
@@ -19,8 +22,15 @@ SMALL = TransformerConfig(
 )  # fmt: skip
 variants = pytest.mark.parametrize(
     "others",
-    [{}, {"pre_norm": True}, {"learned_positions": True}, {"source_vocab_size": 10}],
-    ids=["paper's", "pre-norm", "learned positions", "two vocabularies"],
+    [
+        {},
+        {"pre_norm": True},
+        {"learned_positions": True},
+        {"source_vocab_size": 10},
+        {"feed_forward": "silu", "output_bias": True},
+        {"feed_forward": "gelu"},
+    ],
+    ids=["paper's", "pre-norm", "learned positions", "two vocabularies", "Marian's", "GELU"],
 )
 
 
@@ -34,7 +44,9 @@ class FromTorch(nn.Module):
     def __init__(self, ours: Transformer) -> None:
         super().__init__()
         config = ours.config
-        options = {"dropout": 0.0, "batch_first": True, "norm_first": config.pre_norm}
+        # No modules: torch's decoder forgets them when it copies its layer.
+        activation = {"relu": F.relu, "gelu": partial(F.gelu, approximate="tanh"), "silu": F.silu}[config.feed_forward]
+        options = {"dropout": 0.0, "activation": activation, "batch_first": True, "norm_first": config.pre_norm}
         sizes = (config.d_model, config.n_heads, config.d_ff)
         self.transformer = nn.Transformer(
             config.d_model,
@@ -80,6 +92,8 @@ def test_it_is_torchs_between_the_same_embeddings(others, copied_from):
     source, target = ours.encoder.embed(SOURCE), ours.decoder.embed(TARGET)
     decoded = theirs(source, target, SOURCE == SOURCE_PAD, TARGET == PAD)
     output = nn.functional.linear(decoded, ours.decoder.embedding.weight)
+    if ours.output_bias is not None:
+        output = output + nn.init.normal_(ours.output_bias)
     embeddings = {ours.encoder.embedding.weight, ours.decoder.embedding.weight}
     assert_twins(stacks, theirs.transformer, ours(SOURCE, TARGET), output, *embeddings)
 

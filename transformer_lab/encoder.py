@@ -21,17 +21,24 @@ class EncoderLayer(nn.Module):
         d_ff: Width in the middle of the feed-forward network.
         dropout: Share of each sublayer's output that training drops.
         attention_dropout: Share of the attention weights that training drops.
+        feed_forward: Which feed-forward network; the paper's has a ReLU.
 
     Raises:
         ValueError: ``n_heads`` does not divide ``d_model``.
     """
 
     def __init__(
-        self, d_model: int, n_heads: int, d_ff: int, dropout: float = 0.0, attention_dropout: float = 0.0
+        self,
+        d_model: int,
+        n_heads: int,
+        d_ff: int,
+        dropout: float = 0.0,
+        attention_dropout: float = 0.0,
+        feed_forward: type[FeedForward] = FeedForward,
     ) -> None:
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, n_heads, attention_dropout)
-        self.feed_forward = FeedForward(d_model, d_ff)
+        self.feed_forward = feed_forward(d_model, d_ff)
         self.norm_1 = nn.LayerNorm(d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)

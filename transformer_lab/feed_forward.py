@@ -49,6 +49,21 @@ class GELUFeedForward(FeedForward):
         return self.w_2(F.gelu(self.w_1(x), approximate="tanh"))
 
 
+class SiLUFeedForward(FeedForward):
+    """Two linear layers with a SiLU between them, also called swish: the choice of most of Marian's published models.
+
+    ``w_2(silu(w_1(x)))`` with ``silu(z) = z / (1 + e^(−z))``: section 3 of Ramachandran et al. (2017),
+    arXiv:1710.05941. Arguments are those of ``FeedForward``.
+
+    >>> SiLUFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
+    torch.Size([2, 3, 8])
+    """
+
+    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
+        """Compute at every position by itself."""
+        return self.w_2(F.silu(self.w_1(x)))
+
+
 class SwiGLU(nn.Module):
     """A feed-forward network whose middle is gated: one projection says how much of the other passes.
 
@@ -72,3 +87,7 @@ class SwiGLU(nn.Module):
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
         """Compute at every position by itself."""
         return self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))
+
+
+FEED_FORWARDS = {"relu": FeedForward, "gelu": GELUFeedForward, "silu": SiLUFeedForward}
+"""Those that a ``TransformerConfig`` can name."""

@@ -6,7 +6,7 @@ from typing import Any
 
 from torch import nn
 
-from transformer_lab.feed_forward import FeedForward, GELUFeedForward, SwiGLU
+from transformer_lab.feed_forward import FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU
 
 Part = Callable[["LanguageModelConfig"], nn.Module]
 
@@ -18,6 +18,7 @@ NORMS: dict[str, Part] = {
 FEED_FORWARDS: dict[str, Part] = {
     "relu": lambda config: FeedForward(config.d_model, config.d_ff, config.bias),
     "gelu": lambda config: GELUFeedForward(config.d_model, config.d_ff, config.bias),
+    "silu": lambda config: SiLUFeedForward(config.d_model, config.d_ff, config.bias),
     "swiglu": lambda config: SwiGLU(config.d_model, config.d_ff),
 }
 

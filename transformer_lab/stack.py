@@ -8,6 +8,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.checks import check_tokens
+from transformer_lab.feed_forward import FeedForward
 from transformer_lab.positions import sinusoidal_encoding
 
 
@@ -26,6 +27,7 @@ class Stack(nn.Module):
         dropout: Share of the embeddings and of each sublayer's output that training drops.
         attention_dropout: Share of the attention weights that training drops.
         learned_positions: Whether the positions are parameters, as in GPT-2 and BERT, instead of sinusoids.
+        feed_forward: Which feed-forward network the layers have.
 
     Raises:
         ValueError: ``n_heads`` does not divide ``d_model``, or ``d_model`` is odd.
@@ -47,6 +49,7 @@ class Stack(nn.Module):
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
         learned_positions: bool = False,
+        feed_forward: type[FeedForward] = FeedForward,
     ) -> None:
         super().__init__()
         self.embedding = nn.Embedding(vocab_size, d_model)
@@ -57,7 +60,7 @@ class Stack(nn.Module):
             self.register_buffer("positions", sinusoidal_encoding(max_length, d_model), persistent=False)
         self.dropout = nn.Dropout(dropout)
         self.layers = nn.ModuleList(
-            self.layer(d_model, n_heads, d_ff, dropout, attention_dropout) for _ in range(n_layers)
+            self.layer(d_model, n_heads, d_ff, dropout, attention_dropout, feed_forward) for _ in range(n_layers)
         )
         self.norm = self.final_norm(d_model)
         initialise(self)

@@ -3,12 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Any
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer_lab.decoder import Decoder, PreNormDecoder
 from transformer_lab.encoder import Encoder, PreNormEncoder
+from transformer_lab.feed_forward import FEED_FORWARDS
 from transformer_lab.masks import causal_mask, decoder_mask, padding_mask
 from transformer_lab.stack import initialise
 
@@ -31,11 +33,13 @@ class TransformerConfig:
         learned_positions: Whether positions are learned, and not sinusoids.
         source_pad_id: The token that fills short sources up.
         target_pad_id: The token that fills short targets up.
+        feed_forward: Which feed-forward network: one of ``FEED_FORWARDS``.
+        output_bias: Whether each token has a bias of its own in the logits.
         hide_target_padding: Whether it is hidden wherever it stands. Where the same token begins every target, as in
             Marian's models, it must not be; at the end nothing looks at it anyway, but other padding.
 
     Raises:
-        ValueError: A size is not positive, or a padding token not in its vocabulary.
+        ValueError: A size is not positive, a padding token not in its vocabulary, or ``feed_forward`` unknown.
     """
 
     vocab_size: int
@@ -51,6 +55,8 @@ class TransformerConfig:
     learned_positions: bool = False
     source_pad_id: int = 0
     target_pad_id: int = 0
+    feed_forward: str = "relu"
+    output_bias: bool = False
     hide_target_padding: bool = True
 
     def __post_init__(self) -> None:
@@ -60,6 +66,8 @@ class TransformerConfig:
         for name, n_tokens in (("source_pad_id", self.n_source_tokens), ("target_pad_id", self.vocab_size)):
             if not 0 <= (pad_id := getattr(self, name)) < n_tokens:
                 raise ValueError(f"{name} must be a token, from 0 to {n_tokens - 1}; got {name}={pad_id}")
+        if self.feed_forward not in FEED_FORWARDS:
+            raise ValueError(f"feed_forward must be one of {', '.join(FEED_FORWARDS)}; got {self.feed_forward!r}")
 
     @property
     def n_source_tokens(self) -> int:
@@ -69,16 +77,9 @@ class TransformerConfig:
     @property
     def stack(self) -> dict[str, Any]:
         """What encoder and decoder have in common, as arguments for ``Stack``."""
-        return {
-            "d_model": self.d_model,
-            "n_heads": self.n_heads,
-            "d_ff": self.d_ff,
-            "n_layers": self.n_layers,
-            "max_length": self.max_length,
-            "dropout": self.dropout,
-            "attention_dropout": self.attention_dropout,
-            "learned_positions": self.learned_positions,
-        }
+        names = ["d_model", "n_heads", "d_ff", "n_layers", "max_length"]
+        names += ["dropout", "attention_dropout", "learned_positions"]
+        return {name: getattr(self, name) for name in names} | {"feed_forward": FEED_FORWARDS[self.feed_forward]}
 
     @classmethod
     def base(cls, vocab_size: int, **others: Any) -> "TransformerConfig":
@@ -125,6 +126,7 @@ class Transformer(nn.Module):
         self.decoder = decoder(config.vocab_size, **config.stack)
         if config.source_vocab_size is None:
             self.encoder.embedding = self.decoder.embedding
+        self.output_bias = nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
 
     def forward(
         self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
@@ -152,13 +154,12 @@ class Transformer(nn.Module):
         source: Int[Tensor, "batch n_source"],
     ) -> Float[Tensor, "batch n_target vocab_size"]:
         """Give the logits after each target token, from what ``encode`` made of the source."""
-        if self.config.hide_target_padding:
-            mask = decoder_mask(target, self.config.target_pad_id)
-        else:
+        mask = decoder_mask(target, self.config.target_pad_id)
+        if not self.config.hide_target_padding:
             mask = causal_mask(target.shape[1], device=target.device)
         memory_mask = padding_mask(source, self.config.source_pad_id)
         x = self.decoder(target, memory, mask, memory_mask)
-        return F.linear(x, self.decoder.embedding.weight)
+        return F.linear(x, self.decoder.embedding.weight, self.output_bias)
 
 
 class EncoderModel(nn.Module):

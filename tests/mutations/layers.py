@@ -15,7 +15,8 @@ NORMS = [
 FEED_FORWARD = [
     Mutation(33, "no ReLU", {"torch.relu(self.w_1(x))": "self.w_1(x)"}),
     Mutation(33, "no GELU", {'F.gelu(self.w_1(x), approximate="tanh")': "self.w_1(x)"}),
-    Mutation(33, "no SiLU", {"F.silu(self.w_gate(x))": "self.w_gate(x)"}),
+    Mutation(33, "no SiLU", {"F.silu(self.w_1(x))": "self.w_1(x)"}),
+    Mutation(33, "no SiLU in the gate", {"F.silu(self.w_gate(x))": "self.w_gate(x)"}),
 ]
 
 

@@ -3,10 +3,10 @@
 from tests.mutations.mutation import Mutation
 
 LAYERS = """nn.ModuleList(
-            self.layer(d_model, n_heads, d_ff, dropout, attention_dropout) for _ in range(n_layers)
+            self.layer(d_model, n_heads, d_ff, dropout, attention_dropout, feed_forward) for _ in range(n_layers)
         )"""
 EMBEDDED = "self.embedding(tokens) * scale + self.positions[: tokens.shape[1]]"
-ONE_LAYER = "self.layer(d_model, n_heads, d_ff, dropout, attention_dropout)"
+ONE_LAYER = "self.layer(d_model, n_heads, d_ff, dropout, attention_dropout, feed_forward)"
 
 STACK = [
     Mutation(9, "dropout also in eval", {"nn.Dropout(dropout)": "lambda x: nn.functional.dropout(x, dropout)"}),
