@@ -1,0 +1,112 @@
+"""Batches: within their budget, every pair once an epoch, with little padding, and the same for the same seed."""
+
+from itertools import islice
+
+import numpy as np
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer_lab.data.batches import Batch, Batches, InMemory, pad
+
+PAD = 0
+
+
+def corpus(lengths):
+    """Make pairs of these lengths, of which each can be told by its first token."""
+    sides = []
+    for side in (0, 1):
+        sides.append(InMemory(np.full(pair[side], 1 + i, np.int64) for i, pair in enumerate(lengths)))
+    return sides
+
+
+LENGTHS = [tuple(pair) for pair in np.random.default_rng(0).integers(1, 30, (999, 2)).tolist()]
+PAIRS = corpus(LENGTHS)
+
+
+def epoch_of(batches, n_pairs):
+    """Take batches until all pairs have come."""
+    taken, seen = [], 0
+    for batch in batches:
+        taken.append(batch)
+        seen += len(batch.source)
+        if seen >= n_pairs:
+            return taken
+    raise AssertionError
+
+
+@given(st.lists(st.tuples(st.integers(1, 20), st.integers(1, 20)), min_size=1, max_size=60), st.integers(20, 99))
+def test_a_batch_is_within_its_budget_and_every_pair_comes_once(lengths, n_tokens):
+    batches = epoch_of(Batches(*corpus(lengths), n_tokens, PAD, seed=0).from_step(0), len(lengths))
+    firsts = sorted(int(row[0]) for batch in batches for row in batch.source)
+    assert firsts == list(range(1, len(lengths) + 1))
+    for batch in batches:
+        assert max(batch.source.numel(), batch.target.numel()) <= n_tokens
+        for source, target in zip(batch.source, batch.target, strict=True):
+            assert source[0] == target[0]  # still the pair it was
+            assert lengths[int(source[0]) - 1] == (int((source != PAD).sum()), int((target != PAD).sum()))
+
+
+def test_a_batch_is_full_unless_the_next_pair_would_burst_it():
+    batches = Batches(*PAIRS, 200, PAD, seed=0)
+    assert len(batches.plan(0)) < 1.15 * sum(max(pair) for pair in LENGTHS) / 200
+
+
+def test_sorting_saves_most_of_the_padding():
+    def padding(batches):
+        longer = [max(batch.source.shape[1], batch.target.shape[1]) * len(batch.source) for batch in batches]
+        return sum(longer) / sum(max(pair) for pair in LENGTHS) - 1
+
+    batches = Batches(*PAIRS, 200, PAD, seed=0)
+    assert padding(epoch_of(batches.from_step(0), 999)) < 0.05
+    assert padding([batches.collate(range(i, min(i + 10, 999))) for i in range(0, 999, 10)]) > 0.25
+
+
+def stream(seed, step=0, n=150):
+    return list(islice(Batches(*PAIRS, 200, PAD, seed).from_step(step), n))
+
+
+def same(one, other):
+    pairs = zip(one, other, strict=True)
+    return all(torch.equal(a.source, b.source) and torch.equal(a.target, b.target) for a, b in pairs)
+
+
+def test_the_same_seed_gives_the_same_batches_and_another_others():
+    assert same(stream(1), stream(1))
+    assert not same(stream(1), stream(2))
+
+
+def test_every_epoch_has_an_order_of_its_own_in_which_lengths_are_mixed():
+    batches = Batches(*PAIRS, 200, PAD, seed=0)
+    assert [i.tolist() for i in batches.plan(0)] != [i.tolist() for i in batches.plan(1)]
+    longest = [max(max(LENGTHS[i]) for i in indices) for indices in batches.plan(0)]
+    assert longest != sorted(longest) and max(longest[: len(longest) // 4]) > 20 > min(longest[: len(longest) // 4])
+
+
+@pytest.mark.parametrize("step", [1, 80, 120, 149])
+def test_a_run_can_go_on_at_any_step_of_any_epoch(step):
+    assert len(Batches(*PAIRS, 200, PAD, 0).plan(0)) < 120
+    assert same(stream(0)[step:], stream(0, step, n=150 - step))
+
+
+def test_processes_share_a_batch_without_overlap():
+    batch = Batch(torch.arange(1, 8)[:, None], torch.arange(11, 18)[:, None])
+    parts = [batch.part(rank, 3) for rank in range(3)]
+    assert [part.source.flatten().tolist() for part in parts] == [[1, 4, 7], [2, 5], [3, 6]]
+    assert all(torch.equal(part.target, part.source + 10) for part in parts)
+
+
+def test_short_sequences_are_filled_up_on_the_right():
+    padded = pad([np.array([5]), np.array([6, 7, 8]), np.array([], np.int64)], pad_id=9)
+    assert padded.tolist() == [[5, 9, 9], [6, 7, 8], [9, 9, 9]]
+    assert padded.dtype == torch.int64
+
+
+def test_what_makes_no_batches_is_refused():
+    with pytest.raises(ValueError, match="2 sources and 1 targets"):
+        Batches(InMemory([np.array([1]), np.array([1])]), InMemory([np.array([1])]), 9, PAD, 0)
+    with pytest.raises(ValueError, match="0 sources and 0 targets"):
+        Batches(InMemory(), InMemory(), 9, PAD, 0)
+    with pytest.raises(ValueError, match="n_tokens=10 cannot hold the longest pair, of 11 tokens"):
+        Batches(*corpus([(3, 4), (11, 2)]), 10, PAD, 0)

@@ -1,0 +1,135 @@
+"""Corpora: what is read from files of every kind, and what is said of bad lines."""
+
+import gzip
+from pathlib import Path
+
+import pytest
+
+from transformer_lab.data.corpus import FEW, Pair, Problems, read_lines, read_pairs
+
+PAIRS = [("ein Hund", "a dog"), ("zwei Hunde", "two dogs"), ("Überall Hunde", "dogs “everywhere”")]
+
+
+def written(path: Path, data: bytes, packed: bool = False) -> Path:
+    path.write_bytes(gzip.compress(data) if packed else data)
+    return path
+
+
+def table(pairs: list[tuple[str, str]], end: str = "\n") -> bytes:
+    return "".join(f"{source}\t{target}{end}" for source, target in pairs).encode()
+
+
+def sides(pairs: list[tuple[str, str]], end: str = "\n") -> list[bytes]:
+    return ["".join(side + end for side in column).encode() for column in zip(*pairs, strict=True)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+@pytest.mark.parametrize("end", ["\n", "\r\n"])
+def test_a_table_and_a_pair_of_files_give_the_same_pairs(tmp_path, packed, end):
+    expected = [Pair(number, *pair) for number, pair in enumerate(PAIRS, start=1)]
+    one = written(tmp_path / "corpus.tsv", table(PAIRS, end), packed)
+    two = [written(tmp_path / name, data, packed) for name, data in zip("ab", sides(PAIRS, end), strict=True)]
+    assert list(read_pairs([one])) == expected
+    assert list(read_pairs(two)) == expected
+
+
+def test_a_packed_file_is_known_by_what_it_holds_not_by_its_name(tmp_path):
+    assert list(read_lines(written(tmp_path / "plain", b"a\nb\n", packed=True))) == [b"a\n", b"b\n"]
+    assert list(read_lines(written(tmp_path / "named.gz", b"a\nb\n"))) == [b"a\n", b"b\n"]
+
+
+def test_lines_end_where_files_say_and_nowhere_else(tmp_path):
+    odd = [("a\u2028b\x0bc\x85d", "e\x1cf")]
+    assert [pair[1:] for pair in read_pairs([written(tmp_path / "odd", table(odd))])] == odd
+
+
+def test_a_byte_order_mark_is_no_text(tmp_path):
+    assert list(read_pairs([written(tmp_path / "bom", b"\xef\xbb\xbfa\tb\n")])) == [Pair(1, "a", "b")]
+
+
+def test_further_columns_are_ignored(tmp_path):
+    assert list(read_pairs([written(tmp_path / "wide", b"a\tb\tc\td\n")])) == [Pair(1, "a", "b")]
+
+
+def test_lines_are_read_only_as_they_are_needed(tmp_path):
+    pairs = read_pairs([written(tmp_path / "late", b"a\tb\n" * 100_000 + b"\xff\tb\n")])
+    assert next(pairs) == Pair(1, "a", "b")
+
+
+BAD = b"a\tb\n" + b"\tb\n" + b"a\t \n" + b"no tab\n" + b"\n" + b"\xffa\tb\n" + b"c\td\n"
+SAID = {
+    2: "an empty side",
+    3: "an empty side",
+    4: "no tab, so no translation",
+    5: "an empty line",
+    6: "not UTF-8 (invalid start byte)",
+}
+
+
+def test_bad_lines_of_a_table_are_skipped_and_reported_by_number(tmp_path):
+    problems = Problems("skip")
+    assert list(read_pairs([written(tmp_path / "bad.tsv", BAD)], problems)) == [Pair(1, "a", "b"), Pair(7, "c", "d")]
+    assert problems.examples == [f"bad.tsv, line {number}: {what}" for number, what in SAID.items()]
+    assert problems.counts == {what: list(SAID.values()).count(what) for what in SAID.values()}
+    assert "skipped 1 × an empty line, 2 × an empty side" in str(problems)
+
+
+@pytest.mark.parametrize("number", SAID)
+def test_a_bad_line_is_refused_by_number(tmp_path, number):
+    lines = BAD.splitlines(keepends=True)
+    path = written(tmp_path / "bad.tsv", b"a\tb\n" * (number - 1) + lines[number - 1])
+    with pytest.raises(ValueError) as caught:
+        list(read_pairs([path], Problems("refuse")))
+    assert str(caught.value) == f"bad.tsv, line {number}: {SAID[number]}"
+
+
+def test_bad_lines_of_a_pair_of_files_are_reported_by_number(tmp_path):
+    source = written(tmp_path / "x.de", b"a\n\nc\n\xff\ne\nf\ng\n")
+    target = written(tmp_path / "x.en", b"A\nB\n \nD\n\xfe\n")
+    problems = Problems("skip")
+    assert list(read_pairs([source, target], problems)) == [Pair(1, "a", "A")]
+    assert problems.examples == [
+        "x.de and x.en, line 2: an empty side",
+        "x.de and x.en, line 3: an empty side",
+        "x.de, line 4: not UTF-8 (invalid start byte)",
+        "x.en, line 5: not UTF-8 (invalid start byte)",
+        "x.de, line 6: no line of the other file goes with it",
+        "x.de, line 7: no line of the other file goes with it",
+    ]
+
+
+def test_the_longer_file_is_named_whichever_it_is(tmp_path):
+    short, long = written(tmp_path / "short", b"a\n"), written(tmp_path / "long", b"A\nB\n")
+    for paths in ([short, long], [long, short]):
+        with pytest.raises(ValueError, match=r"^long, line 2: no line of the other file"):
+            list(read_pairs(paths))
+
+
+def test_of_many_bad_lines_some_are_shown_and_all_are_counted(tmp_path):
+    problems = Problems("skip")
+    assert list(read_pairs([written(tmp_path / "bad", b"\n" * 1234)], problems)) == []
+    assert problems.counts == {"an empty line": 1234}
+    assert len(problems.examples) == FEW
+    assert str(problems).endswith(f"… and {1234 - FEW:,} more")
+    assert str(Problems()) == "no bad lines"
+
+
+@pytest.mark.parametrize("n", [0, 3])
+def test_a_corpus_is_one_file_or_two(tmp_path, n):
+    with pytest.raises(ValueError, match=f"got {n} files"):
+        list(read_pairs([tmp_path] * n))
+
+
+def test_a_packed_file_that_was_cut_off_is_called_damaged(tmp_path):
+    whole = gzip.compress(table([(str(i), str(i * i)) for i in range(999)]))
+    cut, broken = tmp_path / "cut.gz", tmp_path / "broken.gz"
+    cut.write_bytes(whole[: len(whole) // 2])
+    broken.write_bytes(whole[:100] + bytes(100) + whole[200:])
+    for path in (cut, broken):
+        with pytest.raises(ValueError, match=rf"{path.name} is damaged"):
+            list(read_pairs([path]))
+
+
+def test_a_file_that_is_not_there_is_named(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.tsv"):
+        list(read_pairs([tmp_path / "nowhere.tsv"]))

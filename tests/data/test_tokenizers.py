@@ -1,0 +1,88 @@
+"""Tokenizers: every text survives the way there and back, and no text can pass for a special token."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, models
+
+from transformer_lab.data.tokenizers import (
+    BOS_ID,
+    EOS_ID,
+    PAD_ID,
+    SPECIAL,
+    UNKNOWN_ID,
+    bpe_tokenizer,
+    character_tokenizer,
+    load_tokenizer,
+)
+
+TEXTS = ["der Hund läuft", "the dog runs", "der Hund läuft schnell", "3 мая 2021 г."]
+CHARACTERS = character_tokenizer(TEXTS)
+PIECES = bpe_tokenizer(TEXTS * 5, 300)
+
+
+@given(st.text(alphabet=sorted(set("".join(TEXTS)))))
+def test_characters_that_were_seen_survive(text):
+    ids = CHARACTERS.encode(text).ids
+    assert len(ids) == len(text)
+    assert CHARACTERS.decode(ids) == text
+
+
+def test_a_character_that_was_never_seen_is_unknown():
+    assert CHARACTERS.encode("dž").ids[1] == UNKNOWN_ID
+
+
+@given(st.text(st.characters(exclude_categories=["Cs"])))
+def test_byte_level_bpe_writes_any_text(text):
+    ids = PIECES.encode(text).ids
+    assert PIECES.decode(ids) == text
+    assert not {PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID} & set(ids)
+
+
+def test_pieces_that_occur_often_become_tokens():
+    assert len(PIECES.encode("der Hund läuft").tokens) == 3
+    assert len(PIECES.encode("xyz").tokens) == 3
+    assert 260 < PIECES.get_vocab_size() <= 300
+
+
+def test_a_vocabulary_without_room_for_the_bytes_is_refused():
+    with pytest.raises(ValueError, match="at least 260 tokens; got vocab_size=259"):
+        bpe_tokenizer(TEXTS, 259)
+
+
+def test_texts_are_read_once_and_one_by_one():
+    def texts():
+        yield from TEXTS
+
+    assert bpe_tokenizer(texts(), 300).get_vocab() == bpe_tokenizer(TEXTS, 300).get_vocab()
+
+
+@pytest.mark.parametrize("tokenizer", [CHARACTERS, PIECES], ids=["characters", "pieces"])
+def test_a_text_cannot_end_or_hide_itself(tokenizer, tmp_path):
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    for one in (tokenizer, load_tokenizer(tmp_path / "tokenizer.json")):
+        for token in SPECIAL:
+            assert not {PAD_ID, BOS_ID, EOS_ID} & set(one.encode(f"a{token}b").ids)
+
+
+@pytest.mark.parametrize("tokenizer", [CHARACTERS, PIECES], ids=["characters", "pieces"])
+def test_special_tokens_have_the_ids_that_training_counts_on_and_are_not_written(tokenizer):
+    assert [tokenizer.token_to_id(token) for token in SPECIAL] == [PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID] == [0, 1, 2, 3]
+    assert tokenizer.decode([BOS_ID, *tokenizer.encode("der Hund").ids, EOS_ID, PAD_ID]) == "der Hund"
+
+
+def test_a_saved_tokenizer_is_the_same(tmp_path):
+    PIECES.save(str(tmp_path / "tokenizer.json"))
+    assert load_tokenizer(tmp_path / "tokenizer.json").to_str() == PIECES.to_str()
+
+
+def test_what_is_no_tokenizer_of_ours_is_refused(tmp_path):
+    path = tmp_path / "tokenizer.json"
+    with pytest.raises(ValueError, match=r"tokenizer\.json holds no tokenizer"):
+        load_tokenizer(path)
+    path.write_text("{")
+    with pytest.raises(ValueError, match=r"tokenizer\.json holds no tokenizer"):
+        load_tokenizer(path)
+    Tokenizer(models.WordLevel({"<s>": 0, "<pad>": 1}, unk_token="<s>")).save(str(path))
+    with pytest.raises(ValueError, match=r"should begin with the tokens <pad>, .*; they have the ids \[1, None"):
+        load_tokenizer(path)

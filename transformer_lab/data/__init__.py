@@ -1,0 +1,1 @@
+"""Data: the embedded task, corpora from files, tokenizers, and batches of similar length."""

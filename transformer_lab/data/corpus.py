@@ -1,0 +1,144 @@
+"""Parallel corpora from files: one tab-separated file, or a pair of files with a sentence a line; gzipped or not.
+
+Nothing here holds a corpus in memory: lines are read as they are needed.
+"""
+
+import gzip
+import zlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from pathlib import Path
+from typing import Literal, NamedTuple
+
+FEW = 20
+"""So many problems are remembered by line; the rest are counted."""
+
+
+class Pair(NamedTuple):
+    """A sentence, its translation, and the line they stand on."""
+
+    line: int
+    source: str
+    target: str
+
+
+@dataclass
+class Problems:
+    """What was wrong with the lines of a corpus.
+
+    Args:
+        when_bad: Whether a bad line is skipped and noted, or refused with an error.
+    """
+
+    when_bad: Literal["skip", "refuse"] = "skip"
+    counts: dict[str, int] = field(default_factory=dict)
+    examples: list[str] = field(default_factory=list)
+
+    def note(self, where: str, line: int, what: str) -> None:
+        """Note one bad line.
+
+        Raises:
+            ValueError: Bad lines are refused.
+        """
+        if self.when_bad == "refuse":
+            raise ValueError(f"{where}, line {line}: {what}")
+        self.counts[what] = self.counts.get(what, 0) + 1
+        if len(self.examples) < FEW:
+            self.examples.append(f"{where}, line {line}: {what}")
+
+    def __str__(self) -> str:
+        if not self.counts:
+            return "no bad lines"
+        kinds = ", ".join(f"{count:,} × {what}" for what, count in sorted(self.counts.items()))
+        more = sum(self.counts.values()) - len(self.examples)
+        rest = [f"  … and {more:,} more"] if more else []
+        return "\n".join([f"skipped {kinds}:", *(f"  {example}" for example in self.examples), *rest])
+
+
+def read_pairs(paths: Sequence[Path], problems: Problems | None = None) -> Iterator[Pair]:
+    """Read sentence pairs, one after another.
+
+    Args:
+        paths: A tab-separated file (source, tab, target; further columns are ignored), or two files of which line n
+            of the second translates line n of the first.
+        problems: Where lines that are empty, undecodable or unpaired are noted. None: they are refused.
+
+    Raises:
+        ValueError: There are more than two files, one is damaged, or a bad line is refused.
+        OSError: A file cannot be read.
+    """
+    problems = problems or Problems("refuse")
+    if len(paths) == 1:
+        yield from _read_table(paths[0], problems)
+    elif len(paths) == 2:
+        yield from _read_two(paths[0], paths[1], problems)
+    else:
+        raise ValueError(f"a corpus is one tab-separated file or a pair of files; got {len(paths)} files")
+
+
+def read_lines(path: Path) -> Iterator[bytes]:
+    """Read the lines of a file, unpacked if it is gzipped, whatever its name.
+
+    Raises:
+        ValueError: The packed file is damaged.
+        OSError: The file cannot be read.
+    """
+    with path.open("rb") as file:
+        packed = file.peek(2).startswith(b"\x1f\x8b")
+    with gzip.open(path) if packed else path.open("rb") as lines:
+        try:
+            yield from lines
+        except (EOFError, zlib.error, gzip.BadGzipFile) as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def decode(raw: bytes, number: int) -> str:
+    """Make text of a line's bytes, without its end; the first line may begin with a byte order mark.
+
+    Raises:
+        UnicodeDecodeError: They are not UTF-8.
+    """
+    return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+
+
+def _read_table(path: Path, problems: Problems) -> Iterator[Pair]:
+    for number, raw in enumerate(read_lines(path), start=1):
+        line = _decode_or_note(raw, path, number, problems)
+        if line is None:
+            continue
+        source, tab, rest = line.partition("\t")
+        if tab:
+            yield from _pair(source, rest.partition("\t")[0], path.name, number, problems)
+        else:
+            problems.note(path.name, number, "no tab, so no translation" if line.strip() else "an empty line")
+
+
+def _read_two(source_path: Path, target_path: Path, problems: Problems) -> Iterator[Pair]:
+    where = f"{source_path.name} and {target_path.name}"
+    both = zip_longest(read_lines(source_path), read_lines(target_path))
+    for number, (raw_source, raw_target) in enumerate(both, start=1):
+        if raw_source is None or raw_target is None:
+            longer = source_path if raw_target is None else target_path
+            problems.note(longer.name, number, "no line of the other file goes with it")
+            continue
+        source = _decode_or_note(raw_source, source_path, number, problems)
+        target = _decode_or_note(raw_target, target_path, number, problems)
+        if source is not None and target is not None:
+            yield from _pair(source, target, where, number, problems)
+
+
+def _pair(source: str, target: str, where: str, number: int, problems: Problems) -> Iterator[Pair]:
+    source, target = source.strip(), target.strip()
+    if source and target:
+        yield Pair(number, source, target)
+    else:
+        problems.note(where, number, "an empty side")
+
+
+def _decode_or_note(raw: bytes, path: Path, number: int, problems: Problems) -> str | None:
+    try:
+        return decode(raw, number)
+    except UnicodeDecodeError as error:
+        problems.note(path.name, number, f"not UTF-8 ({error.reason})")
+        return None

@@ -1,0 +1,95 @@
+"""The embedded task: dates as people write them in many languages, to be written as ISO 8601.
+
+``3 mars 2021`` and ``2021年3月3日`` both become ``2021-03-03``. Nothing has to be downloaded: Babel brings the names,
+orders and marks of every language with it (Unicode CLDR), and pairs are made from them as they are needed.
+"""
+
+import random
+import re
+import zlib
+from collections.abc import Iterator
+from datetime import date, timedelta
+from typing import Literal
+
+from babel.dates import format_date
+
+LOCALES = (
+    "ar", "bg", "bn", "cs", "de", "el", "en_GB", "en_US", "es", "fa", "fi", "fr", "he", "hi", "hu", "hy", "id", "it",
+    "ja", "ka", "ko", "nl", "pl", "pt", "ro", "ru", "sv", "ta", "th", "tr", "uk", "vi", "zh",
+)  # fmt: skip
+"""33 locales in 14 scripts."""
+
+STYLES = ("full", "long", "medium", "short")
+
+DIGITS = {
+    "ar": "٠١٢٣٤٥٦٧٨٩",
+    "fa": "۰۱۲۳۴۵۶۷۸۹",
+    "hi": "०१२३४५६७८९",
+    "bn": "০১২৩৪৫৬৭৮৯",
+    "th": "๐๑๒๓๔๕๖๗๘๙",
+    "ta": "௦௧௨௩௪௫௬௭௮௯",
+}
+"""The digits of languages that have their own beside 0 to 9."""
+
+FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2069, 12, 31)
+"""A hundred years, so that a year of two digits stands for one of them only."""
+
+HELD_OUT_SHARE = 20
+"""One string in so many is never trained on."""
+
+Split = Literal["train", "held out"]
+
+
+def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
+    """Draw pairs of a written date and the same in ISO 8601.
+
+    Which strings are held out is a property of the string, so no string of one split is ever in the other, whatever
+    the seeds.
+
+    Args:
+        n: How many.
+        seed: Of the draw.
+        split: From which strings.
+
+    >>> date_pairs(2, seed=1, split="train")
+    [('fr 02/11/2041', '2041-11-02'), ('20 mars 1987', '1987-03-20')]
+    """
+    pairs = _draw(random.Random(f"{split} {seed}"))
+    wanted = split == "held out"
+    return [next(pair for pair in pairs if is_held_out(pair[0]) == wanted) for _ in range(n)]
+
+
+def is_held_out(written: str) -> bool:
+    """Tell whether a string is kept for evaluation."""
+    return zlib.crc32(written.encode()) % HELD_OUT_SHARE == 0
+
+
+def write_date(day: date, locale: str, style: str, native_digits: bool = False) -> str:
+    """Write a date as its language does; with the tag of the locale in front where it could be misread.
+
+    >>> write_date(date(2021, 3, 3), "de", "long")
+    '3. März 2021'
+    >>> write_date(date(2021, 3, 4), "en_US", "short")
+    'en_US 3/4/21'
+    """
+    written = " ".join(format_date(day, style, locale=locale).replace("\u200f", "").split())
+    if native_digits:
+        written = written.translate(str.maketrans("0123456789", DIGITS[locale]))
+    return f"{locale} {written}" if is_ambiguous(written) else written
+
+
+def is_ambiguous(written: str) -> bool:
+    """Tell whether languages disagree on which number is the day: only numbers, and no year of four digits in front.
+
+    >>> is_ambiguous("03/04/2021"), is_ambiguous("2021-03-04"), is_ambiguous("3 mars 2021")
+    (True, False, False)
+    """
+    return not re.search(r"[^\W\d]", written) and not re.match(r"\d{4}", written)
+
+
+def _draw(rng: random.Random) -> Iterator[tuple[str, str]]:
+    span = (LAST_DAY - FIRST_DAY).days
+    while True:
+        day = FIRST_DAY + timedelta(days=rng.randint(0, span))
+        locale, style = rng.choice(LOCALES), rng.choice(STYLES)
+        yield write_date(day, locale, style, native_digits=locale in DIGITS and rng.random() < 0.5), day.isoformat()

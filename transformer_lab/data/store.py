@@ -1,0 +1,73 @@
+"""Token sequences of any number, kept in a file and read through a memory map.
+
+In memory are only the length of each sequence (4 bytes) and where it ends (8 bytes).
+"""
+
+from array import array
+from collections.abc import Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import BinaryIO
+
+import numpy as np
+from numpy.typing import NDArray
+
+
+class TokenStore:
+    """Sequences of token ids on the disk, made by ``TokenWriter`` and read by index.
+
+    Args:
+        path: The file; its index lies beside it.
+
+    Raises:
+        OSError: The file or its index is not there.
+        ValueError: The index does not fit the file, as after a write that was cut off.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.lengths: NDArray[np.uint32] = np.load(_index_of(path))
+        self._ends: NDArray[np.int64] = np.cumsum(self.lengths, dtype=np.int64)
+        n_tokens = int(self._ends[-1]) if len(self.lengths) else 0
+        size = path.stat().st_size
+        if size != 4 * n_tokens:
+            raise ValueError(f"{path} should hold {n_tokens:,} tokens of 4 bytes; it has {size:,} bytes")
+        self._tokens = np.memmap(path, np.uint32, "r") if n_tokens else np.empty(0, np.uint32)
+
+    def __len__(self) -> int:
+        return len(self.lengths)
+
+    def __getitem__(self, index: int) -> NDArray[np.int64]:
+        end = int(self._ends[index])
+        return self._tokens[end - int(self.lengths[index]) : end].astype(np.int64)
+
+
+class TokenWriter:
+    """Writes a ``TokenStore``, one sequence after another.
+
+    The index is written last, so that a store that was cut off is never taken for a whole one.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._lengths = array("I")
+        _index_of(path).unlink(missing_ok=True)
+        self._file: BinaryIO = path.open("wb")
+
+    def add(self, sequence: Sequence[int]) -> None:
+        """Append a sequence."""
+        array("I", sequence).tofile(self._file)
+        self._lengths.append(len(sequence))
+
+    def __enter__(self) -> "TokenWriter":
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self._file.close()
+        if error is None:
+            np.save(_index_of(self._path), np.asarray(self._lengths, np.uint32))
+
+
+def _index_of(path: Path) -> Path:
+    return path.with_suffix(".lengths.npy")

@@ -1,0 +1,77 @@
+"""From text to token ids and back: characters for small tasks, byte-level BPE for corpora.
+
+Both are ``tokenizers.Tokenizer``, from the library of that name, and are saved as its ``tokenizer.json``.
+"""
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
+
+PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
+SPECIAL = [PAD, BOS, EOS, UNKNOWN]
+PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID = range(4)
+
+
+def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
+    """Make every character that occurs a token of its own.
+
+    >>> tokenizer = character_tokenizer(["abc"])
+    >>> tokenizer.encode("cab!").ids, tokenizer.decode([6, 4])
+    ([6, 4, 5, 3], 'ca')
+    """
+    characters = sorted({character for text in texts for character in text})
+    vocabulary = {token: index for index, token in enumerate([*SPECIAL, *characters])}
+    tokenizer = Tokenizer(models.WordLevel(vocabulary, unk_token=UNKNOWN))
+    tokenizer.pre_tokenizer = pre_tokenizers.Split(Regex(r"[\s\S]"), "isolated")
+    tokenizer.decoder = decoders.Fuse()
+    tokenizer.add_special_tokens(SPECIAL)
+    return _plain(tokenizer)
+
+
+def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
+    """Learn byte-level BPE: the pieces that occur most often become tokens, and any text can be written in them.
+
+    Sennrich et al. (2016), arXiv:1508.07909, on bytes as in GPT-2.
+
+    Args:
+        texts: Read once, and never held all at once.
+        vocab_size: How many tokens, the 256 bytes and the special ones included.
+
+    Raises:
+        ValueError: ``vocab_size`` leaves no room for the bytes.
+    """
+    least = 256 + len(SPECIAL)
+    if vocab_size < least:
+        raise ValueError(f"byte-level BPE needs a vocabulary of at least {least} tokens; got vocab_size={vocab_size}")
+    tokenizer = Tokenizer(models.BPE())
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    trainer = trainers.BpeTrainer(
+        vocab_size=vocab_size, special_tokens=SPECIAL, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
+        show_progress=False,
+    )  # fmt: skip
+    tokenizer.train_from_iterator(texts, trainer)
+    return _plain(tokenizer)
+
+
+def load_tokenizer(path: Path) -> Tokenizer:
+    """Load a tokenizer that was saved.
+
+    Raises:
+        ValueError: The file is missing, damaged, or of a tokenizer with other special tokens.
+    """
+    try:
+        tokenizer = Tokenizer.from_file(str(path))
+    except Exception as error:  # the library raises no narrower one
+        raise ValueError(f"{path} holds no tokenizer: {error}") from error
+    ids = [tokenizer.token_to_id(token) for token in SPECIAL]
+    if ids != list(range(len(SPECIAL))):
+        raise ValueError(f"{path} should begin with the tokens {', '.join(SPECIAL)}; they have the ids {ids}")
+    return _plain(tokenizer)
+
+
+def _plain(tokenizer: Tokenizer) -> Tokenizer:
+    """Read special tokens in a text as the characters they are: a text must not end or hide itself."""
+    tokenizer.encode_special_tokens = True  # not saved with the tokenizer
+    return tokenizer
