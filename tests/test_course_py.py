@@ -16,7 +16,8 @@ WITHOUT = "import sys; sys.modules[{!r}] = None"
 
 
 @pytest.fixture
-def repository(tmp_path):
+def repository(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # it would be searched before the clone's fakes
     return Repository(tmp_path)
 
 

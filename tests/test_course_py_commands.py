@@ -27,7 +27,8 @@ time.sleep(60)
 
 
 @pytest.fixture
-def repository(tmp_path):
+def repository(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # it would be searched before the clone's fakes
     made = Repository(tmp_path)
     made.uv()
     made.run("lab")
