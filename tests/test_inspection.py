@@ -124,7 +124,7 @@ def test_an_error_in_the_block_leaves_no_listener_behind():
 
 def test_a_table_of_shapes_lists_modules_in_the_order_in_which_they_begin():
     table = trace_shapes(transformer(), SOURCE, TARGET)
-    assert list(table.columns) == ["module", "class", "input", "output", "parameters"]
+    assert list(table.columns) == ["module", "class", "input shapes", "output shape", "parameters"]
     layer = table[table.module.str.startswith("decoder.layers.1")].reset_index(drop=True)
     assert layer.module.str.removeprefix("decoder.layers.1").tolist() == [
         "",
@@ -146,8 +146,8 @@ def test_a_table_of_shapes_lists_modules_in_the_order_in_which_they_begin():
     assert whole == ["", "Transformer", "(2, 5), (2, 3)", "(2, 3, 11)"]
     cross = layer.iloc[8]
     assert cross["class"] == "MultiHeadAttention"
-    assert cross.input == "(2, 3, 12), (2, 5, 12), (2, 5, 12), (2, 1, 1, 5)"
-    assert cross.output == "(2, 3, 12)"
+    assert cross["input shapes"] == "(2, 3, 12), (2, 5, 12), (2, 5, 12), (2, 1, 1, 5)"
+    assert cross["output shape"] == "(2, 3, 12)"
     assert cross.parameters == 4 * (12 * 12 + 12)
 
 
@@ -184,14 +184,14 @@ class Nested(nn.Module):
 def test_tensors_are_found_in_tuples_lists_and_dictionaries():
     words = {"a": [torch.zeros(11), torch.zeros(13, 2)]}
     table = trace_shapes(Nested(), (torch.zeros(7, 3), 1), words=words, scale=2.0)
-    assert table.input.tolist() == ["(7, 3), (11,), (13, 2)", "(7, 3)"]
-    assert table.output.tolist() == ["(7, 5), (1, 5), (1, 5), ()", "(7, 5), (1, 5), (1, 5)"]
+    assert table["input shapes"].tolist() == ["(7, 3), (11,), (13, 2)", "(7, 3)"]
+    assert table["output shape"].tolist() == ["(7, 5), (1, 5), (1, 5), ()", "(7, 5), (1, 5), (1, 5)"]
 
 
 def test_torch_s_own_models_can_be_traced():
     model = nn.TransformerEncoder(nn.TransformerEncoderLayer(12, 2, 7, batch_first=True), 2).eval()
     table = trace_shapes(model, torch.zeros(2, 5, 12))
-    assert table[table.module == "layers.1.linear1"].output.tolist() == ["(2, 5, 7)"]
+    assert table[table.module == "layers.1.linear1"]["output shape"].tolist() == ["(2, 5, 7)"]
 
 
 def hooks(model: nn.Module) -> int:

@@ -58,9 +58,9 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
         holds, those of its own modules included.
 
     >>> print(trace_shapes(nn.Sequential(nn.Linear(3, 5)), torch.zeros(2, 3)).to_string(index=False))
-    module      class  input output  parameters
-           Sequential (2, 3) (2, 5)          20
-         0     Linear (2, 3) (2, 5)          20
+    module      class input shapes output shape  parameters
+           Sequential       (2, 3)       (2, 5)          20
+         0     Linear       (2, 3)       (2, 5)          20
     """
     rows: list[dict[str, Any]] = []
     open_rows: list[dict[str, Any]] = []
@@ -69,15 +69,15 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
         row = {
             "module": name,
             "class": type(module).__name__,
-            "input": _shapes([*args, *kwargs.values()]),
-            "output": "",
+            "input shapes": _shapes([*args, *kwargs.values()]),
+            "output shape": "",
             "parameters": sum(p.numel() for p in module.parameters()),
         }
         rows.append(row)
         open_rows.append(row)
 
     def end(_module: nn.Module, _args: tuple[Any, ...], _kwargs: dict[str, Any], output: Any) -> None:
-        open_rows.pop()["output"] = _shapes([output])
+        open_rows.pop()["output shape"] = _shapes([output])
 
     handles = []
     for name, module in model.named_modules():
@@ -89,7 +89,7 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
     finally:
         for handle in handles:
             handle.remove()
-    return pd.DataFrame(rows, columns=["module", "class", "input", "output", "parameters"])
+    return pd.DataFrame(rows, columns=["module", "class", "input shapes", "output shape", "parameters"])
 
 
 def _shapes(values: Any) -> str:
