@@ -1,11 +1,15 @@
 """The package from outside: what an import checks, and what it brings along."""
 
+import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+
+import transformer_lab
 
 ROOT = Path(__file__).parents[1]
 NUMBERS_FOR_TOKENS = """
@@ -40,3 +44,14 @@ def test_the_library_brings_neither_the_course_nor_plots_along():
     loaded = python(NUMBERS_FOR_TOKENS, check_shapes=None).stdout.split()
     assert "transformer_lab.masks" in loaded
     assert not [name for name in loaded if name.startswith(("transformer_lab.course", "matplotlib", "pandas"))]
+
+
+def test_the_model_reads_as_a_book_no_chapter_of_which_needs_a_later_one():
+    chapters = re.findall(r"``(\w+)``[:, ]", transformer_lab.__doc__.split("Set ``")[0])
+    assert len(set(chapters)) == len(chapters)
+    package = Path(transformer_lab.__file__).parent
+    for n, chapter in enumerate(chapters):
+        tree = ast.parse((package / f"{chapter}.py").read_text(encoding="utf-8"))
+        imported = {node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)}
+        needed = {name.split(".")[1] for name in imported if name.startswith("transformer_lab.")}
+        assert needed <= set(chapters[:n]), chapter

@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_lab.checks import check_width
 from transformer_lab.dot_product import masked_softmax
 
 
@@ -59,7 +60,13 @@ class AdditiveAttention(nn.Module):
         values: Float[Tensor, "batch n_key d_v"],
         mask: Bool[Tensor, "#batch #n_query #n_key"] | None = None,
     ) -> tuple[Float[Tensor, "batch n_query d_v"], Float[Tensor, "batch n_query n_key"]]:
-        """Give the mixed values and the weights, masked as in ``scaled_dot_product_attention``."""
+        """Give the mixed values and the weights, masked as in ``scaled_dot_product_attention``.
+
+        Raises:
+            ValueError: The queries are not ``d_q`` wide, or the keys not ``d_k``.
+        """
+        check_width("d_q", self.w_q.in_features, queries=queries)
+        check_width("d_k", self.w_k.in_features, keys=keys)
         scores = additive_scores(queries, keys, self.w_q.weight, self.w_k.weight, self.w.weight[0])
         weights = masked_softmax(scores, mask)
         return weights @ values, weights

@@ -25,7 +25,12 @@ class DecoderLayer(nn.Module):
         feed_forward: Which feed-forward network; the paper's has a ReLU.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``.
+        ValueError: ``n_heads`` does not divide ``d_model``, or a dropout is no share.
+
+    >>> import torch
+    >>> layer = DecoderLayer(d_model=8, n_heads=2, d_ff=32)
+    >>> layer(torch.randn(3, 5, 8), memory=torch.randn(3, 7, 8)).shape
+    torch.Size([3, 5, 8])
     """
 
     def __init__(
@@ -60,6 +65,9 @@ class DecoderLayer(nn.Module):
             memory: What the encoder made of the source.
             mask: True where a position may look at another: not at later ones, as ``decoder_mask`` has it.
             memory_mask: True where a position may look at one of the source: at every one but padding.
+
+        Raises:
+            ValueError: A vector is not ``d_model`` wide.
         """
         x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask)))
         x = self.norm_2(x + self.dropout(self.cross_attention(x, memory, memory, memory_mask)))
@@ -112,9 +120,12 @@ class Decoder(Stack):
         """Decode token ids; arguments as in ``DecoderLayer``.
 
         Raises:
-            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary, or the memory is of
+                more or fewer sentences.
         """
         x = self.embed(tokens)
+        if len(memory) != len(tokens):
+            raise ValueError(f"the memory must be of as many sentences as the tokens; got {len(memory)}, {len(tokens)}")
         for layer in self.layers:
             x = layer(x, memory, mask, memory_mask)
         return self.norm(x)

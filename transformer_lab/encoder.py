@@ -24,7 +24,11 @@ class EncoderLayer(nn.Module):
         feed_forward: Which feed-forward network; the paper's has a ReLU.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``.
+        ValueError: ``n_heads`` does not divide ``d_model``, or a dropout is no share.
+
+    >>> import torch
+    >>> EncoderLayer(d_model=8, n_heads=2, d_ff=32)(torch.randn(3, 5, 8)).shape
+    torch.Size([3, 5, 8])
     """
 
     def __init__(
@@ -46,7 +50,11 @@ class EncoderLayer(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Pass a sequence through; the mask is True where a position may look at another."""
+        """Pass a sequence through; the mask is True where a position may look at another.
+
+        Raises:
+            ValueError: The input is not ``d_model`` wide.
+        """
         x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask)))
         return self.norm_2(x + self.dropout(self.feed_forward(x)))
 
@@ -61,7 +69,11 @@ class PreNormEncoderLayer(EncoderLayer):
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Pass a sequence through; the mask is True where a position may look at another."""
+        """Pass a sequence through; the mask is True where a position may look at another.
+
+        Raises:
+            ValueError: The input is not ``d_model`` wide.
+        """
         check_width("d_model", self.self_attention.d_model, x=x)
         normed = self.norm_1(x)
         x = x + self.dropout(self.self_attention(normed, normed, normed, mask))

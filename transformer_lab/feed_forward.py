@@ -9,6 +9,8 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
+from transformer_lab.checks import check_width
+
 
 class FeedForward(nn.Module):
     """Two linear layers with a ReLU between them.
@@ -30,8 +32,17 @@ class FeedForward(nn.Module):
         self.w_2 = nn.Linear(d_ff, d_model, bias)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Compute at every position by itself."""
-        return self.w_2(torch.relu(self.w_1(x)))
+        """Compute at every position by itself.
+
+        Raises:
+            ValueError: The input is not ``d_model`` wide.
+        """
+        check_width("d_model", self.w_1.in_features, x=x)
+        return self.w_2(self.activation(self.w_1(x)))
+
+    def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
+        """Let through what is positive."""
+        return torch.relu(z)
 
 
 class GELUFeedForward(FeedForward):
@@ -44,9 +55,9 @@ class GELUFeedForward(FeedForward):
     torch.Size([2, 3, 8])
     """
 
-    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Compute at every position by itself."""
-        return self.w_2(F.gelu(self.w_1(x), approximate="tanh"))
+    def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
+        """Let through what is positive, and a little of what is negative."""
+        return F.gelu(z, approximate="tanh")
 
 
 class SiLUFeedForward(FeedForward):
@@ -59,9 +70,9 @@ class SiLUFeedForward(FeedForward):
     torch.Size([2, 3, 8])
     """
 
-    def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Compute at every position by itself."""
-        return self.w_2(F.silu(self.w_1(x)))
+    def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
+        """Let through what is positive, and a little of what is negative."""
+        return F.silu(z)
 
 
 class SwiGLU(nn.Module):
@@ -85,7 +96,12 @@ class SwiGLU(nn.Module):
         self.w_down = nn.Linear(d_ff, d_model, bias=False)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Compute at every position by itself."""
+        """Compute at every position by itself.
+
+        Raises:
+            ValueError: The input is not ``d_model`` wide.
+        """
+        check_width("d_model", self.w_up.in_features, x=x)
         return self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))
 
 

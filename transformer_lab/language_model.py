@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_lab.checks import check_tokens
+from transformer_lab.checks import check_tokens, check_width
 from transformer_lab.language_model_config import FEED_FORWARDS, NORMS, LanguageModelConfig
 from transformer_lab.masks import causal_mask, decoder_mask
 from transformer_lab.multi_head import GroupedQueryAttention
@@ -43,7 +43,8 @@ class Block(nn.Module):
         bias: Float[Tensor, "*#batch_and_heads #n #n"] | None = None,
         rotation: Rotation | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Pass a text through; arguments as in ``GroupedQueryAttention``."""
+        """Pass a text through; arguments and errors as in ``GroupedQueryAttention``."""
+        check_width("d_model", self.self_attention.d_model, x=x)
         x = x + self.dropout(self.self_attention(self.norm_1(x), mask, bias, rotation))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))
 
@@ -96,17 +97,12 @@ class LanguageModel(nn.Module):
         """
         config = self.config
         check_tokens(tokens, config.vocab_size, config.max_length)
-        if config.pad_id is None:
-            mask = causal_mask(tokens.shape[1], device=tokens.device)
-            where = torch.arange(tokens.shape[1], device=tokens.device)
-        else:
+        mask = causal_mask(tokens.shape[1], device=tokens.device)
+        if config.pad_id is not None:
             mask = decoder_mask(tokens, config.pad_id)
-            where = positions_of(tokens, config.pad_id)
-        x = self.embedding(tokens) * self.scale
-        if self.positions is not None:
-            x = x + self.positions[where]
-        x = self.dropout(x)
-        bias, rotation = None, None
+        where = positions_of(tokens, config.pad_id)
+        x = self.embed(tokens, where)
+        bias = rotation = None
         if config.positions == "alibi":
             bias = distance_bias(config.n_heads, where, where).to(x.dtype)
         elif config.positions == "rotary":
@@ -114,6 +110,11 @@ class LanguageModel(nn.Module):
         for block in self.blocks:
             x = block(x, mask, bias, rotation)
         return self.head(self.norm(x))
+
+    def embed(self, tokens: Int[Tensor, "batch n"], where: Int[Tensor, "#batch n"]) -> Float[Tensor, "batch n d_model"]:
+        """Look tokens up, and add the positions where they stand if positions are something to add."""
+        x = self.embedding(tokens) * self.scale
+        return self.dropout(x if self.positions is None else x + self.positions[where])
 
     def _initialise(self) -> None:
         """Draw what GPT-2 starts with: N(0, 0.02²), less for what adds up over the blocks; biases 0."""
@@ -126,10 +127,16 @@ class LanguageModel(nn.Module):
                 nn.init.zeros_(parameter)
 
 
-def positions_of(tokens: Int[Tensor, "batch n"], pad_id: int) -> Int[Tensor, "batch n"]:
+def positions_of(tokens: Int[Tensor, "batch n"], pad_id: int | None) -> Int[Tensor, "#batch n"]:
     """Number the real tokens of each text from 0, whatever padding stands before them.
+
+    Args:
+        tokens: The texts.
+        pad_id: The token that fills short ones up. None: there is none, and one row stands for all the batch.
 
     >>> positions_of(torch.tensor([[0, 0, 7, 8, 9]]), pad_id=0)
     tensor([[0, 0, 0, 1, 2]])
     """
+    if pad_id is None:
+        return torch.arange(tokens.shape[1], device=tokens.device)[None]
     return ((tokens != pad_id).cumsum(dim=1) - 1).clamp(min=0)

@@ -35,13 +35,15 @@ class ObservableAttention(nn.Module):
         dropout: Share of the attention weights that training drops. The paper drops none.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``.
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``dropout`` is no share.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float) -> None:
         super().__init__()
         if n_heads < 1 or d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model; got d_model={d_model}, n_heads={n_heads}")
+        if not 0.0 <= dropout <= 1.0:
+            raise ValueError(f"dropout must be from 0 to 1; got {dropout=}")
         self.d_model = d_model
         self.n_heads = n_heads
         self.dropout = dropout
@@ -121,8 +123,9 @@ class MultiHeadAttention(ObservableAttention):
 class GroupedQueryAttention(ObservableAttention):
     """Self-attention in which several query heads share each head of keys and values.
 
-    Section 2 of Ainslie et al. (2023), arXiv:2305.13245. Fewer keys and values make long texts affordable when they
-    are generated. With as many of them as queries it is multi-head self-attention again.
+    Query head i looks keys and values up in their head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al.
+    (2023), arXiv:2305.13245. Fewer keys and values make long texts affordable when they are generated. With as many of
+    them as queries it is multi-head self-attention again.
 
     Args:
         d_model: Width of the input and output.

@@ -86,6 +86,7 @@ class AttentiveRecurrentTranslator(RecurrentTranslator):
     The state *before* the step asks: ``c_t = Σ_i a_ti h_i`` with ``a_t = softmax(score(s_{t−1}, h_i))`` and additive
     scores: section 3.1 of Bahdanau et al. (2015), arXiv:1409.0473, whose encoder reads in both directions, though.
     Query is the decoder's state; keys and values are the encoder's. Arguments are those of ``RecurrentTranslator``.
+    Its module ``attention`` gives the weights beside the context at every step, for a forward hook to collect.
 
     >>> model = AttentiveRecurrentTranslator(source_vocab_size=11, target_vocab_size=13, d_model=8)
     >>> model(torch.tensor([[5, 6, 7, 0]]), torch.tensor([[1, 12]])).shape

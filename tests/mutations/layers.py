@@ -13,9 +13,9 @@ NORMS = [
 ]
 
 FEED_FORWARD = [
-    Mutation(33, "no ReLU", {"torch.relu(self.w_1(x))": "self.w_1(x)"}),
-    Mutation(33, "no GELU", {'F.gelu(self.w_1(x), approximate="tanh")': "self.w_1(x)"}),
-    Mutation(33, "no SiLU", {"F.silu(self.w_1(x))": "self.w_1(x)"}),
+    Mutation(33, "no ReLU", {"torch.relu(z)": "z"}),
+    Mutation(33, "no GELU", {'F.gelu(z, approximate="tanh")': "z"}),
+    Mutation(33, "no SiLU", {"F.silu(z)": "z"}),
     Mutation(33, "no SiLU in the gate", {"F.silu(self.w_gate(x))": "self.w_gate(x)"}),
 ]
 

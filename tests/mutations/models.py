@@ -101,7 +101,7 @@ LANGUAGE_MODEL = [
         "[block] * n",
         {BLOCKS: "[Block(config)] * config.n_layers"},
     ),
-    Mutation(35, "no positions", {"x = x + self.positions[where]": "pass"}),
+    Mutation(35, "no positions", {"x + self.positions[where]": "x"}),
     Mutation(35, "no rotation", {"self.norm_1(x), mask, bias, rotation)": "self.norm_1(x), mask, bias)"}),
     Mutation(35, "no distances", {"self.norm_1(x), mask, bias, rotation)": "self.norm_1(x), mask, None, rotation)"}),
     Mutation(37, "positions by the batch", {"self.positions[where]": "self.positions[: len(tokens), None]"}),
