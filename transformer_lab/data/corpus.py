@@ -94,12 +94,12 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def decode(raw: bytes, number: int) -> str:
-    """Make text of a line's bytes, without its end; the first line may begin with a byte order mark.
+    """Make text of a line's bytes; the first line may begin with a byte order mark.
 
     Raises:
         UnicodeDecodeError: They are not UTF-8.
     """
-    return raw.decode("utf-8-sig" if number == 1 else "utf-8").rstrip("\r\n")
+    return raw.decode("utf-8-sig" if number == 1 else "utf-8")
 
 
 def _read_table(path: Path, problems: Problems) -> Iterator[Pair]:

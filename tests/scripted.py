@@ -1,0 +1,24 @@
+"""A model that writes something else for every source, as a random one of few parameters would not."""
+
+import random
+
+import torch
+from torch import Tensor
+
+from transformer_lab.transformer import Transformer
+
+
+class Scripted(Transformer):
+    """A Transformer whose next token is drawn anew for every source and all that was written, the same every time."""
+
+    def encode(self, source: Tensor) -> Tensor:
+        return source[..., None].float()
+
+    def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:
+        assert torch.equal(memory, self.encode(source)), "the memory belongs to another source"
+        logits = torch.zeros(*target.shape, self.config.vocab_size)
+        for row, (read, written) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
+            read = [token for token in read if token != self.config.source_pad_id]
+            for n in range(len(written)):
+                logits[row, n, random.Random(f"{read} {written[: n + 1]}").randrange(2, self.config.vocab_size)] = 1
+        return logits

@@ -1,0 +1,25 @@
+"""Where to compute."""
+
+import pytest
+import torch
+
+from transformer_lab.device import pick_device
+
+
+def test_what_is_asked_for_is_taken():
+    assert pick_device("cpu") == torch.device("cpu")
+
+
+@pytest.mark.parametrize("gpus, mps, rank, best", [(0, False, 0, "cpu"), (0, True, 0, "mps"), (2, False, 3, "cuda:1")])
+def test_else_the_best_there_is(monkeypatch, gpus, mps, rank, best):
+    monkeypatch.setattr(torch.cuda, "is_available", lambda: gpus > 0)
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: gpus)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: mps)
+    monkeypatch.setenv("LOCAL_RANK", str(rank))
+    assert pick_device() == torch.device(best)
+
+
+@pytest.mark.parametrize("name", ["gpu", "cuda:99", "meta:x", ""])
+def test_a_device_that_is_not_there_is_refused_in_one_line(name):
+    with pytest.raises(ValueError, match=f"^cannot compute on the device '{name}': [^\n]+$"):
+        pick_device(name)

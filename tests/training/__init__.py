@@ -1,0 +1,1 @@
+"""Tests of training: the loss, schedules, checkpoints, and the loop."""

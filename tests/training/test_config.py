@@ -1,0 +1,44 @@
+"""Settings: those that make no sense are refused before anything begins."""
+
+import pytest
+
+from transformer_lab.training.config import TrainingConfig
+from transformer_lab.training.schedules import cosine_rate, noam_rate
+
+SENSIBLE = {"steps": 100, "batch_tokens": 50, "peak_rate": 1e-3, "warmup": 10}
+
+
+@pytest.mark.parametrize("schedule", ["cosine", "noam"])
+def test_the_rate_follows_the_schedule(schedule):
+    config = TrainingConfig(**SENSIBLE, schedule=schedule)
+    for step in (1, 10, 50, 100):
+        expected = cosine_rate(step, 1e-3, 10, 100) if schedule == "cosine" else 1e-3 * noam_rate(step, 64, 10)
+        assert config.rate(step, d_model=64) == expected
+
+
+@pytest.mark.parametrize(
+    "wrong, said",
+    [
+        ({"steps": 0}, "steps must be positive; got steps=0"),
+        ({"batch_tokens": -1}, "got batch_tokens=-1"),
+        ({"peak_rate": 0.0}, r"got peak_rate=0\.0"),
+        ({"peak_rate": float("nan")}, "got peak_rate=nan"),
+        ({"accumulate": 0}, "got accumulate=0"),
+        ({"clip": 0.0}, r"got clip=0\.0"),
+        ({"log_every": 0}, "got log_every=0"),
+        ({"save_every": 0}, "got save_every=0"),
+        ({"weight_decay": -0.1}, r"weight_decay must not be negative; got weight_decay=-0\.1"),
+        ({"seed": -1}, "got seed=-1"),
+        ({"smoothing": 1.0}, r"from 0 to less than 1; got smoothing=1\.0"),
+        ({"patience": 3}, "patience=3 counts validations, and validate_every=0 makes none"),
+        ({"warmup": 0}, "got step=1, warmup=0"),
+        ({"warmup": 100}, "warmup=100, total=100"),
+    ],
+)
+def test_what_makes_no_sense_is_refused(wrong, said):
+    with pytest.raises(ValueError, match=said):
+        TrainingConfig(**SENSIBLE | wrong)
+
+
+def test_noam_may_warm_up_longer_than_it_runs():
+    TrainingConfig(**SENSIBLE | {"warmup": 4000}, schedule="noam")

@@ -1,0 +1,54 @@
+"""The log: pandas reads it, and a resumed run leaves no gap and no double row."""
+
+import pandas as pd
+
+from transformer_lab.training.log import COLUMNS, Log
+
+
+def filled(path, steps):
+    log = Log(path, 0)
+    for step in steps:
+        log.add(step=step, seconds=step / 7, loss=1 / step, rate=1e-3, tokens_per_second=900)
+    return log
+
+
+def test_pandas_reads_it(tmp_path):
+    log = filled(tmp_path / "log.csv", [1, 2, 3])
+    log.add(step=4, loss=0.1 + 0.2, validation_score=99.5)
+    table = pd.read_csv(tmp_path / "log.csv")
+    assert tuple(table.columns) == COLUMNS
+    assert table["step"].tolist() == [1, 2, 3, 4]
+    assert table["loss"].tolist() == [1.0, 0.5, 1 / 3, 0.1 + 0.2]  # to the last bit
+    assert table["validation_score"].dropna().tolist() == [99.5]
+
+
+def test_rows_after_the_checkpoint_come_again_and_not_twice(tmp_path):
+    filled(tmp_path / "log.csv", [10, 20, 30])
+    log = Log(tmp_path / "log.csv", step=20)
+    log.add(step=30, loss=0.5)
+    table = pd.read_csv(tmp_path / "log.csv")
+    assert table["step"].tolist() == [10, 20, 30]
+    assert table["loss"].tolist() == [0.1, 0.05, 0.5]
+
+
+def test_a_row_that_was_cut_off_is_dropped(tmp_path):
+    path = tmp_path / "log.csv"
+    filled(path, [10, 20, 30])
+    whole = path.read_bytes()
+    _, ten, twenty, _ = whole.splitlines()
+    for end in range(len(whole)):
+        path.write_bytes(whole[:end])
+        Log(path, step=20)
+        kept = [step for step, row in ((10, ten), (20, twenty)) if row in whole[:end]]
+        assert pd.read_csv(path)["step"].tolist() == kept, end
+
+
+def test_a_new_run_begins_a_new_log(tmp_path):
+    filled(tmp_path / "log.csv", [10, 20])
+    Log(tmp_path / "log.csv", step=0)
+    assert len(pd.read_csv(tmp_path / "log.csv")) == 0
+
+
+def test_a_log_that_is_gone_is_begun_anew(tmp_path):
+    Log(tmp_path / "log.csv", step=50).add(step=60)
+    assert pd.read_csv(tmp_path / "log.csv")["step"].tolist() == [60]

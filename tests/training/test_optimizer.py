@@ -1,0 +1,68 @@
+"""The optimiser: what decays, and that it is AdamW."""
+
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from transformer_lab.training.optimizer import make_optimizer, parameter_groups
+from transformer_lab.transformer import Transformer, TransformerConfig
+
+
+def model():
+    torch.manual_seed(0)
+    return Transformer(TransformerConfig(vocab_size=11, d_model=6, n_heads=2, d_ff=10, n_layers=1, pre_norm=True))
+
+
+def test_matrices_decay_and_biases_and_norms_do_not():
+    transformer = model()
+    decaying, others = parameter_groups(transformer, weight_decay=0.3)
+    names = {parameter: name for name, parameter in transformer.named_parameters()}
+    assert decaying["weight_decay"] == 0.3 and others["weight_decay"] == 0
+    assert all("norm" not in names[p] and not names[p].endswith("bias") for p in decaying["params"])
+    assert all("norm" in names[p] or names[p].endswith("bias") for p in others["params"])
+    assert {names[p].split(".")[-1] for p in others["params"]} == {"weight", "bias"}  # of norms, and biases
+
+
+def test_every_parameter_is_trained_once():
+    transformer = model()
+    grouped = [p for group in parameter_groups(transformer, 0.1) for p in group["params"]]
+    assert len(grouped) == len(set(grouped)) == len(list(transformer.parameters()))
+    assert transformer.encoder.embedding.weight is transformer.decoder.embedding.weight
+
+
+def test_what_is_frozen_is_left_alone():
+    transformer = model()
+    transformer.decoder.embedding.weight.requires_grad_(False)
+    grouped = [p for group in parameter_groups(transformer, 0.1) for p in group["params"]]
+    assert len(grouped) == len(list(transformer.parameters())) - 1
+
+
+def adamw(parameter, gradients, rate, decay, betas=(0.9, 0.98), eps=1e-9):
+    """AdamW as its paper has it (algorithm 2), the decay apart from the gradient."""
+    m = v = torch.zeros_like(parameter)
+    for t, g in enumerate(gradients, start=1):
+        m, v = betas[0] * m + (1 - betas[0]) * g, betas[1] * v + (1 - betas[1]) * g**2
+        step = (m / (1 - betas[0] ** t)) / ((v / (1 - betas[1] ** t)).sqrt() + eps)
+        parameter = parameter - rate * (step + decay * parameter)
+    return parameter
+
+
+def test_a_step_is_that_of_the_paper():
+    torch.manual_seed(0)
+    linear = nn.Linear(3, 2).double()
+    start = {name: p.detach().clone() for name, p in linear.named_parameters()}
+    gradients = {name: [torch.randn_like(p) for _ in range(5)] for name, p in linear.named_parameters()}
+    optimizer = make_optimizer(linear, weight_decay=0.1)
+    for group in optimizer.param_groups:
+        group["lr"] = 0.02
+    for step in range(5):
+        for name, p in linear.named_parameters():
+            p.grad = gradients[name][step]
+        optimizer.step()
+    assert_close(linear.weight.detach(), adamw(start["weight"], gradients["weight"], 0.02, 0.1))
+    assert_close(linear.bias.detach(), adamw(start["bias"], gradients["bias"], 0.02, 0.0))
+
+
+def test_the_fused_step_is_used_where_there_is_one():
+    assert all(group["fused"] for group in make_optimizer(nn.Linear(2, 3)).param_groups)
+    assert not any(group["fused"] for group in make_optimizer(nn.Linear(2, 3, device="meta")).param_groups)

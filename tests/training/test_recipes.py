@@ -1,0 +1,98 @@
+"""Recipes: from a task to a folder that holds all that is needed to translate."""
+
+import gzip
+from dataclasses import replace
+
+import pandas as pd
+import pytest
+
+from transformer_lab.data.corpus import Problems
+from transformer_lab.training import recipes
+from transformer_lab.training.log import LOG
+from transformer_lab.training.recipes import CORPUS, CORPUS_MODEL, DATES, DATES_MODEL, train_corpus, train_dates
+from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.translator import Translator
+
+WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
+SHAPE = TransformerConfig(300, d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, dropout=0.1, pre_norm=True)
+FEW = {"steps": 6, "warmup": 2, "batch_tokens": 300, "log_every": 2}
+
+
+@pytest.fixture
+def corpus(tmp_path):
+    german = [" ".join(WORDS[i * k % 10] for k in range(1, 2 + i % 4)) for i in range(300)]
+    paths = [tmp_path / "x.de.gz", tmp_path / "x.en"]
+    paths[0].write_bytes(gzip.compress("\n".join(german).encode()))
+    paths[1].write_text("\n".join(line.upper() for line in german), "utf-8")
+    return paths
+
+
+def test_the_folder_of_a_corpus_holds_all_that_is_needed(corpus, tmp_path):
+    folder = tmp_path / "model"
+    trainer = train_corpus(corpus, folder, corpus, replace(CORPUS, **FEW), SHAPE)
+    assert trainer.run()
+    assert {path.name for path in folder.iterdir()} == {
+        *("checkpoint.safetensors", "config.json", "data", "log.csv", "model.safetensors", "tokenizer.json")
+    }
+    translator = Translator.load(folder)
+    source = ["eins zwei", "drei"]
+    assert list(translator.translate(source)) == list(Translator(trainer.model, translator.tokenizer).translate(source))
+    table = pd.read_csv(folder / LOG)
+    assert table["step"].tolist() == [2, 4, 6]
+    assert (
+        table["validation_loss"].notna().tolist() == table["validation_score"].notna().tolist() == [False, False, True]
+    )
+
+
+def test_bad_lines_of_corpus_and_validation_are_treated_as_asked(corpus, tmp_path):
+    bad = tmp_path / "bad.tsv"
+    bad.write_text("eins\tEINS\nzwei\n", "utf-8")
+    problems = Problems("skip")
+    train_corpus([bad], tmp_path / "model", [bad], replace(CORPUS, **FEW), SHAPE, problems)
+    assert problems.counts == {"no tab, so no translation": 2}
+    for paths, validation in (([bad], ()), (corpus, [bad])):
+        with pytest.raises(ValueError, match=r"^bad\.tsv, line 2: no tab"):
+            train_corpus(paths, tmp_path / "strict", validation, replace(CORPUS, **FEW), SHAPE, Problems("refuse"))
+
+
+def test_without_validation_only_the_loss_is_followed(corpus, tmp_path):
+    train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW), shape=SHAPE).run()
+    table = pd.read_csv(tmp_path / "model" / LOG)
+    assert table["loss"].notna().all() and table["validation_score"].isna().all()
+    Translator.load(tmp_path / "model")
+
+
+def test_a_folder_is_not_mixed_with_another_corpus(corpus, tmp_path):
+    train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW), shape=SHAPE)
+    with pytest.raises(ValueError, match="was made from"):
+        train_corpus(corpus[::-1], tmp_path / "model", config=replace(CORPUS, **FEW), shape=SHAPE)
+
+
+def test_dates_are_learned_from_strings_that_are_not_held_out(tmp_path, monkeypatch):
+    monkeypatch.setattr(recipes, "N_DATES", 3000)
+    monkeypatch.setattr(recipes, "N_HELD_OUT", 40)
+    trainer = train_dates(tmp_path, replace(DATES, **FEW))
+    assert trainer.run()
+    translator = Translator.load(tmp_path)
+    trained = {translator.tokenizer.decode(ids.tolist()) for ids in trainer.batches.sources}
+    held_out = set(trainer.validate.sources)
+    assert len(trained) > 2500 and len(held_out) > 35 and trained.isdisjoint(held_out)
+    assert max(len(source) for source in trained | held_out) <= translator.longest  # nothing was cut
+    assert "<unk>" not in "".join(translator.tokenizer.encode("".join(held_out)).tokens)
+    assert pd.read_csv(tmp_path / LOG)["validation_score"].notna().tolist() == [False, False, True]
+
+
+def test_the_recipes_models_are_of_the_size_that_is_said():
+    dates = sum(p.numel() for p in Transformer(replace(DATES_MODEL, vocab_size=250)).parameters())
+    corpus = sum(p.numel() for p in Transformer(CORPUS_MODEL).parameters())
+    assert 0.2e6 < dates < 0.3e6
+    assert 5e6 < corpus < 8e6
+
+
+def test_the_seed_draws_the_parameters(corpus, tmp_path):
+    first, same, other = (
+        train_corpus(corpus, tmp_path / str(n), config=replace(CORPUS, seed=seed, **FEW), shape=SHAPE).model
+        for n, seed in enumerate([1, 1, 2])
+    )
+    differs = [(first.decoder.embedding.weight - model.decoder.embedding.weight).abs().max() for model in (same, other)]
+    assert differs[0] == 0 < differs[1]

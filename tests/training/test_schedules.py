@@ -1,0 +1,50 @@
+"""Schedules, against formulas written otherwise."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer_lab.training.schedules import cosine_rate, noam_rate
+
+
+@given(st.integers(1, 10**6), st.integers(1, 2000), st.integers(1, 10**5))
+def test_noam_rises_in_a_line_and_falls_with_the_root(step, d_model, warmup):
+    top = 1 / math.sqrt(d_model * warmup)
+    expected = top * step / warmup if step < warmup else top * math.sqrt(warmup / step)
+    assert noam_rate(step, d_model, warmup) == pytest.approx(expected)
+
+
+def test_noam_is_the_papers_for_its_base_model():
+    rates = [noam_rate(step, 512, 4000) for step in range(1, 20_001)]
+    assert 1 + rates.index(max(rates)) == 4000
+    assert max(rates) == pytest.approx(7e-4, rel=0.01)
+
+
+def test_cosine_is_torchs():
+    warmup, total, peak, floor = 7, 40, 3e-3, 1e-4
+    optimizer = torch.optim.SGD([torch.zeros(1, requires_grad=True)], lr=peak)
+    torchs = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, total - warmup, eta_min=floor)
+    for step in range(warmup, total + 1):
+        assert cosine_rate(step, peak, warmup, total, floor) == pytest.approx(torchs.get_last_lr()[0])
+        optimizer.step()
+        torchs.step()
+
+
+def test_cosine_rises_in_a_line_from_above_zero_and_stays_at_the_floor():
+    assert [cosine_rate(step, 0.8, 4, 10) for step in range(1, 5)] == pytest.approx([0.2, 0.4, 0.6, 0.8])
+    assert [cosine_rate(step, 0.8, 4, 10, 0.05) for step in (10, 11, 999)] == pytest.approx([0.05] * 3)
+
+
+@pytest.mark.parametrize("step, warmup", [(0, 4), (3, 0)])
+def test_steps_count_from_one(step, warmup):
+    for rate in (lambda: noam_rate(step, 8, warmup), lambda: cosine_rate(step, 1.0, warmup, 10)):
+        with pytest.raises(ValueError, match=f"got step={step}, warmup={warmup}"):
+            rate()
+
+
+def test_a_warm_up_without_end_is_refused():
+    with pytest.raises(ValueError, match="warmup=10, total=10"):
+        cosine_rate(1, 1.0, 10, 10)

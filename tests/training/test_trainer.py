@@ -1,0 +1,283 @@
+"""The training loop: every step is what it should be, and a run that was stopped goes on as if it had not been."""
+
+import io
+import re
+import signal
+import subprocess
+import sys
+from itertools import islice
+
+import pandas as pd
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.training.small import STEPS, batches, model, trainer
+from transformer_lab.data.batches import pad
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
+from transformer_lab.decoding import greedy_decode
+from transformer_lab.training.checkpoint import CHECKPOINT, PARAMETERS, read
+from transformer_lab.training.log import LOG
+from transformer_lab.training.validation import Judgement
+
+
+def losses(folder):
+    return pd.read_csv(folder / LOG)["loss"].tolist()
+
+
+def parameters(folder):
+    return read(folder / PARAMETERS)[0]
+
+
+def same(one, other):
+    return one.keys() == other.keys() and all(torch.equal(one[name], other[name]) for name in one)
+
+
+@pytest.fixture(scope="module")
+def uninterrupted(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    assert trainer(folder).run()
+    return folder
+
+
+# What a step is
+
+
+def rows(tensor):
+    return [row[row != PAD_ID].numpy() for row in tensor]
+
+
+@pytest.mark.parametrize("k", [1, 3])
+def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
+    """Written out: the input is the target without its end, the answer the target without its beginning."""
+    run = trainer(tmp_path, dropout=0.0, accumulate=k, clip=1e9)
+    stream = batches().from_step(0)
+    parts = [next(stream) for _ in range(k)]
+    big = [pad([row for part in parts for row in rows(getattr(part, side))], PAD_ID) for side in ("source", "target")]
+    source, written = big
+    assert k == 1 or len({int((part.target != PAD_ID).sum()) for part in parts}) > 1
+    ends = [len(row) - 1 for row in rows(written)]
+    asked = pad([row[:-1] for row in rows(written)], PAD_ID)
+    answers = pad([row[1:] for row in rows(written)], PAD_ID)
+    assert all(asked[:, 0] == BOS_ID) and all(row[end - 1] == EOS_ID for row, end in zip(answers, ends, strict=True))
+    reference = model(dropout=0.0)
+    log_p = F.log_softmax(reference(source, asked), dim=-1)
+    wanted = 0.9 * F.one_hot(answers, log_p.shape[-1]) + 0.1 / log_p.shape[-1]
+    real = torch.arange(answers.shape[1]) < torch.tensor(ends)[:, None]
+    loss = -(wanted * log_p).sum(-1)[real].mean()
+    loss.backward()
+    run._step(parts)
+    assert run.progress.loss_sum / run.progress.n_tokens == pytest.approx(loss.item(), abs=1e-5)
+    for (name, ours), theirs in zip(run.model.named_parameters(), reference.parameters(), strict=True):
+        assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
+
+
+def test_a_run_with_accumulation_takes_the_batches_in_turn(tmp_path):
+    run = trainer(tmp_path, accumulate=3, steps=7)
+    taken = []
+    step = run._step
+    run._step = lambda parts: taken.extend(parts) or step(parts)
+    run.run()
+    stream = batches().from_step(0)
+    assert len(taken) == 21
+    assert all(torch.equal(part.source, next(stream).source) for part in taken)
+
+
+def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
+    run = trainer(tmp_path, clip=1e-3, steps=STEPS)
+    stream = batches().from_step(0)
+    for step in range(1, 4):
+        run._step([next(stream)])
+        run.progress.step += 1
+        norm = torch.stack([p.grad.norm() for p in run.model.parameters()]).norm()
+        assert norm == pytest.approx(1e-3, rel=1e-3)
+        assert {group["lr"] for group in run.optimizer.param_groups} == {1e-2 * step / 5}
+
+
+def test_dropout_is_on_in_training_even_after_a_validation(tmp_path):
+    run = trainer(tmp_path)
+    run.model.eval()
+    run._step([next(batches().from_step(0))])
+    assert run.model.training
+
+
+def test_the_loss_in_the_log_is_a_mean_over_the_tokens_since_the_last_row(tmp_path, uninterrupted):
+    trainer(tmp_path, log_every=6).run()
+    every = pd.read_csv(uninterrupted / LOG)
+    tokens = [int((batch.target[:, 1:] != PAD_ID).sum()) for batch in islice(batches().from_step(0), STEPS)]
+    for row, mean in enumerate(losses(tmp_path)):
+        part = slice(6 * row, 6 * row + 6)
+        expected = sum(every["loss"][part] * tokens[part]) / sum(tokens[part])
+        assert mean == pytest.approx(expected)
+
+
+def test_it_learns_to_write_by_itself(tmp_path):
+    """A low loss proves nothing: a model that sees its answers, or learns to copy its input, writes nothing right."""
+    run = trainer(tmp_path, dropout=0.0, steps=250, smoothing=0.0, log_every=250)
+    run.run()
+    batch = next(batches().from_step(0))
+    written = greedy_decode(run.model.eval(), batch.source, BOS_ID, EOS_ID, 12)
+    expected = F.pad(batch.target[:, 1:], (0, written.shape[1] - batch.target.shape[1] + 1))
+    right = ((written == expected) | (expected == PAD_ID)).all(dim=1).float().mean()
+    assert right > 0.8
+
+
+# Stopping and going on
+
+
+def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path, uninterrupted):
+    trainer(tmp_path / "same").run()
+    trainer(tmp_path / "other", seed=1).run()
+    assert losses(tmp_path / "same") == losses(uninterrupted)
+    assert same(parameters(tmp_path / "same"), parameters(uninterrupted))
+    assert losses(tmp_path / "other") != losses(uninterrupted)  # by its dropout alone
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninterrupted, number):
+    run = trainer(tmp_path)
+    step = run._step
+
+    def interrupted(parts):
+        step(parts)
+        if run.progress.step == 12:
+            signal.raise_signal(number)
+
+    run._step = interrupted
+    assert not run.run()
+    assert len(losses(tmp_path)) == run.progress.step == 13
+    assert same(parameters(tmp_path), dict(run.model.state_dict()))
+    assert trainer(tmp_path).run()
+    assert losses(tmp_path) == losses(uninterrupted)
+    assert same(parameters(tmp_path), parameters(uninterrupted))
+
+
+def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_path):
+    for stop_at in (3, 6):
+        run = trainer(tmp_path)
+        run._any = lambda asked, run=run, stop_at=stop_at: run.progress.step == stop_at
+        assert not run.run()
+        assert same(parameters(tmp_path), dict(run.model.state_dict()))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="kills and forks as Unix does")
+def test_a_run_that_is_killed_again_and_again_goes_on_bit_by_bit(tmp_path, uninterrupted):
+    kills = 10
+    command = [sys.executable, "-m", "tests.training.victim", str(tmp_path), str(kills)]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    ends = [int(line) for line in done.stdout.split()]
+    assert ends[-1] == 0 and ends.count(-signal.SIGKILL) >= 5, done.stdout + done.stderr
+    assert losses(tmp_path) == losses(uninterrupted)
+    assert same(parameters(tmp_path), parameters(uninterrupted))
+
+
+def test_a_finished_run_stays_as_it_is(tmp_path):
+    trainer(tmp_path).run()
+    before = losses(tmp_path)
+    again = trainer(tmp_path)
+    assert again.run()
+    assert again.progress.step == STEPS and losses(tmp_path) == before
+
+
+def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
+    trainer(tmp_path).run()
+    with pytest.raises(ValueError, match=rf"{CHECKPOINT} was made with other settings: peak_rate=0\.01, not 0\.02$"):
+        trainer(tmp_path, peak_rate=2e-2)
+    with pytest.raises(ValueError, match=r"other settings: dropout=0\.1, not 0\.0$"):
+        trainer(tmp_path, dropout=0.0)
+
+
+def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):
+    trainer(tmp_path).run()
+    (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:999])
+    with pytest.raises(ValueError, match="is no checkpoint of ours"):
+        trainer(tmp_path)
+
+
+def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
+    with pytest.raises(ValueError, match="the loss is nan at step"):
+        trainer(tmp_path, peak_rate=1e30, warmup=1, log_every=5).run()
+
+
+# Validation
+
+
+def judging(scores):
+    """Give these scores one after another, as if they were found."""
+    scores = iter(scores)
+    return lambda: Judgement(1.5, next(scores))
+
+
+def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
+    trainer(tmp_path, judging([10.0, 20.0, 15.0]), validate_every=10, steps=25).run()
+    table = pd.read_csv(tmp_path / LOG).dropna()
+    assert table["step"].tolist() == [10, 20, 25]
+    assert table["validation_score"].tolist() == [10, 20, 15]
+    assert table["validation_loss"].tolist() == [1.5] * 3
+
+
+def test_the_best_parameters_are_kept_and_not_the_last(tmp_path):
+    trainer(tmp_path, judging([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
+    assert read(tmp_path / PARAMETERS)[1] == {"step": 20}
+
+
+def test_training_stops_when_nothing_gets_better(tmp_path):
+    run = trainer(tmp_path, judging([5.0, 6.0, 6.0, 5.9]), validate_every=3, patience=2, save_every=4)
+    assert run.run()
+    assert run.progress.step == 12
+    assert read(tmp_path / PARAMETERS)[1] == {"step": 6}
+    assert trainer(tmp_path, judging([]), validate_every=3, patience=2, save_every=4).run()
+
+
+def test_patience_survives_an_interruption(tmp_path):
+    settings = {"validate_every": 3, "patience": 2}
+    run = trainer(tmp_path, judging([5.0, 6.0, 6.0]), **settings)
+    run._any = lambda asked: run.progress.step == 10
+    assert not run.run()
+    resumed = trainer(tmp_path, judging([5.9]), **settings)
+    assert resumed.run() and resumed.progress.step == 12
+
+
+# What the user sees, and options
+
+
+class Screen(io.StringIO):
+    def isatty(self):
+        return True
+
+
+def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "stderr", Screen())
+    trainer(tmp_path, judging([9.5]), log_every=5).run()
+    shown = sys.stderr.getvalue()
+    for part in (
+        r"loss=\d",
+        r"tokens_per_second=\d",
+        r"validation_score=9\.5",
+        rf"{STEPS}/{STEPS}",
+        r"\d\d:\d\d<\d\d:\d\d",
+    ):
+        assert re.search(part, shown), part
+
+
+def test_no_bar_is_drawn_where_nobody_looks(tmp_path, capfd):
+    trainer(tmp_path).run()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_autocast_computes_in_bfloat16_and_keeps_the_parameters_in_float32(tmp_path, uninterrupted):
+    run = trainer(tmp_path, autocast=True)
+    run.run()
+    assert losses(tmp_path) != losses(uninterrupted)
+    assert losses(tmp_path) == pytest.approx(losses(uninterrupted), rel=0.02)
+    assert {p.dtype for p in run.model.parameters()} == {torch.float32}
+
+
+def test_compiling_is_left_to_torch_and_changes_no_name(tmp_path, monkeypatch, uninterrupted):
+    asked = []
+    monkeypatch.setattr(torch, "compile", lambda module, **options: asked.append(options) or (lambda *x: module(*x)))
+    trainer(tmp_path, compile=True).run()
+    assert asked == [{"dynamic": True}]
+    assert losses(tmp_path) == losses(uninterrupted)
+    assert same(parameters(tmp_path), parameters(uninterrupted))

@@ -1,0 +1,72 @@
+"""Validation: the loss of what it is shown, and the score of what it writes freely."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+
+from tests.training.small import VOCAB_SIZE, model
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
+from transformer_lab.training.scores import exact_match
+from transformer_lab.training.validation import Validation
+from transformer_lab.translator import Translator
+
+PAIRS = [("abc", "cba"), ("g", "gggggg"), ("fedcba", "a"), ("bb", "bbbb"), ("cdefg", "gfe")]
+
+
+@pytest.fixture
+def translator():
+    tokenizer = character_tokenizer(["abcdefg"])
+    assert tokenizer.get_vocab_size() == VOCAB_SIZE
+    return Translator(model(), tokenizer)
+
+
+def by_hand(translator, pairs):
+    """Take one pair at a time, without padding and without dropout, and every token for itself."""
+    losses = []
+    for source, target in pairs:
+        ids = translator.tokenizer.encode(target).ids
+        translator.model.eval()
+        with torch.no_grad():
+            logits = translator.model(
+                torch.tensor([[*translator.tokenizer.encode(source).ids, EOS_ID]]), torch.tensor([[BOS_ID, *ids]])
+            )
+        losses += F.cross_entropy(logits[0], torch.tensor([*ids, EOS_ID]), reduction="none").tolist()
+    return sum(losses) / len(losses)
+
+
+@pytest.mark.parametrize("batch_tokens", [1, 8, 100])
+def test_the_loss_is_a_mean_over_all_tokens_however_they_are_batched(translator, batch_tokens):
+    translator.model.train()
+    judgement = Validation(translator, PAIRS, exact_match, batch_tokens)()
+    assert judgement.loss == pytest.approx(by_hand(translator, PAIRS), rel=1e-5)
+
+
+def test_the_score_is_of_what_it_writes_by_itself(translator):
+    seen = []
+
+    def score(translations, references):
+        seen.append((translations, references))
+        return 12.5
+
+    assert Validation(translator, PAIRS, score, 50)().score == 12.5
+    assert seen == [(list(translator.translate([s for s, _ in PAIRS])), [t for _, t in PAIRS])]
+
+
+def test_judging_changes_nothing_but_the_mode(translator):
+    before = {name: tensor.clone() for name, tensor in translator.model.state_dict().items()}
+    state = torch.get_rng_state()
+    Validation(translator, PAIRS, exact_match, 50)()
+    assert torch.equal(torch.get_rng_state(), state)  # or a run with validation would be another run
+    assert all(torch.equal(tensor, before[name]) for name, tensor in translator.model.state_dict().items())
+    assert all(parameter.grad is None for parameter in translator.model.parameters())
+
+
+def test_a_pair_too_long_for_the_model_is_cut_and_not_left_out(translator):
+    long = [("a" * 99, "b" * 99), *PAIRS]
+    cut = [("a" * 11, "b" * 11), *PAIRS]
+    assert Validation(translator, long, exact_match, 50)().loss == pytest.approx(by_hand(translator, cut), rel=1e-5)
+
+
+def test_without_pairs_there_is_nothing_to_judge_by(translator):
+    with pytest.raises(ValueError, match="0 sources and 0 targets"):
+        Validation(translator, [], exact_match, 50)

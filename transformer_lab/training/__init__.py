@@ -1,0 +1,1 @@
+"""Training: the loss, the schedules, the optimiser, checkpoints that survive anything, and the loop around them."""

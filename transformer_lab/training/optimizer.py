@@ -1,0 +1,31 @@
+"""The optimiser: AdamW, with weight decay only where it belongs."""
+
+from typing import Any
+
+import torch
+from torch import nn
+
+
+def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+    """Split a model's parameters for AdamW: matrices decay; biases, norms and other vectors do not.
+
+    A vector's decay would pull norms towards 0 and biases towards the origin, which nobody wants. A parameter that
+    two modules share comes once.
+    """
+    parameters = [p for p in model.parameters() if p.requires_grad]
+    return [
+        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": weight_decay},
+        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
+    ]
+
+
+def make_optimizer(
+    model: nn.Module, betas: tuple[float, float] = (0.9, 0.98), eps: float = 1e-9, weight_decay: float = 0.01
+) -> torch.optim.AdamW:
+    """Make AdamW over a model's parameters; its rate is set at each step by a schedule.
+
+    Betas and eps are the paper's (section 5.3); the decoupled decay is that of Loshchilov and Hutter (2019),
+    arXiv:1711.05101. The fused step is used where torch has one for the device.
+    """
+    fused = all(p.device.type in ("cpu", "cuda", "mps") for p in model.parameters())
+    return torch.optim.AdamW(parameter_groups(model, weight_decay), lr=0.0, betas=betas, eps=eps, fused=fused)

@@ -1,0 +1,50 @@
+"""Schedules: the learning rate at each step, counted from 1."""
+
+import math
+
+
+def noam_rate(step: int, d_model: int, warmup: int) -> float:
+    """Rise in a straight line, then fall with the root of the step.
+
+    ``d_model^−½ min(step^−½, step · warmup^−3/2)``: equation 3 of Vaswani et al. (2017), arXiv:1706.03762.
+
+    Raises:
+        ValueError: ``step`` or ``warmup`` is below 1.
+
+    >>> f"{noam_rate(4000, d_model=512, warmup=4000):.6f}"
+    '0.000699'
+    """
+    _check(step, warmup)
+    return float(d_model**-0.5 * min(step**-0.5, step * warmup**-1.5))
+
+
+def cosine_rate(step: int, peak: float, warmup: int, total: int, floor: float = 0.0) -> float:
+    """Rise in a straight line to the peak, then fall along half a cosine to the floor, and stay there.
+
+    Section 3 of Loshchilov and Hutter (2017), arXiv:1608.03983, without restarts.
+
+    Args:
+        step: From 1.
+        peak: The highest rate, at the end of the warm-up.
+        warmup: How many steps it takes to get there.
+        total: At which step the floor is reached.
+        floor: The lowest rate after that.
+
+    Raises:
+        ValueError: ``step`` or ``warmup`` is below 1, or the warm-up does not end before ``total``.
+
+    >>> [round(cosine_rate(step, peak=1.0, warmup=2, total=10), 2) for step in (1, 2, 6, 10, 99)]
+    [0.5, 1.0, 0.5, 0.0, 0.0]
+    """
+    _check(step, warmup)
+    if warmup >= total:
+        raise ValueError(f"the warm-up must end before the last step; got warmup={warmup}, total={total}")
+    if step <= warmup:
+        return peak * step / warmup
+    progress = min((step - warmup) / (total - warmup), 1.0)
+    return floor + (peak - floor) * (1 + math.cos(math.pi * progress)) / 2
+
+
+def _check(step: int, warmup: int) -> None:
+    if step < 1 or warmup < 1:
+        raise ValueError(f"steps and warm-up count from 1; got step={step}, warmup={warmup}")

@@ -1,0 +1,102 @@
+"""A trained translator: text in, text out. Its folder holds everything that is needed to use it."""
+
+import json
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from transformer_lab.data.batches import pad
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, load_tokenizer
+from transformer_lab.decoding import greedy_decode
+from transformer_lab.training.checkpoint import PARAMETERS, load_parameters, read
+from transformer_lab.transformer import Transformer, TransformerConfig
+
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+
+
+class Translator:
+    """A Transformer and the tokenizer that its source and target share.
+
+    Args:
+        model: The model, on the device where it works.
+        tokenizer: Makes token ids of texts, and texts of token ids.
+    """
+
+    def __init__(self, model: Transformer, tokenizer: Tokenizer) -> None:
+        self.model, self.tokenizer = model, tokenizer
+
+    @classmethod
+    def load(cls, folder: Path, device: torch.device | str = "cpu") -> "Translator":
+        """Load a translator from its folder.
+
+        Raises:
+            ValueError: Something in the folder is missing or damaged.
+        """
+        missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS) if not (folder / name).is_file()]
+        if missing:
+            raise ValueError(f"{folder} holds no trained model: {', '.join(missing)} not found")
+        try:
+            model = Transformer(TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8"))))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{folder / CONFIG} describes no model of ours: {error}") from error
+        load_parameters(model, read(folder / PARAMETERS)[0], folder / PARAMETERS)
+        return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
+
+    def save_description(self, folder: Path) -> None:
+        """Write what a folder needs beside the parameters, which training writes itself."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONFIG).write_text(json.dumps(asdict(self.model.config), indent=2) + "\n", "utf-8")
+        self.tokenizer.save(str(folder / TOKENIZER))
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model works."""
+        return next(self.model.parameters()).device
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a text may have: as many as the model takes, less the one that ends or begins it."""
+        return self.model.config.max_length - 1
+
+    def encode_source(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
+        return np.asarray([*self.tokenizer.encode(text).ids[: self.longest], EOS_ID])
+
+    def encode_target(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
+        return np.asarray([BOS_ID, *self.tokenizer.encode(text).ids[: self.longest], EOS_ID])
+
+    @torch.no_grad()
+    def translate(self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64) -> Iterator[str]:
+        """Translate texts one after another, reading as many at a time as make a batch.
+
+        Args:
+            texts: What is to be translated; an empty text gives an empty one.
+            max_length: How many tokens each translation has at most. None: as many as the model can write.
+            batch_size: How many texts are translated together.
+
+        Raises:
+            ValueError: ``max_length`` is more than the model can write.
+        """
+        limit = self.model.config.max_length
+        max_length = limit if max_length is None else max_length
+        if not 1 <= max_length <= limit:
+            raise ValueError(f"this model writes 1 to {limit} tokens; got max_length={max_length}")
+        texts = iter(texts)
+        self.model.eval()
+        while batch := list(islice(texts, batch_size)):
+            yield from self._translate_batch([text.strip() for text in batch], max_length)
+
+    def _translate_batch(self, texts: Sequence[str], max_length: int) -> list[str]:
+        translations = [""] * len(texts)
+        if full := [i for i, text in enumerate(texts) if text]:
+            source = pad([self.encode_source(texts[i]) for i in full], PAD_ID).to(self.device)
+            for i, ids in zip(full, greedy_decode(self.model, source, BOS_ID, EOS_ID, max_length), strict=True):
+                translations[i] = self.tokenizer.decode(ids.tolist()).strip()
+        return translations
