@@ -79,7 +79,8 @@ def drawn(published: Published) -> PreTrainedModel:
         if "embed_positions" not in name:
             small = tensor.dim() == 1 or any(word in name for word in ("bias", "shared", "embed_tokens", "lm_head"))
             stretches = tensor.dim() == 1 and "weight" in name
-            nn.init.normal_(tensor, mean=float(stretches), std=0.2 if small else 0.5)
+            std = 0.2 if tensor.dim() == 1 else (1.0 if small else 2.5) / model.config.hidden_size**0.5
+            nn.init.normal_(tensor, mean=float(stretches), std=std)
     return model
 
 
