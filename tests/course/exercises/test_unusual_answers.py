@@ -42,7 +42,8 @@ def softmax_in_place(scores):
 
 def softmax_by_loops(scores):
     rows = scores.reshape(-1, scores.shape[-1]).tolist()
-    return torch.tensor([[1 / sum(math.exp(t - s) for t in row) for s in row] for row in rows]).view(scores.shape)
+    loud = [[math.exp(s - max(row)) for s in row] for row in rows]
+    return torch.tensor([[e / sum(row) for e in row] for row in loud]).view(scores.shape)
 
 
 def softmax_in_numpy(scores):
@@ -88,10 +89,28 @@ def jacobian_by_loops(probabilities):
     return torch.tensor([[p_i * ((i == j) - p_j) for j, p_j in enumerate(p)] for i, p_i in enumerate(p)])
 
 
-def query_by_query(queries, keys, values):
+def jacobian_entry_by_entry(probabilities):
+    """Fill a table one number at a time, in tensors: as many small steps as there are pairs."""
+    n = len(probabilities)
+    jacobian = torch.zeros(n, n)
+    for i in range(n):
+        for j in range(n):
+            if i == j:
+                jacobian[i, j] = probabilities[i] * (1 - probabilities[i])
+            else:
+                jacobian[i, j] = -probabilities[i] * probabilities[j]
+    return jacobian
+
+
+def weights_row_by_row(queries, keys):
+    scores = torch.cat([(keys * queries[..., [i], :]).sum(-1).unsqueeze(-2) for i in range(queries.shape[-2])], dim=-2)
+    return scores.exp() / scores.exp().sum(-1, keepdim=True)
+
+
+def pair_by_pair(queries, keys, values):
     q, k, v = (x.reshape(-1, *x.shape[-2:]) for x in (queries, keys, values))
     rows = [
-        torch.stack([(torch.mv(ks, q) / len(q) ** 0.5).softmax(0) @ vs for q in qs])
+        torch.stack([(torch.stack([torch.dot(q, k) for k in ks]) / len(q) ** 0.5).softmax(0) @ vs for q in qs])
         for qs, ks, vs in zip(q, k, v, strict=True)
     ]
     return torch.stack(rows).view(*queries.shape[:-1], -1)
@@ -104,6 +123,20 @@ def additive_by_loops(queries, keys, w_q, w_k, w):
 
 def scaled(attention):
     return lambda queries, keys, values: attention(queries, keys, values, scale=queries.shape[-1] ** -0.5)
+
+
+def additive_by_one_matrix(queries, keys, w_q, w_k, w):
+    """Stack the two matrices and put query and key behind each other: W_q q + W_k k = [W_q W_k] [q; k]."""
+    n_query, n_key = queries.shape[1], keys.shape[1]
+    pairs = torch.cat(
+        [queries.unsqueeze(2).expand(-1, -1, n_key, -1), keys.unsqueeze(1).expand(-1, n_query, -1, -1)], dim=-1
+    )
+    return (torch.cat([w_q, w_k], dim=1) @ pairs.unsqueeze(-1)).squeeze(-1).tanh().matmul(w)
+
+
+def cosines_divided_afterwards(queries, keys, values, temperature):
+    lengths = queries.norm(dim=-1, keepdim=True) * keys.norm(dim=-1, keepdim=True).mT
+    return torch.softmax(queries @ keys.mT / (lengths * temperature), dim=-1) @ values
 
 
 def nearest(queries, keys, values):
@@ -174,6 +207,10 @@ def samples_by_noise(logits, temperature=1.0, top_k=None, top_p=None, generator=
 UNUSUAL = {
     "similarity": {
         "a matrix product": lambda query, keys: keys @ query,
+        "a product with a column": lambda query, keys: (keys @ query.unsqueeze(1)).squeeze(1),
+        "a cosine with its lengths": lambda query, keys: (
+            torch.cosine_similarity(keys, query[None], dim=-1) * keys.norm(dim=-1) * query.norm()
+        ),
         "einsum": lambda query, keys: torch.einsum("d,nd->n", query, keys),
         "a linear layer": lambda query, keys: F.linear(query, keys),
         "in float64": lambda query, keys: (keys.double() @ query.double()).float(),
@@ -184,6 +221,8 @@ UNUSUAL = {
         "loops": softmax_by_loops,
         "torch's": lambda scores: torch.softmax(scores, -1),
         "in place on a copy": softmax_in_place,
+        "the one-norm of each row": lambda scores: F.normalize(torch.exp(scores - scores.amax(-1, True)), p=1, dim=-1),
+        "one part in a sum": lambda scores: 1 / torch.exp(scores.unsqueeze(-2) - scores.unsqueeze(-1)).sum(-1),
         "in log space": lambda scores: torch.exp(scores - torch.logsumexp(scores, -1, keepdim=True)),
         "in float64": lambda scores: scores.double().softmax(-1).to(scores.dtype),
         "a partial": functools.partial(F.softmax, dim=-1),
@@ -194,12 +233,14 @@ UNUSUAL = {
     "soft_lookup": {
         "one row of attention": lambda query, keys, values: by_log_space(query[None], keys, values).squeeze(0),
         "einsum": lambda query, keys, values: torch.einsum("n,nv->v", (keys @ query).softmax(0), values),
+        "values as columns": lambda query, keys, values: values.mT @ (keys @ query).softmax(0),
         "a sum of weighted rows": lambda query, keys, values: ((keys @ query).softmax(0)[:, None] * values).sum(0),
         "torch's": lambda query, keys, values: F.scaled_dot_product_attention(query[None], keys, values, scale=1)[0],
     },
     "attention_weights": {
         "einsum": lambda queries, keys: torch.einsum("...qd,...kd->...qk", queries, keys).softmax(-1),
         "keys first": lambda queries, keys: torch.softmax(keys @ queries.mT, -2).mT,
+        "row by row": weights_row_by_row,
         "in float64": lambda queries, keys: torch.softmax(queries.double() @ keys.double().mT, -1).float(),
         "parts": lambda queries, keys: notebook.parts.softmax(torch.matmul(queries, keys.transpose(-1, -2))),
     },
@@ -212,6 +253,18 @@ UNUSUAL = {
     },
     "distance_attention": {
         "cdist": nearest,
+        "cdist as it comes": lambda queries, keys, values: (
+            torch.softmax(-(torch.cdist(queries, keys) ** 2) / 2, -1) @ values
+        ),
+        "all three terms of the square": lambda queries, keys, values: (
+            torch.softmax(
+                queries @ keys.mT
+                - queries.square().sum(-1, keepdim=True) / 2
+                - keys.square().sum(-1, keepdim=True).mT / 2,
+                -1,
+            )
+            @ values
+        ),
         "the square expanded": lambda queries, keys, values: (
             torch.softmax(queries @ keys.mT - keys.square().sum(-1).unsqueeze(-2) / 2, -1) @ values
         ),
@@ -224,6 +277,12 @@ UNUSUAL = {
     },
     "scaled_dot_product_attention": {
         "torch's": F.scaled_dot_product_attention,
+        "a root of a tensor": lambda queries, keys, values: (
+            torch.softmax(queries @ keys.mT / torch.sqrt(torch.tensor(queries.shape[-1])), -1) @ values
+        ),
+        "both scaled by the fourth root": lambda queries, keys, values: (
+            torch.softmax((queries / keys.shape[-1] ** 0.25) @ (keys / keys.shape[-1] ** 0.25).mT, -1) @ values
+        ),
         "queries scaled first": lambda queries, keys, values: (
             torch.softmax(queries * queries.shape[-1] ** -0.5 @ keys.mT, -1) @ values
         ),
@@ -248,11 +307,13 @@ UNUSUAL = {
         "einsum": lambda queries, keys, w_q, w_k, w: torch.einsum(
             "bqkh,h->bqk", torch.tanh((queries @ w_q.mT)[:, :, None] + (keys @ w_k.mT)[:, None]), w
         ),
+        "one matrix for both": additive_by_one_matrix,
         "tanh by exponentials": lambda queries, keys, w_q, w_k, w: (
             (2 * torch.sigmoid(2 * (F.linear(queries, w_q)[:, :, None] + F.linear(keys, w_k)[:, None])) - 1) @ w
         ),
     },
     "cosine_attention": {
+        "divided afterwards": cosines_divided_afterwards,
         "normalize": lambda queries, keys, values, temperature: F.scaled_dot_product_attention(
             F.normalize(queries, dim=-1), F.normalize(keys, dim=-1), values, scale=1 / temperature
         ),
@@ -272,7 +333,7 @@ SLOW = {
     "similarity": lambda query, keys: torch.stack(
         [sum(a * b for a, b in zip(query, key, strict=True)) for key in keys]
     ),
-    "scaled_dot_product_attention": query_by_query,
+    "scaled_dot_product_attention": pair_by_pair,
     "distance_attention": lambda queries, keys, values: by_loops(
         queries, keys, values, lambda q, k: -(math.dist(q.tolist(), k.tolist()) ** 2) / 2
     ),
@@ -280,6 +341,7 @@ SLOW = {
         queries, keys, values, lambda q, k: float(F.cosine_similarity(q, k, dim=0)) / temperature
     ),
     "additive_scores": additive_by_loops,
+    "softmax_jacobian": jacobian_entry_by_entry,
 }
 
 CUT_OFF = {

@@ -22,7 +22,7 @@ def uniform(rng: torch.Generator, low: float, high: float) -> float:
 
 
 def attention_cases(seed: int, width: int = 4) -> list[Case]:
-    """Draw queries, keys and values from a single pair to a batch; ``width`` is that of the keys in between."""
+    """Draw queries, keys and values from a single query to a batch; ``width`` is that of the keys in between."""
     rng = generator(seed)
 
     def case(leading: tuple[int, ...], n_query: int, n_key: int, d: int, d_v: int, shows: str) -> Case:
@@ -34,7 +34,7 @@ def attention_cases(seed: int, width: int = 4) -> list[Case]:
         return Case(inputs, shows)
 
     return [
-        case((), 1, 1, 2, 3, "one query, one key: the value itself"),
+        case((), 1, 3, 2, 2, "one query, 3 keys of width 2"),
         case((), 3, 3, width, 2, f"3 queries, 3 keys of width {width}"),
         case((), 2, 3, width, 5, f"2 queries, 3 keys of width {width}"),
         case((7,), 5, 3, width, 2, f"a batch of 7: 5 queries, 3 keys of width {width}"),

@@ -1,0 +1,213 @@
+"""What goes wrong when scores are made by a small network."""
+
+import torch
+
+from transformer_lab.course.exercise import Mistake
+
+
+def _hidden(queries, keys, w_q, w_k):
+    return (queries @ w_q.mT)[:, :, None, :] + (keys @ w_k.mT)[:, None, :, :]
+
+
+def no_tanh(queries, keys, w_q, w_k, w):
+    return _hidden(queries, keys, w_q, w_k) @ w
+
+
+def tanh_at_the_end(queries, keys, w_q, w_k, w):
+    return torch.tanh(_hidden(queries, keys, w_q, w_k) @ w)
+
+
+def tanh_before_adding(queries, keys, w_q, w_k, w):
+    return (torch.tanh(queries @ w_q.mT)[:, :, None, :] + torch.tanh(keys @ w_k.mT)[:, None, :, :]) @ w
+
+
+def multiplies_instead_of_adding(queries, keys, w_q, w_k, w):
+    return torch.tanh((queries @ w_q.mT)[:, :, None, :] * (keys @ w_k.mT)[:, None, :, :]) @ w
+
+
+def relu_instead_of_tanh(queries, keys, w_q, w_k, w):
+    return torch.relu(_hidden(queries, keys, w_q, w_k)) @ w
+
+
+def forgets_w(queries, keys, w_q, w_k, w):
+    return torch.tanh(_hidden(queries, keys, w_q, w_k)).sum(dim=-1)
+
+
+def weighed_but_not_added(queries, keys, w_q, w_k, w):
+    return torch.tanh(_hidden(queries, keys, w_q, w_k)) * w
+
+
+def w_on_the_left(queries, keys, w_q, w_k, w):
+    return w @ torch.tanh(_hidden(queries, keys, w_q, w_k))
+
+
+def query_i_with_key_i(queries, keys, w_q, w_k, w):
+    return torch.tanh(queries @ w_q.mT + keys @ w_k.mT) @ w
+
+
+def matrices_not_transposed(queries, keys, w_q, w_k, w):
+    return torch.tanh((queries @ w_q)[:, :, None, :] + (keys @ w_k)[:, None, :, :]) @ w
+
+
+def matrix_of_the_keys_not_transposed(queries, keys, w_q, w_k, w):
+    return torch.tanh((queries @ w_q.mT)[:, :, None, :] + (keys @ w_k)[:, None, :, :]) @ w
+
+
+def matrices_on_the_left(queries, keys, w_q, w_k, w):
+    return torch.tanh((w_q @ queries)[:, :, None, :] + (w_k @ keys)[:, None, :, :]) @ w
+
+
+def matrices_swapped(queries, keys, w_q, w_k, w):
+    return torch.tanh(_hidden(queries, keys, w_k, w_q)) @ w
+
+
+def rows_are_keys(queries, keys, w_q, w_k, w):
+    return (torch.tanh(_hidden(queries, keys, w_q, w_k)) @ w).mT
+
+
+def weights_instead_of_scores(queries, keys, w_q, w_k, w):
+    return torch.softmax(torch.tanh(_hidden(queries, keys, w_q, w_k)) @ w, dim=-1)
+
+
+MISTAKES = [
+    Mistake(
+        no_tanh,
+        "The tanh is missing. Without it a score is (something of the query) + (something of the key): the best key is "
+        "the same for every query.",
+        [
+            "Compare with the formula: w · tanh(W_q q + W_k k).",
+            "Between the sum and the product with `w` a step is missing.",
+            "`torch.tanh` of the sums.",
+        ],
+    ),
+    Mistake(
+        tanh_at_the_end,
+        "Every score is squeezed between -1 and 1: the tanh stands round the whole score. Look at the order: which "
+        "comes first, tanh or w?",
+        [
+            "In w · tanh(…), what is inside the tanh?",
+            "The tanh works on vectors of width d_h, before `w` makes one number of them.",
+            "tanh of the sums, then `@ w`.",
+        ],
+    ),
+    Mistake(
+        tanh_before_adding,
+        "The best key is the same for every query: the tanh is taken of each side before the two are added, so a score "
+        "falls apart into a part of the query and a part of the key. Look at what the tanh should see.",
+        [
+            "In tanh(W_q q + W_k k), which happens first?",
+            "Query and key have to meet *inside* the tanh.",
+            "Add first, then tanh.",
+        ],
+    ),
+    Mistake(
+        multiplies_instead_of_adding,
+        "Query and key are multiplied inside the tanh. This kind of attention is called additive: look at the sign "
+        "between them.",
+        [
+            "Compare with w · tanh(W_q q + W_k k).",
+            "Broadcasting works the same for + as for *.",
+            "Add.",
+        ],
+    ),
+    Mistake(
+        relu_instead_of_tanh,
+        "ReLU stands where the formula has tanh. It can work as attention too, but it is not what was asked for.",
+        [
+            "Which function stands in the formula?",
+            "It maps to between -1 and 1.",
+            "`torch.tanh`.",
+        ],
+    ),
+    Mistake(
+        forgets_w,
+        "The entries of each hidden vector are added up as they are: `w` is not used. It says how much each of them "
+        "counts, and is what the network learns.",
+        [
+            "Does `w` occur in the code? What does it do in w · tanh(…)?",
+            "A dot product with `w`: multiply entry by entry by `w`, then add.",
+            "`@ w` in place of the sum.",
+        ],
+    ),
+    Mistake(
+        weighed_but_not_added,
+        "A whole vector comes out for every pair: its entries have been multiplied by those of `w`, but nothing adds "
+        "them up. Look at the shape.",
+        [
+            "How many numbers should come out for each pair of query and key?",
+            "In w · tanh(…) the dot is a dot product: multiply, then add along the width.",
+            "`@ w` does both.",
+        ],
+    ),
+    Mistake(
+        w_on_the_left,
+        "`w @ …` meets the second-to-last axis of what stands on its right, that of the keys. That crashes, or, where "
+        "the numbers happen to fit, mixes keys with each other. Look at which side `w` stands on.",
+        [
+            "The hidden vectors have the shape (batch, n_query, n_key, d_h). Which axis should be gone at the end?",
+            "In a product with a vector on the right, the *last* axis of the left side goes.",
+            "tanh of the sums, then `@ w`.",
+        ],
+    ),
+    Mistake(
+        query_i_with_key_i,
+        "Query i is added to key i only: one score each, or a crash as soon as their numbers differ. Every query has "
+        "to meet every key. Look at the shapes that are added.",
+        [
+            "How many scores are there for 3 queries and 5 keys?",
+            "Broadcasting forms all pairs if each side has length 1 where the other has its own: (batch, n_query, 1, "
+            "d_h) and (batch, 1, n_key, d_h).",
+            "`[:, :, None, :]` for the queries, `[:, None, :, :]` for the keys.",
+        ],
+    ),
+    Mistake(
+        matrices_not_transposed,
+        "`w_q` has the shape (d_h, d_q), so the width of the queries meets d_h. That crashes, or, where the two are "
+        "equal, is silently wrong. Look at the shapes on both sides of the `@`.",
+        [
+            "(n_query, d_q) @ (d_h, d_q): which two numbers have to be equal in a matrix product?",
+            "The formula W_q q has q as a column. Here the queries are rows, so the matrix has to be turned.",
+            "`queries @ w_q.mT`, and the same for the keys.",
+        ],
+        also=[matrix_of_the_keys_not_transposed],
+    ),
+    Mistake(
+        matrices_on_the_left,
+        "With `w_q` on the left, d_q meets the *number* of queries. That crashes, or, where the two are equal, mixes "
+        "the queries with each other. Look at the shapes on both sides of the `@`.",
+        [
+            "(d_h, d_q) @ (n_query, d_q): which two numbers have to be equal in a matrix product?",
+            "W_q q stands for a single q, as a column. The queries here are rows: put them on the left.",
+            "`queries @ w_q.mT`, and the same for the keys.",
+        ],
+    ),
+    Mistake(
+        matrices_swapped,
+        "`w_q` and `w_k` have changed places. That crashes where the widths differ; where they do not, it is silently "
+        "wrong.",
+        [
+            "Which matrix has d_q columns?",
+            "`w_q` belongs to the queries.",
+            "`queries @ w_q.mT`, `keys @ w_k.mT`.",
+        ],
+    ),
+    Mistake(
+        rows_are_keys,
+        "The table has one row per key. It should have one row per query and one column per key.",
+        [
+            "What shape comes out for 3 queries and 5 keys?",
+            "Look at which side gets the extra axis where.",
+            "The queries vary along the second-to-last axis of the scores: `[:, :, None, :]` puts the keys' axis "
+            "behind it.",
+        ],
+    ),
+    Mistake(
+        weights_instead_of_scores,
+        "These are weights: they add up to 1. The scores before the softmax are asked for.",
+        [
+            "Is there a softmax in the code?",
+            "The function is called additive_*scores*.",
+            "Return what goes into the softmax.",
+        ],
+    ),
+]
