@@ -55,10 +55,10 @@ def test_code_that_catches_it_once_is_stopped_the_next_time():
 
 
 def test_code_that_comes_back_is_left_alone_then_and_later():
-    for _ in range(20):
-        with time_limit(0.02):
+    for _ in range(5):
+        with time_limit(1):
             spin(until=time.monotonic() + 0.01)
-    spin(until=time.monotonic() + 0.5)
+    spin(until=time.monotonic() + 1.2)
 
 
 def test_a_limit_that_falls_on_the_very_end_of_the_block_never_strikes_behind_it():
@@ -70,7 +70,7 @@ def test_a_limit_that_falls_on_the_very_end_of_the_block_never_strikes_behind_it
         except TookTooLong:
             continue
     spin(until=time.monotonic() + 0.5)
-    assert [thread for thread in threading.enumerate() if thread.name.endswith("(watch)")] == []
+    assert [thread.name for thread in threading.enumerate() if "(watch)" in thread.name] == []
 
 
 def test_an_error_inside_comes_through():

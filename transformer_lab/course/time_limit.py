@@ -24,7 +24,9 @@ def time_limit(seconds: float) -> Iterator[None]:
     if getattr(_limited, "now", False):
         yield
         return
-    thread, finished, lock = threading.get_ident(), threading.Event(), threading.Lock()
+    # Locks made in C: an exception that arrives inside one written in Python could leave it held.
+    thread, finished, sending, over = threading.get_ident(), False, threading.Lock(), threading.Lock()
+    over.acquire()
 
     def send(error: type[BaseException] | None) -> None:
         ctypes.pythonapi.PyThreadState_SetAsyncExc(
@@ -33,22 +35,24 @@ def time_limit(seconds: float) -> Iterator[None]:
 
     def watch() -> None:
         wait = seconds
-        while not finished.wait(wait):
-            with lock:
-                if not finished.is_set():
+        while not over.acquire(timeout=wait):
+            with sending:
+                if not finished:
                     send(TookTooLong)
             wait = 0.2  # and again, in case the code caught it and went on
 
     def stop() -> None:
-        with lock:
-            finished.set()
-            _limited.now = False
+        nonlocal finished
+        with sending:
+            finished = True
             send(None)  # one sent but not yet arrived must not surface in somebody else's code
+        _limited.now = False
+        if over.locked():
+            over.release()
 
-    watcher = threading.Thread(target=watch, daemon=True)
     _limited.now = True
-    watcher.start()
     try:
+        threading.Thread(target=watch, daemon=True).start()
         yield
     finally:
         try:
