@@ -135,25 +135,6 @@ def test_one_embedding_stays_one_through_saving_and_loading():
     assert torch.equal(loaded(SOURCE, TARGET), saved(SOURCE, TARGET))
 
 
-@pytest.mark.parametrize("learned", [False, True])
-def test_parameters_start_as_is_said(learned):
-    config = TransformerConfig(499, d_model=128, n_heads=4, d_ff=256, n_layers=1, learned_positions=learned)
-    model, tagger = Transformer(config), EncoderModel(config, n_outputs=100)
-    for module in [*model.modules(), *tagger.modules()]:
-        if isinstance(module, nn.Linear):
-            bound = (6 / (module.in_features + module.out_features)) ** 0.5
-            assert 0.95 * bound < module.weight.abs().max() <= bound
-            assert_close(module.weight.std(), torch.tensor(bound / 3**0.5), rtol=0.05, atol=0)
-            assert (module.bias == 0).all()
-        elif isinstance(module, nn.Embedding):
-            assert_close(module.weight.std(), torch.tensor(128**-0.5), rtol=0.05, atol=0)
-        elif isinstance(module, nn.LayerNorm):
-            assert (module.weight == 1).all()
-            assert (module.bias == 0).all()
-    if learned:
-        assert_close(model.encoder.positions.std(), torch.tensor(128**-0.5), rtol=0.05, atol=0)
-
-
 @variants
 def test_encoding_once_and_decoding_is_the_whole(others):
     model = drawn(small(**others))
