@@ -5,6 +5,7 @@ No output may depend on a token after it, or on padding; and it must depend on e
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from itertools import product
 from typing import NamedTuple
 
@@ -18,11 +19,19 @@ from transformer_lab.language_model import LanguageModel, LanguageModelConfig
 from transformer_lab.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
 from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
 
-PAD, SOURCE_PAD, UNUSED, VOCAB_SIZE, D_MODEL = 4, 9, 12, 13, 12
-# Each token occurs once in its sentence. One sentence is full; the others have padding after, before, or between.
-TARGET = torch.tensor([[1, 2, 3, 5, 6], [7, 0, 9, PAD, PAD], [PAD, PAD, 1, 3, 2], [8, PAD, 3, PAD, 1]])
-ENDING = torch.tensor([[1, 2, 3, 5, 6], [7, 0, 9, PAD, PAD], [1, 2, 0, 9, PAD], [8, PAD, PAD, PAD, PAD]])
-SOURCE = torch.tensor([[1, 2, 3, 4, 5, 6, 7], [4, 8, 3, 2, 9, 9, 9], [9, 9, 9, 1, 3, 2, 0], [9, 8, 9, 9, 3, 1, 9]])
+PAD, SOURCE_PAD, NEVER, UNUSED, VOCAB_SIZE, D_MODEL = 4, 9, 11, 12, 13, 12
+# Each token occurs once in its sentence. One sentence is full; the others have padding after, before, or between; in
+# the last two, source or target is nothing but padding.
+SOURCE = torch.tensor(
+    [[1, 2, 3, 4, 5, 6, 7], [4, 8, 3, 2, 9, 9, 9], [9, 9, 9, 1, 3, 2, 0], [9, 8, 9, 9, 3, 1, 9], 7 * [9], range(7)]
+)
+TARGET = torch.tensor(
+    [[1, 2, 3, 5, 6], [7, 0, 9, PAD, PAD], [PAD, PAD, 1, 3, 2], [8, PAD, 3, PAD, 1], [1, 8, 9, 7, 0], 5 * [PAD]]
+)
+ENDING = torch.tensor(
+    [[1, 2, 3, 5, 6], [7, 0, 9, PAD, PAD], [1, 2, 0, 9, PAD], [8, PAD, PAD, PAD, PAD], [1, 8, 9, 7, 0], 5 * [PAD]]
+)
+FULL = torch.tensor([[1, 2, 3, 5, 6], [PAD, 8, 9, 7, 0]])
 
 
 class Given(NamedTuple):
@@ -47,26 +56,36 @@ def transformers() -> Iterator[tuple[str, Model]]:
         "pre-norm": {"pre_norm": True},
         "learned positions": {"learned_positions": True},
         "pre-norm, learned positions": {"pre_norm": True, "learned_positions": True},
+        "Marian's": {"feed_forward": "silu", "output_bias": True, "hide_target_padding": False},
     }
     for name, others in variants.items():
         config = TransformerConfig(
             VOCAB_SIZE, d_model=D_MODEL, n_heads=3, d_ff=17, n_layers=2, max_length=11, dropout=0.0,
             source_pad_id=SOURCE_PAD, target_pad_id=PAD, **others,
         )  # fmt: skip
-        source, target = Given(SOURCE, SOURCE_PAD, only_past=False), Given(TARGET, PAD, only_past=True)
+        written = TARGET if config.hide_target_padding else ENDING
+        source, target = Given(SOURCE, SOURCE_PAD, only_past=False), Given(written, PAD, only_past=True)
         yield f"Transformer, {name}", Model(lambda config=config: Transformer(config), [source, target])
         yield f"EncoderModel, {name}", Model(lambda config=config: EncoderModel(config, n_outputs=5), [source])
 
 
 def language_models() -> Iterator[tuple[str, Model]]:
     positions, norms = ["learned", "sinusoidal", "rotary", "alibi", "none"], ["layer", "rms"]
-    for where, norm, feed_forward, n_kv_heads in product(positions, norms, ["relu", "gelu", "swiglu"], [None, 1]):
+    for where, norm, feed_forward, n_kv_heads in product(
+        positions, norms, ["relu", "gelu", "silu", "swiglu"], [None, 1]
+    ):
         config = LanguageModelConfig(
             VOCAB_SIZE, d_model=D_MODEL, n_heads=3, n_kv_heads=n_kv_heads, d_ff=17, n_layers=2, max_length=11,
             dropout=0.0, positions=where, norm=norm, feed_forward=feed_forward, pad_id=PAD,
         )  # fmt: skip
         name = f"LanguageModel, {where} positions, {norm} norm, {feed_forward}, {n_kv_heads or 'as many'} kv heads"
         yield name, Model(lambda config=config: LanguageModel(config), [Given(TARGET, PAD, only_past=True)])
+        if norm == "rms" and feed_forward == "swiglu":
+            unpadded = replace(config, pad_id=None)
+            yield (
+                f"LanguageModel without padding, {where} positions, {n_kv_heads or 'as many'} kv heads",
+                Model(lambda config=unpadded: LanguageModel(config), [Given(FULL, NEVER, only_past=True)]),
+            )
 
 
 def recurrent_models() -> Iterator[tuple[str, Model]]:
@@ -163,7 +182,7 @@ def test_more_padding_at_the_end_changes_nothing(model, training):
     assert_close(padded[:, : outputs.shape[1]], outputs)
 
 
-@pytest.mark.parametrize("model", [model for name, model in MODELS.items() if name.startswith("LanguageModel")])
+@pytest.mark.parametrize("model", [model for name, model in MODELS.items() if name.startswith("LanguageModel,")])
 @pytest.mark.parametrize("at", [0, 3])
 def test_more_padding_anywhere_changes_nothing_of_a_language_model(model, at):
     network = drawn(model.make())

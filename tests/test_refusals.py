@@ -24,6 +24,21 @@ REFUSED = {
     "Transformer(small).encoder.layers[0](torch.ones(2, 5, 13))": "d_model=12 wide; got shape (2, 5, 13)",
     "Transformer(replace(small, pre_norm=True)).decoder.layers[0](torch.ones(2, 5, 13), torch.ones(2, 5, 12))":
         "d_model=12 wide; got shape (2, 5, 13)",
+    "Transformer(small).decoder(tokens(2, 3), torch.ones(1, 5, 12))": "as many sentences as the tokens; got 1, 2",
+    "LanguageModel(text)(tokens(2, 12))": "1 to max_length=11 tokens; got 12",
+    "LanguageModel(text)(tokens(2, 3) + 12)": "from 0 to vocab_size − 1 = 12; got 13",
+    "LanguageModel(text)(tokens(2, 3).float())": "got torch.float32 of shape (2, 3)",
+    "LanguageModel(text)(tokens(3))": "got torch.int64 of shape (3,)",
+    "LanguageModel(text).blocks[0](torch.ones(2, 5, 13), None)": "x must be d_model=12 wide; got shape (2, 5, 13)",
+    "RecurrentTranslator(13, 11, 5)(tokens(2, 3), tokens(2, 0))": "tokens; got 0",
+    "RecurrentTranslator(13, 11, 5)(tokens(2, 3).float(), tokens(2, 3))": "got torch.float32 of shape (2, 3)",
+    "RecurrentTranslator(13, 11, 5)(tokens(2, 3), tokens(2, 3) + 10)": "from 0 to vocab_size − 1 = 10; got 11",
+    "MultiHeadAttention(12, 3)(*torch.ones(3, 2, 5, 13))": "query must be d_model=12 wide; got shape (2, 5, 13)",
+    "GroupedQueryAttention(12, 3, 1)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",
+    "FeedForward(12, 7)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",
+    "SwiGLU(12, 7)(torch.ones(5, 13))": "x must be d_model=12 wide; got shape (5, 13)",
+    "AdditiveAttention(12, 7, 5)(*torch.ones(3, 2, 5, 12))": "keys must be d_k=7 wide; got shape (2, 5, 12)",
+    "AdditiveAttention(7, 12, 5)(*torch.ones(3, 2, 5, 12))": "queries must be d_q=7 wide; got shape (2, 5, 12)",
     "replace(small, d_ff=0)": "d_ff must be positive; got d_ff=0",
     "replace(small, source_vocab_size=0)": "n_source_tokens must be positive; got n_source_tokens=0",
     "replace(small, source_vocab_size=10, source_pad_id=10)": "from 0 to 9; got source_pad_id=10",
@@ -32,12 +47,21 @@ REFUSED = {
     "Transformer(replace(small, n_heads=5))": "d_model=12, n_heads=5",
     "Transformer(replace(small, d_model=9))": "d=9",
     "Transformer(replace(small, dropout=1.5))": "1.5",
+    "Transformer(replace(small, attention_dropout=1.5))": "from 0 to 1; got dropout=1.5",
+    "LanguageModel(replace(text, attention_dropout=-0.1))": "from 0 to 1; got dropout=-0.1",
 }  # fmt: skip
 SETTING = f"""
 from dataclasses import replace
 import torch
+from transformer_lab.additive import AdditiveAttention
+from transformer_lab.feed_forward import FeedForward, SwiGLU
+from transformer_lab.language_model import LanguageModel
+from transformer_lab.language_model_config import LanguageModelConfig
+from transformer_lab.multi_head import GroupedQueryAttention, MultiHeadAttention
+from transformer_lab.recurrent import RecurrentTranslator
 from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
 small = TransformerConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
+text = LanguageModelConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
 apart = replace(small, source_vocab_size=10)
 tokens = lambda *shape: torch.ones(shape, dtype=torch.long)
 Transformer(small)(tokens(2, 3), tokens(2, 11))

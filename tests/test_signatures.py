@@ -5,7 +5,7 @@ from inspect import signature
 import pytest
 from torch import nn
 
-from transformer_lab import masks, multi_head, norms, positions
+from transformer_lab import additive, dot_product, masks, multi_head, norms, positions
 from transformer_lab.decoder import Decoder, DecoderLayer
 from transformer_lab.encoder import Encoder, EncoderLayer, PreNormEncoderLayer
 from transformer_lab.feed_forward import FeedForward, SwiGLU
@@ -28,6 +28,8 @@ CLASSES = {
     Decoder: (STACK, {"embedding", "layers"}, ["tokens", "memory", "mask", "memory_mask"]),
 }
 FUNCTIONS = {
+    dot_product.soft_lookup: ["query", "keys", "values"],
+    additive.additive_scores: ["queries", "keys", "w_q", "w_k", "w"],
     multi_head.split_heads: ["x", "n_heads"],
     multi_head.merge_heads: ["x"],
     multi_head.repeat_kv: ["x", "n_repeats"],
