@@ -3,7 +3,7 @@
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.drawing import generator, normal
-from transformer_lab.course.exercises.lookup.mistakes.soft_lookup import MISTAKES
+from transformer_lab.course.exercises.lookup.mistakes import matching, mixing
 from transformer_lab.dot_product import soft_lookup
 
 
@@ -34,5 +34,5 @@ SOFT_LOOKUP = Exercise(
         "Mixing is a weighted sum: multiply each row of `values` by its weight and add the rows up. A vector of n "
         "weights times an (n, d_v) matrix does just that.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*matching.MISTAKES, *mixing.MISTAKES],
 )

@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.drawing import generator, normal
-from transformer_lab.course.exercises.lookup.mistakes import softmax_shift, softmax_sum
+from transformer_lab.course.exercises.lookup.mistakes import softmax_exp, softmax_shift, softmax_sum
 
 
 def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
@@ -48,5 +48,5 @@ SOFTMAX = Exercise(
         "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row; `scores.max(dim=-1, keepdim=True)` "
         "would give a pair, the scores and where they are.",
     ],
-    mistakes=[*softmax_sum.MISTAKES, *softmax_shift.MISTAKES],
+    mistakes=[*softmax_exp.MISTAKES, *softmax_sum.MISTAKES, *softmax_shift.MISTAKES],
 )

@@ -7,7 +7,8 @@ from torch import Tensor
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.drawing import attention_cases, generator, uniform
-from transformer_lab.course.exercises.scaling.mistakes.cosine_attention import MISTAKES
+from transformer_lab.course.exercises.scaling.mistakes import cosine_attention as others
+from transformer_lab.course.exercises.scaling.mistakes import cosines
 
 
 def cosine_attention(
@@ -41,5 +42,5 @@ COSINE_ATTENTION = Exercise(
         "Normalise queries and keys along the last axis, then take the scores, `queries @ keys.mT`.",
         "Divide the scores by the temperature, and go on as ever: softmax over the keys, product with the values.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*cosines.MISTAKES, *others.MISTAKES],
 )

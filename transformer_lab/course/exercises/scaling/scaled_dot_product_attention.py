@@ -6,7 +6,7 @@ from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.drawing import attention_cases
-from transformer_lab.course.exercises.scaling.mistakes import divisor
+from transformer_lab.course.exercises.scaling.mistakes import divisor, width
 from transformer_lab.course.exercises.scaling.mistakes import scaled_dot_product_attention as others
 
 
@@ -34,5 +34,5 @@ SCALED_DOT_PRODUCT_ATTENTION = Exercise(
         "Divide the scores by √d_k, before the softmax. d_k is the width of the queries: `queries.shape[-1]`.",
         "The root of a Python number is `math.sqrt(d_k)` or `d_k ** 0.5`; the scores are `queries @ keys.mT`.",
     ],
-    mistakes=[*divisor.MISTAKES, *others.MISTAKES],
+    mistakes=[*divisor.MISTAKES, *width.MISTAKES, *others.MISTAKES],
 )

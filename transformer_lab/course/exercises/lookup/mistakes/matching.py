@@ -1,0 +1,99 @@
+"""What goes wrong when one query is looked up: with what is compared, and how scores become weights."""
+
+import torch
+
+from transformer_lab.course.exercise import Mistake
+
+
+def hard_lookup(query, keys, values):
+    return values[(keys @ query).argmax()]
+
+
+def scores_as_weights(query, keys, values):
+    return (keys @ query) @ values
+
+
+def divides_by_the_sum(query, keys, values):
+    scores = keys @ query
+    return (scores / scores.sum()) @ values
+
+
+def scores_the_values(query, keys, values):
+    return torch.softmax(values @ query, dim=0) @ values
+
+
+def scores_the_values_by_sums(query, keys, values):
+    return torch.softmax((values * query).sum(dim=-1), dim=0) @ values
+
+
+def query_times_columns(query, keys, values):
+    return torch.softmax(query @ keys, dim=0) @ values
+
+
+def matches_by_cosine(query, keys, values):
+    return torch.softmax(torch.cosine_similarity(query, keys, dim=-1), dim=0) @ values
+
+
+MISTAKES = [
+    Mistake(
+        hard_lookup,
+        "The one best value comes back: a hard lookup, as a dict does it. Here every value should take part, weighted "
+        "by how well its key matches.",
+        [
+            "What comes out when two keys match equally well?",
+            "Which function turns scores into weights that add up to 1?",
+            "softmax of the scores, then the sum of weight times value.",
+        ],
+    ),
+    Mistake(
+        scores_as_weights,
+        "The values are mixed by the raw scores. These may be negative and do not add up to 1, so the result is not an "
+        "average of the values. A step is missing between scoring and mixing.",
+        [
+            "With a single key, the result should be its value exactly. Is it?",
+            "What has to be true of weights in an average?",
+            "Put a softmax between the scores and the sum.",
+        ],
+    ),
+    Mistake(
+        divides_by_the_sum,
+        "The weights add up to 1, but those of keys with a negative score are negative: dividing by the sum is not a "
+        "softmax. Look at how scores become weights.",
+        [
+            "What happens for the scores 1 and -1?",
+            "Weights of an average are never negative.",
+            "Use `parts.softmax` on the scores.",
+        ],
+    ),
+    Mistake(
+        scores_the_values,
+        "The query is compared with the values: that crashes where their widths differ, and elsewhere finds values "
+        "that look like the question. Look at what the scores are made of.",
+        [
+            "In a dict, is the word looked for among the keys, or among what is stored under them?",
+            "The keys are there to be compared. Do they occur in the code at all?",
+            "Score the keys: `parts.similarity(query, keys)`.",
+        ],
+        also=[scores_the_values_by_sums],
+    ),
+    Mistake(
+        query_times_columns,
+        "`query @ keys` multiplies the query with the *columns* of `keys`. Each key is a row: this crashes, or, where "
+        "there are as many keys as entries, gives nonsense. Look at the order of that product.",
+        [
+            "(d,) @ (n, d): which two numbers would have to be equal?",
+            "With the keys on the left, (n, d) @ (d,), the widths meet.",
+            "`keys @ query`, or `parts.similarity(query, keys)`.",
+        ],
+    ),
+    Mistake(
+        matches_by_cosine,
+        "The match is measured by the cosine here: the lengths of query and keys have been divided away. The lookup "
+        "uses the plain dot product.",
+        [
+            "If the query is made 10 times longer, should the weights change? With the cosine they do not.",
+            "Which step divides by a length?",
+            "Score with `parts.similarity`.",
+        ],
+    ),
+]

@@ -1,0 +1,114 @@
+"""What goes wrong in a softmax at the exponential: with what makes the numbers positive."""
+
+import math
+
+import torch
+
+from transformer_lab.course.exercise import Mistake
+
+
+def no_exponential(scores):
+    return scores / scores.sum(dim=-1, keepdim=True)
+
+
+def no_exponential_over_everything(scores):
+    return scores / scores.sum()
+
+
+def no_exponential_shifted(scores):
+    shifted = scores - scores.amax(dim=-1, keepdim=True)
+    return shifted / shifted.sum(dim=-1, keepdim=True)
+
+
+def absolute_values(scores):
+    return scores.abs() / scores.abs().sum(dim=-1, keepdim=True)
+
+
+def squares(scores):
+    return scores**2 / (scores**2).sum(dim=-1, keepdim=True)
+
+
+def logarithm(scores):
+    return torch.log_softmax(scores, dim=-1)
+
+
+def exp_of_a_number(scores):
+    return math.exp(scores) / math.exp(scores).sum()  # type: ignore[attr-defined]
+
+
+def one_row_number_by_number(scores):
+    exponentials = [math.exp(s.detach()) for s in scores]
+    return torch.tensor([e / sum(exponentials) for e in exponentials])
+
+
+def array_of_numpy(scores):
+    import numpy as np  # which the lesson does not
+
+    x = scores.numpy()
+    exponentials = np.exp(x - x.max(axis=-1, keepdims=True))
+    return exponentials / exponentials.sum(axis=-1, keepdims=True)
+
+
+MISTAKES = [
+    Mistake(
+        no_exponential,
+        "Negative scores give negative weights, and a sum near 0 blows everything up: the scores themselves are "
+        "divided. Something has to make the numbers positive first.",
+        [
+            "What are the weights for the scores [1, -1]? What is wrong with them?",
+            "Which function maps every number to a positive one and keeps their order?",
+            "Take `torch.exp` first, then divide by the sum.",
+        ],
+        also=[no_exponential_over_everything, no_exponential_shifted],
+    ),
+    Mistake(
+        absolute_values,
+        "All weights are positive, but -2 gets as much as 2: the order of the scores is lost. Look for another way to "
+        "make the numbers positive.",
+        [
+            "What are the weights for the scores [2, -2]? Which of the two should be larger?",
+            "Which function maps every number to a positive one, and a larger one to a larger one?",
+            "`torch.exp` in place of the absolute value or the square.",
+        ],
+        also=[squares],
+    ),
+    Mistake(
+        logarithm,
+        "These are the logarithms of the weights: all negative. Their `exp` would add up to 1.",
+        [
+            "Can a weight be negative?",
+            "There is one function too few, or one too many.",
+            "Return exponentials divided by their sum, without a logarithm.",
+        ],
+    ),
+    Mistake(
+        exp_of_a_number,
+        "`math.exp` takes a single number, and `scores` is a tensor: it crashes. Look for the `exp` that takes a whole "
+        "tensor.",
+        [
+            "The functions of `math` know nothing of tensors. Which module has functions that do?",
+            "It has an `exp` of its own, which works on every entry.",
+            "`torch.exp(scores)`.",
+        ],
+    ),
+    Mistake(
+        one_row_number_by_number,
+        "Ordinary scores of a single row come out right. Several rows crash, because a row is not a number, and so do "
+        "scores of ±1000. Look for functions that take a whole tensor.",
+        [
+            "What is one `s` of `for s in scores` when there are 2 rows?",
+            "`torch.exp(scores)` takes every entry at once, and `.sum(dim=-1, keepdim=True)` adds up each row.",
+            "With these there is no loop. And for ±1000, subtract `scores.amax(dim=-1, keepdim=True)` first.",
+        ],
+    ),
+    Mistake(
+        array_of_numpy,
+        "An array of numpy comes out. A tensor is asked for: no gradient can pass through an array, so nothing before "
+        "this step could be trained. Look at where the tensor is left.",
+        [
+            "Which line turns the tensor into an array?",
+            "Each step has a function of the same name in torch: `exp`, `sum`, `amax`.",
+            "Leave `.numpy()` out, and write `torch.exp`, `dim` and `keepdim`.",
+        ],
+    ),
+]
