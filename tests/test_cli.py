@@ -25,8 +25,8 @@ def graded(monkeypatch):
     """Stand in for the grader, and note what it is asked for."""
     seen = []
 
-    def grade(paths, out, *, seed, seconds, memory_mb):
-        seen.append((paths, out, seed, seconds, memory_mb))
+    def grade(paths, out, *, lessons, seed, seconds, memory_mb):
+        seen.append((paths, out, lessons, seed, seconds, memory_mb))
         return "2 students, 1 lesson."
 
     module = ModuleType(GRADE)
@@ -60,13 +60,15 @@ def test_the_lesson_folder_that_is_missing_is_told_in_one_line(monkeypatch, tmp_
 
 def test_grade_has_limits_unless_told_otherwise(graded, capsys):
     assert main(["grade", "handed-in", "-o", "graded"]) == 0
-    assert graded == [([Path("handed-in")], Path("graded"), None, 10.0, 2048)]
+    assert graded == [([Path("handed-in")], Path("graded"), [], None, 10.0, 2048)]
     assert capsys.readouterr().out == "2 students, 1 lesson.\n"
 
 
 def test_grade_is_told_what_was_typed(graded):
-    main(["grade", "a.ipynb", "b", "--out", "graded", "--seed", "7", "--seconds", "2.5", "--memory", "512"])
-    assert graded == [([Path("a.ipynb"), Path("b")], Path("graded"), 7, 2.5, 512)]
+    lessons = ["--lesson", "01_lookup", "--lesson", "02_scaling"]
+    main(["grade", "a.ipynb", "b", "--out", "graded", *lessons, "--seed", "7", "--seconds", "2.5", "--memory", "512"])
+    paths = [Path("a.ipynb"), Path("b")]
+    assert graded == [(paths, Path("graded"), ["01_lookup", "02_scaling"], 7, 2.5, 512)]
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])

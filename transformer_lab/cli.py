@@ -38,7 +38,8 @@ def _grade(known: argparse.Namespace) -> None:
 
     if not known.seconds > 0 or not known.memory > 0:
         raise ValueError(f"limits are above 0; got --seconds {known.seconds:g} --memory {known.memory}")
-    print(grade(known.paths, known.out, seed=known.seed, seconds=known.seconds, memory_mb=known.memory))
+    limits = {"seconds": known.seconds, "memory_mb": known.memory}
+    print(grade(known.paths, known.out, lessons=known.lesson, seed=known.seed, **limits))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -61,6 +62,8 @@ def _parser() -> argparse.ArgumentParser:
     paths = "a notebook, or a folder with a folder of notebooks for each student"
     grade.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
     grade.add_argument("-o", "--out", required=True, type=Path, help="the folder that gradebook and feedback go to")
+    lesson = "grade this lesson only, such as 01_lookup; may be given again (default: all that are there)"
+    grade.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     grade.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a new, secret one)")
     limits = grade.add_argument_group("limits of one exercise")
     limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")

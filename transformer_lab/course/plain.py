@@ -85,7 +85,7 @@ def unpack(data: bytes) -> Any:
 
         def walk(item: Any) -> Any:
             if not isinstance(item, dict):
-                if type(item) in JSON_TYPES and to_plain(item) == item:
+                if type(to_plain(item)) is type(item) and type(item) in JSON_TYPES:
                     return item
                 raise NotPlain(f"a bare {type(item).__name__}")
             [(kind, content)] = item.items()

@@ -8,6 +8,6 @@ from transformer_lab.course.grading.jail import Jail
 
 @pytest.fixture(scope="module")
 def jail() -> Iterator[Jail]:
-    """A jail with short patience; starting one takes seconds, so a module's tests share it."""
-    with Jail(Limits(seconds=2.0, memory_mb=512)) as jail:
+    """A jail with patience for a busy machine; starting one takes seconds, so a module's tests share it."""
+    with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
         yield jail

@@ -1,9 +1,14 @@
 """Notebooks as learners hand them in."""
 
-from collections.abc import Mapping, Sequence
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import nbformat
+import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_lab.course.exercises import every_exercise, exercises_of
@@ -22,6 +27,8 @@ from transformer_lab.course.notebook import check, compare, hint, parts, solutio
 STUB = "def {name}(*arguments):\n    raise NotImplementedError\n"
 RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
 SEED = 20_170_612
+
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits this; the README of grading says so")
 
 
 def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequence[str] = ()) -> list[dict[str, str]]:
@@ -55,3 +62,42 @@ def grade_cells(jail: Jail, code: Sequence[Mapping[str, str]], name: str, seed: 
 def grade_answer(jail: Jail, source: str, name: str = "softmax", seed: int = SEED) -> Graded:
     """Grade an answer that is all there is in its notebook."""
     return grade_cells(jail, [{"id": name, "source": source}], name, seed)
+
+
+def inside(body: str) -> str:
+    """Write an answer that does something first and is right otherwise."""
+    lines = "\n".join(f"    {line}" for line in body.splitlines())
+    imports = "import os, sys, time, ctypes, signal, socket, threading, subprocess"
+    return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
+
+
+def still_works(jail: Jail) -> bool:
+    """Tell whether a right answer passes."""
+    return grade_answer(jail, RIGHT["softmax"]).verdict.passed
+
+
+@contextlib.contextmanager
+def hurried(jail: Jail, seconds: float = 1.0) -> Iterator[None]:
+    """Have little patience for a while."""
+    patient = jail.limits
+    jail.limits = replace(patient, seconds=seconds)
+    try:
+        yield
+    finally:
+        jail.limits = patient
+
+
+def children(process: int) -> list[int]:
+    """List the processes that a process has started or adopted; Linux only."""
+    return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+
+
+def nest(folder: Path, depth: int) -> None:
+    """Make folders within folders; no path leads to the innermost."""
+    here = os.open(folder, os.O_RDONLY)
+    for _ in range(depth):
+        os.mkdir("a", dir_fd=here)
+        deeper = os.open("a", os.O_RDONLY, dir_fd=here)
+        os.close(here)
+        here = deeper
+    os.close(here)

@@ -1,5 +1,6 @@
 import os
 import threading
+from io import FileIO
 
 import pytest
 
@@ -10,16 +11,16 @@ def through_a_pipe(payload: bytes, at_most: int) -> bytes:
     reading, writing = os.pipe()
 
     def write() -> None:
-        with open(writing, "wb", buffering=0) as file:
-            frames.send_raw(file.fileno(), payload)
+        with FileIO(writing, "w") as pipe:
+            frames.send_raw(pipe, payload)
 
     writer = threading.Thread(target=write)
     writer.start()
-    try:
-        return frames.receive(reading, at_most)
-    finally:
-        os.close(reading)
-        writer.join()
+    with FileIO(reading, "r") as pipe:
+        try:
+            return frames.receive(pipe, at_most)
+        finally:
+            writer.join()
 
 
 @pytest.mark.parametrize("payload", [b"", b"x", bytes(range(256)) * 10_000])

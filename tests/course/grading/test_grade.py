@@ -1,4 +1,6 @@
+import contextlib
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +9,14 @@ import pytest
 
 from tests.course.grading.handed_in import RIGHT, cells, hand_in
 from transformer_lab.course.exercises import exercises_of
-from transformer_lab.course.grading.grade import grade
-from transformer_lab.course.grading.jail import JailBroken
+from transformer_lab.course.grading.grade import caution, grade
+from transformer_lab.course.grading.interpreter import JailBroken
+from transformer_lab.course.grading.jail import Jail
 
 CORE = {lesson: sum(e.points for e in exercises_of(lesson) if not e.stretch) for lesson in ("01_lookup", "02_scaling")}
 STRETCH = {lesson: sum(e.points for e in exercises_of(lesson) if e.stretch) for lesson in CORE}
 MISTAKEN = {**RIGHT, "softmax": "def softmax(scores): return torch.softmax(scores, dim=0)"}
-LOOPS = {"similarity": "def similarity(query, keys):\n    while True: pass"}
+EXITS = {"similarity": "import os\ndef similarity(query, keys): os._exit(3)"}
 
 
 @pytest.fixture(scope="module")
@@ -24,11 +27,18 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
         hand_in(folder / "ada" / f"{lesson}.ipynb", cells(RIGHT, lesson))
     hand_in(folder / "ben" / "01_lookup.ipynb", cells(MISTAKEN))
     hand_in(folder / "ben" / "01_lookup-1.ipynb", cells({}))
-    hand_in(folder / "<b>eve" / "01_lookup.ipynb", cells(LOOPS))
+    hand_in(folder / "<b>eve" / "01_lookup.ipynb", cells(EXITS))
     (folder / "=cmd").mkdir()
     (folder / "=cmd" / "01_lookup.ipynb").write_bytes(b"\x00garbage")
-    grade([folder], folder / "results", seconds=1.0)
+    grade([folder], folder / "results", seconds=60.0)
     return folder / "results"
+
+
+@pytest.fixture
+def one_jail(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> Jail:
+    """Have all gradings share a jail, since starting one takes seconds."""
+    monkeypatch.setattr("transformer_lab.course.grading.grade.Jail", lambda limits: contextlib.nullcontext(jail))
+    return jail
 
 
 def results(out: Path) -> dict[str, Any]:
@@ -55,8 +65,8 @@ def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: P
 def test_the_results_record_how_they_came_about(graded: Path):
     told = results(graded)
     assert 0 <= told["seed"] < 2**31
-    assert {"date", "versions", "limits", "protection", "platform"} <= told.keys()
-    assert told["limits"]["seconds"] == 1.0
+    assert {"date", "versions", "limits", "guards", "platform"} <= told.keys()
+    assert told["limits"]["seconds"] == 60.0
 
 
 def test_every_status_is_told_with_its_reason(graded: Path):
@@ -69,7 +79,7 @@ def test_every_status_is_told_with_its_reason(graded: Path):
 
 def test_of_two_notebooks_of_a_lesson_the_better_one_counts(graded: Path):
     page = (graded / "feedback" / "ben.html").read_text("utf-8")
-    assert page.count("Another notebook of this lesson has more points") == 1
+    assert page.count("Another notebook of this lesson counts") == 1
 
 
 def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path):
@@ -79,7 +89,7 @@ def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path
     assert "A hint" in pages["ben.html"] and mistake.hints[0].split("`")[0] in pages["ben.html"]
     assert "A hint" not in pages["ada.html"]
     assert "&lt;b&gt;eve" in pages["b_eve.html"] and "<b>eve" not in pages["b_eve.html"]
-    assert "no answer within 1 s" in pages["b_eve.html"]
+    assert "ended the process with exit 3" in pages["b_eve.html"]
     assert "The file is damaged" in pages["cmd.html"] and "Not handed in." in pages["cmd.html"]
 
 
@@ -91,8 +101,8 @@ def verdicts(out: Path) -> list[Any]:
     ]
 
 
-def test_two_graders_agree_given_the_same_seed(graded: Path, tmp_path: Path):
-    wrong = {**RIGHT, "similarity": "def similarity(query, keys): return keys @ query + 1"}
+def test_two_graders_agree_given_the_same_seed(one_jail: Jail, tmp_path: Path):
+    wrong = {"softmax": RIGHT["softmax"], "similarity": "def similarity(query, keys): return keys @ query + 1"}
     path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells(wrong))
     for seed, out in ((7, "one"), (7, "two"), (8, "three")):
         grade([path], tmp_path / out, seed=seed)
@@ -101,18 +111,63 @@ def test_two_graders_agree_given_the_same_seed(graded: Path, tmp_path: Path):
     assert results(tmp_path / "one")["seed"] == 7
 
 
-def test_a_seed_of_its_own_is_drawn_for_every_grading(graded: Path, tmp_path: Path):
+def test_a_seed_of_its_own_is_drawn_for_every_grading(one_jail: Jail, graded: Path, tmp_path: Path):
     path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])
     grade([path], tmp_path / "out")
     assert results(tmp_path / "out")["seed"] != results(graded)["seed"]
 
 
-def test_a_second_grading_replaces_the_first(tmp_path: Path):
+def test_a_second_grading_replaces_the_first(one_jail: Jail, tmp_path: Path):
     out = tmp_path / "out"
     for student in ("ada", "ben"):
         told = grade([hand_in(tmp_path / student / "01_lookup.ipynb", [])], out)
         assert f"{student}: 0 of {CORE['01_lookup']} points" in told
         assert [path.name for path in (out / "feedback").iterdir()] == [f"{student}.html"]
+
+
+def test_only_the_lessons_asked_for_are_graded_and_nobody_is_forgotten(one_jail: Jail, tmp_path: Path):
+    hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    hand_in(tmp_path / "eve" / "02_scaling.ipynb", [])
+    told = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"])
+    assert "Graded 1 notebook of 2 students: 01_lookup (1)." in told
+    assert f"eve: 0 of {CORE['01_lookup']} points" in told
+    assert "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
+
+
+GUARDED = {"own_user": True, "landlock": 7, "seccomp": True}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+@pytest.mark.parametrize(
+    ("guards", "says"),
+    [
+        ({}, ""),
+        ({"own_user": False}, ""),
+        ({"landlock": 0}, "can read what every user can."),
+        ({"own_user": False, "landlock": 5}, "can end your programs."),
+        ({"own_user": False, "landlock": 0}, "can read, change and delete your files and end your programs."),
+        (
+            {"own_user": False, "landlock": 0, "seccomp": False},
+            "can read, change and delete your files, end your programs and use the network.",
+        ),
+    ],
+)
+def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str, Any], says: str):
+    assert says in caution(GUARDED | guards) and bool(says) == bool(caution(GUARDED | guards))
+
+
+def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys, "platform", "darwin")
+    assert "use the network and take all memory." in caution({"own_user": False, "landlock": 0, "seccomp": False})
+
+
+def test_the_caution_comes_before_anything_runs(
+    one_jail: Jail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+):
+    monkeypatch.setattr(one_jail, "guards", GUARDED | {"landlock": 0})
+    monkeypatch.setattr("transformer_lab.course.grading.grade.assess", lambda *_: pytest.fail(caplog.text))
+    with pytest.raises(pytest.fail.Exception, match="Caution: on this system"):
+        grade([hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
 
 
 def test_nothing_else_is_ever_overwritten(tmp_path: Path):
@@ -126,10 +181,15 @@ def test_nothing_else_is_ever_overwritten(tmp_path: Path):
 
 @pytest.mark.parametrize(
     ("options", "says"),
-    [({"seed": -1}, "seed=-1"), ({"seconds": 0}, "seconds=0"), ({"memory_mb": -5}, "memory_mb=-5")],
+    [
+        ({"seed": -1}, "seed=-1 should be"),
+        ({"seconds": 0}, "seconds=0 should be"),
+        ({"memory_mb": -5}, "memory_mb=-5 should be"),
+        ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 01_lookup, "),
+    ],
 )
 def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], says: str):
-    with pytest.raises(ValueError, match=f"{says} should be"):
+    with pytest.raises(ValueError, match=says):
         grade([tmp_path], tmp_path / "out", **options)
 
 

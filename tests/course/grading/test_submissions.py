@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.grading.handed_in import cells, hand_in
-from transformer_lab.course.grading import submissions
+from tests.course.grading.handed_in import cells, hand_in, nest
+from transformer_lab.course.grading import submissions, tidy
 from transformer_lab.course.grading.submissions import Submission, find
 
 
@@ -85,6 +85,8 @@ def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
         (bytes(range(256)), "is no JSON"),
         (b'{"nbformat": 4, "cells": [', "is no JSON"),
         (b"[" * 1_000_000, "is no JSON"),
+        (b"[" * 990 + b"]" * 990, "The file is damaged"),
+        (b'{"nbformat": ' + b"9" * 5000 + b"}", "The file is damaged"),
         (b"[1, 2]", "but no notebook"),
         (b'{"nbformat": 4}', "but no notebook"),
         (b'{"nbformat": 4, "cells": [3]}', "but no notebook"),
@@ -115,6 +117,36 @@ def test_too_much_code_says_so(tmp_path: Path):
     assert find([path])[0].problem == "The notebook holds more than 1 million characters of code."
 
 
+def test_too_many_cells_say_so(tmp_path: Path):
+    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", [{"id": "", "source": ""}] * (submissions.MOST_CELLS + 1))
+    assert find([path])[0].problem == "The notebook has 5001 cells of code; at most 5000 are read."
+
+
+def test_too_many_notebooks_keep_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(submissions, "MOST_NOTEBOOKS", 2)
+    for number in range(4):
+        hand_in(tmp_path / "ada" / f"01_lookup-{number}.ipynb", [])
+    found = find([tmp_path])
+    assert [submission.path.name for submission in found] == ["01_lookup-0.ipynb", "01_lookup-1.ipynb", "ada"]
+    assert found[-1].problem == "4 notebooks are in this folder: only the first 2 were looked at."
+
+
+@pytest.mark.skipif(os.mkdir not in os.supports_dir_fd, reason="no folders too deep for a path can be made here")
+def test_folders_in_folders_are_not_followed_for_ever(tmp_path: Path):
+    hand_in(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
+    nest(tmp_path / "ada", 1100)
+    assert told(find([tmp_path])) == {("ada", "01_lookup", False)}
+    tidy.remove(str(tmp_path / "ada"))
+
+
+@pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])
+def test_any_name_of_a_cell_can_be_read(tmp_path: Path, name: object):
+    path = tmp_path / "01_lookup.ipynb"
+    path.write_text(json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "id": name}]}))
+    [cell] = submissions.read_cells(path)
+    assert len(cell["id"]) <= 100
+
+
 def test_a_notebook_of_another_course_says_so(tmp_path: Path):
     path = hand_in(tmp_path / "ada" / "cooking.ipynb", [{"id": "", "source": "1 + 1"}])
     assert "no lesson of the course" in find([tmp_path])[0].problem
@@ -142,6 +174,9 @@ def test_paths_that_hold_nothing_are_named(tmp_path: Path):
         find([tmp_path])
 
 
-def test_a_name_that_cannot_be_written_down_is_mended(tmp_path: Path):
-    for name in ("\udcff", "a\nb", "  "):
-        assert submissions._clean(name).encode() and "\n" not in submissions._clean(name)
+@pytest.mark.parametrize(
+    ("name", "written"),
+    [("\udcff", "?"), ("a\nb", "a_b"), ("  ", "_"), ("../a\\b", ".._a_b"), ("\x1b[2J", "_[2J"), ("e\u0301", "é")],
+)
+def test_a_name_that_cannot_be_written_down_is_mended(name: str, written: str):
+    assert submissions.clean(name) == written

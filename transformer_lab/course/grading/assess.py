@@ -9,6 +9,7 @@ from transformer_lab.course.exercise import Exercise, Verdict
 from transformer_lab.course.exercises import every_exercise, exercises_of
 from transformer_lab.course.explain import explain_crash
 from transformer_lab.course.grading.confine import Limits
+from transformer_lab.course.grading.endings import in_words
 from transformer_lab.course.grading.jail import Jail, Outcome
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.judge import behaviour, judge
@@ -87,7 +88,7 @@ def where(exercise: Exercise) -> dict[str, str]:
 def verdict_on(exercise: Exercise, outcome: Outcome, seed: int, limits: Limits) -> Verdict:
     """Judge what came out of the jail; it may be anything."""
     if outcome.answer is None:
-        return Verdict(exercise.name, "crashed", _in_words(outcome.how, limits))
+        return Verdict(exercise.name, "crashed", in_words(outcome.how, limits))
     try:
         if "missing" in outcome.answer:
             return Verdict(exercise.name, "not_started", f"No cell defines `{exercise.name}`.")
@@ -106,23 +107,3 @@ def _readable(message: str) -> str:
     """Keep a message to a length that can be read and to characters that can be written."""
     shortened = message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + " …"
     return shortened.encode("utf-8", "replace").decode()
-
-
-def _in_words(how: str, limits: Limits) -> str:
-    """Tell the learner why there is no answer."""
-    if how in ("time", "SIGXCPU"):
-        return f"Stopped: no answer within {limits.seconds:g} s. Does a loop in it ever end?"
-    if how == "size":
-        return f"Stopped: it gave back more than {limits.answer_mb} MB."
-    if how == "nursery":
-        return "It ended, or kept busy, the process that looked after it."
-    if how == "exit 0":
-        return "What came back cannot be read. Does your code write to files or pipes that it did not open?"
-    if how.startswith("exit "):
-        return f"Your code ended the process with {how} before there was an answer. Is there an `exit` in it?"
-    reason = {
-        "SIGSEGV": "it broke into memory that is not its own, or a recursion went too deep",
-        "SIGKILL": "it killed itself, or the machine ran out of memory",
-        "SIGXFSZ": f"it wrote a file of more than {limits.file_mb} MB",
-    }.get(how, "something in it ended the process")
-    return f"The process was ended by {how}: {reason}."

@@ -9,12 +9,16 @@ import site
 import sys
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
-from transformer_lab.course.grading import landlock
+from transformer_lab.course.grading import landlock, seccomp
 
 FIRST_USER = 1_879_048_192
 """From here on no system gives ids to anybody (systemd.io/UIDS-GIDS); a process's own number is added."""
-NO_NEW_PRIVILEGES, KEEP_CAPABILITIES, DIE_WITH_PARENT = 38, 8, 1  # man 2 prctl
+NO_NEW_PRIVILEGES, KEEP_CAPABILITIES, DIE_WITH_PARENT, DUMPABLE, SUBREAPER = 38, 8, 1, 4, 36  # man 2 prctl
+LARGEST = 1_000_000
+"""More than any limit needs, and little enough for every system call."""
+NO_GUARDS = {"own_user": False, "landlock": 0, "seccomp": False}
 READ_EVERYTHING = 1 << 2  # CAP_DAC_READ_SEARCH
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
@@ -42,8 +46,8 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if not value > 0 or not math.isfinite(value):
-                raise ValueError(f"{name}={value} should be a number above 0")
+            if not 0 < value <= LARGEST:
+                raise ValueError(f"{name}={value} should be a number above 0 and not above {LARGEST:,}")
 
     @property
     def patience(self) -> float:
@@ -51,8 +55,13 @@ class Limits:
         return self.seconds + 1.0
 
 
-def confine(limits: Limits, folder: str) -> None:
-    """Leave this process, for good, what its limits and its own empty folder allow."""
+def confine(limits: Limits, folder: str) -> dict[str, Any]:
+    """Leave this process, for good, what its limits and its own empty folder allow.
+
+    Returns:
+        What guards the rest of the machine from it, beyond limits: whether it became a user of its own
+        (``own_user``), the version of ``landlock`` that holds it, and whether ``seccomp`` does.
+    """
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder)
     bounds = {
@@ -61,21 +70,34 @@ def confine(limits: Limits, folder: str) -> None:
         "RLIMIT_FSIZE": limits.file_mb << 20,
         "RLIMIT_NOFILE": limits.open_files,
     }
+    guards: dict[str, Any] = dict(NO_GUARDS)
     if sys.platform == "linux":
+        _be_the_first_to_go()
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
-        running = _tasks_of_this_user()
         bounds["RLIMIT_AS"] = mapped + (limits.memory_mb << 20)
-        bounds["RLIMIT_NPROC"] = limits.processes + (0 if become_nobody(os.getpid(), folder) else running)
+        running = _tasks_of_this_user()
+        guards["own_user"] = become_nobody(os.getpid(), folder)
+        bounds["RLIMIT_NPROC"] = limits.processes + (0 if guards["own_user"] else running)
         prctl(DIE_WITH_PARENT, signal.SIGKILL)
         prctl(NO_NEW_PRIVILEGES, 1)
-        if landlock.version():
+        guards["landlock"] = landlock.version()
+        if guards["landlock"]:
             landlock.confine(readable=[*_python(), *DEVICES], writable=[folder, "/dev/null"])
+        guards["seccomp"] = seccomp.close_doors()
     if sys.platform != "win32":
         import resource
 
         for name, most in bounds.items():
             with contextlib.suppress(OSError, ValueError):  # already lower, or not to be had on this system
                 resource.setrlimit(getattr(resource, name), (most, most))
+    return guards
+
+
+def _be_the_first_to_go() -> None:
+    """Where memory runs out, let Linux end this process, and none of the innocent ones."""
+    prctl(DUMPABLE, 1)  # else its files in /proc are root's
+    with contextlib.suppress(OSError):
+        Path("/proc/self/oom_score_adj").write_text("1000")
 
 
 def user_for(pid: int) -> int:
@@ -84,7 +106,7 @@ def user_for(pid: int) -> int:
 
 
 def become_nobody(pid: int, folder: str) -> bool:
-    """Become a user that nobody else is; whoever is not root stays who they are.
+    """Become a user that nobody else is; whoever is not root, or is alone in a container, stays who they are.
 
     A Python that lies where only root can read (as in ``/root``) still has to be read: then the right to read
     anything is kept, and it is left to Landlock to narrow it.
@@ -100,6 +122,7 @@ def become_nobody(pid: int, folder: str) -> bool:
         os.setresgid(user, user, user)
         os.setresuid(user, user, user)
     except OSError:  # a container that knows no other users
+        _set_capabilities(0)
         return False
     _set_capabilities(0 if all(os.access(path, os.R_OK) for path in needed) else READ_EVERYTHING)
     return True

@@ -42,7 +42,7 @@ def file_names(students: Sequence[str]) -> dict[str, str]:
     names: dict[str, str] = {}
     taken: set[str] = set()
     for student in sorted(students):
-        stem = re.sub(r"[^\w.-]+", "_", student).strip("._")[:80] or "student"
+        stem = re.sub(r"[^\w.-]+", "_", student).strip("._")[:60] or "student"
         if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # devices, to Windows
             stem = f"_{stem}"
         name, number = f"{stem}.html", 2
@@ -68,11 +68,12 @@ def page(student: str, works: Sequence[Work], lessons: Sequence[str]) -> str:
 
 
 def _notebook(work: Work, is_counted: bool) -> list[str]:
-    name = html.escape(work.submission.path.name.encode("utf-8", "replace").decode())
-    head = f"<h2>{name}</h2>"
+    head = f"<h2>{html.escape(work.submission.file)}</h2>"
     if work.submission.problem:
         return [head, Panel("It could not be graded", work.submission.problem, "bad")._repr_html_()]
-    other = "" if is_counted else "<p>Another notebook of this lesson has more points, and counts instead.</p>"
+    other = (
+        "" if is_counted else "<p>Another notebook of this lesson counts instead: it has as many points or more.</p>"
+    )
     return [head, other, *(part for one in work.graded for part in _exercise(one))]
 
 

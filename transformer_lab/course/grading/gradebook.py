@@ -15,6 +15,7 @@ import torch
 from transformer_lab.course.exercises import LESSONS, exercises_of
 from transformer_lab.course.grading.assess import Work
 from transformer_lab.course.grading.confine import Limits
+from transformer_lab.course.grading.submissions import printable
 
 KIND = "transformer-lab grading"
 """By this a folder of results is recognised."""
@@ -69,20 +70,27 @@ def table(students: Mapping[str, Sequence[Work]]) -> pd.DataFrame:
         columns = [f"{lesson}: {exercise.name}" for lesson in lessons for exercise in exercises_of(lesson)]
         rows.append(
             {
-                "student": f"'{student}" if student[0] in "=+-@" else student,  # a formula, to a spreadsheet
+                "student": _no_formula(student),
                 **{column: points.get(column, 0) for column in columns},
                 "points": sum(w.points for w in counts.values()),
                 "of": reachable(lessons),
                 "bonus": sum(w.bonus for w in counts.values()),
-                "remarks": " ".join(f"{w.submission.path.name}: {w.submission.problem}" for w in works if not w.graded),
+                "remarks": _no_formula(" ".join(_remark(work) for work in works if work.submission.problem)),
             }
         )
     return pd.DataFrame(rows)
 
 
-def write(
-    out: Path, students: Mapping[str, Sequence[Work]], seed: int, limits: Limits, protection: dict[str, Any]
-) -> None:
+def _no_formula(text: str) -> str:
+    """Keep a spreadsheet from executing what a student has called a file."""
+    return f"'{text}" if text[:1] in tuple("=+-@") else text
+
+
+def _remark(work: Work) -> str:
+    return f"{work.submission.file}: {work.submission.problem}"
+
+
+def write(out: Path, students: Mapping[str, Sequence[Work]], seed: int, limits: Limits, guards: dict[str, Any]) -> None:
     """Write ``gradebook.csv`` and ``results.json``."""
     results = {
         "kind": KIND,
@@ -91,7 +99,7 @@ def write(
         "versions": {"transformer-lab": _version(), "torch": torch.__version__, "python": python_version()},
         "platform": platform(),
         "limits": asdict(limits),
-        "protection": protection,
+        "guards": guards,
         "students": {student: [_told(work) for work in works] for student, works in sorted(students.items())},
     }
     out.mkdir(parents=True, exist_ok=True)
@@ -109,7 +117,7 @@ def _version() -> str:
 
 def _told(work: Work) -> dict[str, Any]:
     return {
-        "notebook": str(work.submission.path).encode("utf-8", "replace").decode(),
+        "notebook": printable(str(work.submission.path)),
         "lesson": work.submission.lesson,
         "problem": work.submission.problem,
         "exercises": [
@@ -131,11 +139,13 @@ def _told(work: Work) -> dict[str, Any]:
 def summary(out: Path, students: Mapping[str, Sequence[Work]]) -> str:
     """Say in a few lines what was graded, and what could not be."""
     works = [work for everything in students.values() for work in everything]
-    lines = [f"Graded {_count(len(works), 'notebook')} of {_count(len(students), 'student')}."]
+    counts = [f"{lesson} ({sum(w.submission.lesson == lesson for w in works)})" for lesson in lessons_of(students)]
+    told = f"Graded {_count(len(works), 'notebook')} of {_count(len(students), 'student')}"
+    lines = [f"{told}: {', '.join(counts)}." if counts else f"{told}."]
     for row in table(students).to_dict("records") if len(students) <= FEW else []:
         bonus = f" and {row['bonus']} bonus" if row["bonus"] else ""
         lines.append(f"  {row['student']}: {row['points']} of {row['of']} points{bonus}")
-    lines += [f"  {w.submission.path}: {w.submission.problem}" for w in works if w.submission.problem]
+    lines += [f"  {printable(str(w.submission.path))}: {w.submission.problem}" for w in works if w.submission.problem]
     return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
 
 

@@ -1,67 +1,53 @@
-"""The process that the jail's processes come from: it has imported torch, and forks one child per job.
+"""The process that the jail's processes come from: it has imported torch, and forks a keeper for each job.
 
-It runs in a fresh interpreter that sees a copy of the few modules a job needs, and holds nothing secret. Where
-processes cannot be forked safely (macOS, Windows) it does a single job itself.
+It runs in a fresh interpreter that sees a copy of the few modules a job needs. No job passes through its own memory:
+what one learner handed in would still lie there when the next one's code gets its copy. Where processes cannot be
+forked safely (macOS, Windows) it does a single job itself.
 """
 
 import contextlib
 import json
 import os
-import select
-import signal
 import sys
 import tempfile
 import threading
-import time
+from io import FileIO
 from pathlib import Path
-from typing import NoReturn
+from typing import Any
 
 import torch
 
-from transformer_lab.course.grading import confine, frames, landlock, worker
-from transformer_lab.course.grading.confine import Limits
-from transformer_lab.course.plain import pack, unpack
-
-LARGEST_JOB = 1 << 30
-SUBREAPER, DUMPABLE = 36, 4  # man 2 prctl
+from transformer_lab.course.grading import confine, frames, keeper, worker
 
 
 def main(folder: str, forks: bool) -> None:
-    """Answer the jobs that come on standard input, on standard output, until it is closed.
+    """Do the jobs that come on standard input, and answer on standard output, until the input is closed.
 
     Args:
         folder: Where the processes may have their own folders.
-        forks: Whether to fork a child per job; else it does a single job itself.
+        forks: Whether to fork a keeper per job; else a single job is done here.
     """
-    jobs, answers = os.dup(0), os.dup(1)
-    if sys.platform == "win32":
-        import msvcrt
-
-        for stream in (jobs, answers):
-            msvcrt.setmode(stream, os.O_BINARY)
+    jobs, answers = FileIO(os.dup(0), "r"), FileIO(os.dup(1), "w")
     nothing = os.open(os.devnull, os.O_RDWR)
     os.dup2(nothing, 0)
     os.dup2(nothing, 1)
     _forget_the_course()
     if forks:
-        confine.prctl(SUBREAPER, 1)  # what a job leaves behind becomes ours, and can be ended
-        confine.prctl(DUMPABLE, 0)  # its memory is not for the same user to look into
+        confine.prctl(confine.SUBREAPER, 1)  # what a keeper leaves behind becomes ours, and can be ended
+        confine.prctl(confine.DUMPABLE, 0)  # its memory is not for the same user to look into
         _warm_up()
-    ready = {"own_user": forks and _can_become_nobody(folder), "landlock": landlock.version()}
-    frames.send(answers, json.dumps(ready).encode())
+    frames.send(answers, json.dumps(_guards(folder)).encode())
     os.dup2(nothing, 2)
-    with contextlib.suppress(frames.Broken):
-        while True:
-            request = unpack(frames.receive(jobs, LARGEST_JOB))
-            limits = Limits(**request["limits"])
-            with tempfile.TemporaryDirectory(dir=folder, ignore_cleanup_errors=True) as own_folder:
-                if not forks:
-                    os.close(jobs)
-                    frames.send(answers, _work(request["job"], limits, own_folder))
-                    return
-                how, answer = _look_after(request["job"], limits, own_folder)
-            frames.send(answers, how.encode())
-            frames.send(answers, answer)
+    with contextlib.suppress(frames.Broken):  # nobody asks any more
+        while frames.receive(jobs, len(frames.ANNOUNCEMENT)):
+            if not forks:
+                keeper.do_here(jobs, answers, folder)
+                return
+            process = keeper.fork(lambda: keeper.keep(jobs, answers, folder))
+            if os.waitpid(process, 0)[1] != 0:
+                keeper.end_descendants()
+                frames.send(answers, b"keeper")
+                frames.send(answers, b"")
 
 
 def _forget_the_course() -> None:
@@ -86,111 +72,22 @@ def _warm_up() -> None:
             thread.join()  # a process with threads should not fork
 
 
-def _can_become_nobody(folder: str) -> bool:
-    with tempfile.TemporaryDirectory(dir=folder) as own_folder:
-        child = os.fork()
-        if child == 0:
-            try:
-                os._exit(0 if confine.become_nobody(os.getpid(), own_folder) else 1)
-            finally:
-                os._exit(1)
-        return os.waitpid(child, 0)[1] == 0
+def _guards(folder: str) -> dict[str, Any]:
+    """Find out what guards the machine from a confined process, by confining one.
 
-
-def _work(job: worker.Job, limits: Limits, folder: str) -> bytes:
-    """Do a job within the limits."""
-    try:
-        confine.confine(limits, folder)
-        return pack(worker.do(job))
-    except BaseException as error:  # for want of memory, mostly
-        return pack({"crash": {"type": type(error).__name__, "message": ""}})
-
-
-def _look_after(job: worker.Job, limits: Limits, folder: str) -> tuple[str, bytes]:
-    """Do a job in a child, wait no longer than agreed, and leave nothing of it running."""
+    Raises:
+        SystemExit: It cannot be confined; it has said why on standard error.
+    """
+    if sys.platform != "linux":
+        return dict(confine.NO_GUARDS)
+    own_folder = tempfile.mkdtemp(dir=folder)
     reading, writing = os.pipe()
-    child = os.fork()
-    if child == 0:
-        _be_the_child(job, limits, folder, writing)
+    limits = confine.Limits()
+    child = keeper.fork(lambda: os.write(writing, json.dumps(confine.confine(limits, own_folder)).encode()))
     os.close(writing)
-    try:
-        answer, how = _listen(child, reading, time.monotonic() + limits.patience, limits.answer_mb << 20)
-    finally:
-        os.close(reading)
-        status = _end(child)
-    if how == "exit":
-        signalled = os.WIFSIGNALED(status)
-        how = signal.Signals(os.WTERMSIG(status)).name if signalled else f"exit {os.WEXITSTATUS(status)}"
-    return how, answer
-
-
-def _be_the_child(job: worker.Job, limits: Limits, folder: str, writing: int) -> NoReturn:
-    try:
-        os.setsid()
-        os.dup2(writing, 3)
-        os.closerange(4, 1 << 16)
-        frames.send_raw(3, _work(job, limits, folder))
-        os._exit(0)
-    finally:
-        os._exit(1)
-
-
-def _listen(child: int, reading: int, deadline: float, at_most: int) -> tuple[bytes, str]:
-    """Collect what the child says until it ends: on its own (``exit``), or for being too slow or too loud."""
-    answer = bytearray()
-    open_end = True
-    while time.monotonic() < deadline:
-        ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        ready = open_end and select.select([reading], [], [], 0 if ended else 0.02)[0]
-        if ready:
-            piece = os.read(reading, 1 << 20)
-            open_end = bool(piece)
-            answer += piece
-            if len(answer) > at_most:
-                return b"", "size"
-        elif ended:
-            return bytes(answer), "exit"
-        elif not open_end:
-            time.sleep(0.001)
-    return b"", "time"
-
-
-def _end(child: int) -> int:
-    """Kill the child and whatever it started, wherever that has gone; give the child's exit status."""
-    os.kill(child, signal.SIGKILL)
-    _, status = os.waitpid(child, 0)
-    while descendants := _descendants(os.getpid()):  # orphans among them: they have become ours
-        _kill_all_of(confine.user_for(child))
-        for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, so that none forks while others are killed
-            for process in descendants:
-                with contextlib.suppress(ProcessLookupError, PermissionError):
-                    os.kill(process, number)
-        with contextlib.suppress(ChildProcessError):
-            while os.waitpid(-1, os.WNOHANG)[0]:
-                pass
-    return status
-
-
-def _kill_all_of(user: int) -> None:
-    """Kill every process of a user at once, which no fork can outrun; only root can."""
-    if os.geteuid() != 0:
-        return
-    killer = os.fork()
-    if killer == 0:
-        try:
-            os.setresuid(user, user, user)
-            os.kill(-1, signal.SIGKILL)
-        finally:
-            os._exit(0)
-    os.waitpid(killer, 0)
-
-
-def _descendants(ancestor: int) -> list[int]:
-    parents: dict[int, int] = {}
-    for stat in Path("/proc").glob("[0-9]*/stat"):
-        with contextlib.suppress(OSError, ValueError, IndexError):
-            parents[int(stat.parent.name)] = int(stat.read_text(errors="replace").rpartition(")")[2].split()[1])
-    found = [ancestor]
-    for process in found:
-        found += [child for child, parent in parents.items() if parent == process]
-    return found[1:]
+    with open(reading, "rb") as said:
+        guards = said.read()
+    if os.waitpid(child, 0)[1] != 0:
+        raise SystemExit(1)
+    os.rmdir(own_folder)
+    return dict(json.loads(guards))

@@ -6,6 +6,7 @@ one, and all that is needed is the text of the code cells.
 
 import json
 import os
+import unicodedata
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,10 +14,16 @@ from typing import Any
 
 from transformer_lab.course.exercises import LESSONS, exercises_of
 
-LARGEST_NOTEBOOK = 32 << 20
+LARGEST_NOTEBOOK = 16 << 20
 """Bytes: with many pictures, an honest notebook has a few million."""
 MOST_CODE = 1 << 20
 """Characters in all code cells together."""
+MOST_CELLS = 5000
+LONGEST_ID = 100
+MOST_NOTEBOOKS = 50
+"""In a student's folder; all others would wait for hours."""
+DEEPEST = 8
+"""So many folders within folders are looked into."""
 
 
 class Unreadable(ValueError):
@@ -40,6 +47,11 @@ class Submission:
     lesson: str = ""
     cells: Sequence[dict[str, str]] = field(default_factory=list)
     problem: str = ""
+
+    @property
+    def file(self) -> str:
+        """The file's name, fit to be written down."""
+        return clean(self.path.name)
 
 
 def find(paths: Sequence[Path], ignore: Path | None = None) -> list[Submission]:
@@ -72,14 +84,18 @@ def _in_folder(folder: Path, ignore: Path | None) -> Iterator[Submission]:
         yield _submission(path, _student(path))
     for student in sorted(path for path in folder.iterdir() if _is_folder(path, ignore)):
         theirs = sorted(_below(student, ignore))
-        yield from (_submission(path, _clean(student.name)) for path in theirs)
+        yield from (_submission(path, clean(student.name)) for path in theirs[:MOST_NOTEBOOKS])
+        if len(theirs) > MOST_NOTEBOOKS:
+            left = f"{len(theirs)} notebooks are in this folder: only the first {MOST_NOTEBOOKS} were looked at."
+            yield Submission(clean(student.name), student, problem=left)
         if not theirs and not own:
-            yield Submission(_clean(student.name), student, problem="There is no notebook in this folder.")
+            yield Submission(clean(student.name), student, problem="There is no notebook in this folder.")
 
 
 def _below(folder: Path, ignore: Path | None) -> Iterator[Path]:
     for here, folders, files in os.walk(folder):
-        folders[:] = [name for name in folders if _is_folder(Path(here, name), ignore)]
+        depth = len(Path(here).relative_to(folder).parts)
+        folders[:] = [name for name in folders if depth < DEEPEST and _is_folder(Path(here, name), ignore)]
         yield from (Path(here, name) for name in files if name.endswith(".ipynb") and not name.startswith("."))
 
 
@@ -96,13 +112,18 @@ def _student(path: Path) -> str:
     """
     lesson = lesson_by_name(path)
     before = path.stem.partition(lesson)[0].strip(" _-.") if lesson else path.stem
-    return _clean(before or path.resolve().parent.name)
+    return clean(before or path.resolve().parent.name)
 
 
-def _clean(name: str) -> str:
-    """Make a name from the file system one that can be written down; it never is a path."""
-    printable = name.encode("utf-8", "replace").decode()
-    return "".join(c if c.isprintable() and c not in "/\\" else "_" for c in printable).strip() or "_"
+def clean(name: str) -> str:
+    """Make a name from the file system one that can be written down anywhere; it never is a path."""
+    return printable(name).replace("/", "_").replace("\\", "_").strip() or "_"
+
+
+def printable(text: str) -> str:
+    """Keep what every file, page and terminal shows as it is: bytes that are no text go, and so do control codes."""
+    composed = unicodedata.normalize("NFC", text.encode("utf-8", "replace").decode())
+    return "".join(c if c.isprintable() else "_" for c in composed)
 
 
 def lesson_by_name(path: Path) -> str:
@@ -144,16 +165,20 @@ def read_cells(path: Path) -> list[dict[str, str]]:
         notebook = json.loads(path.read_bytes())
     except OSError as error:
         raise Unreadable(f"The file cannot be read: {error.strerror}.") from error
-    except (ValueError, RecursionError) as error:
-        if isinstance(error, Unreadable):
-            raise
+    except Unreadable:
+        raise
+    except Exception as error:  # no JSON, no text, too deep, too large for memory
         raise Unreadable("The file is damaged: it is no JSON, which every notebook is.") from error
     try:
-        if notebook["nbformat"] != 4:
-            raise Unreadable(f"The notebook has the format {str(notebook['nbformat'])[:20]}; only 4 can be read.")
+        if type(version := notebook["nbformat"]) is int and version != 4:
+            raise Unreadable(f"The notebook has the format {version}; only 4 can be read.")
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    except (KeyError, TypeError, AttributeError) as error:
+    except Unreadable:
+        raise
+    except Exception as error:  # it can be any JSON
         raise Unreadable("The file is damaged: it is JSON, but no notebook.") from error
+    if len(cells) > MOST_CELLS:
+        raise Unreadable(f"The notebook has {len(cells)} cells of code; at most {MOST_CELLS} are read.")
     if sum(len(cell["source"]) for cell in cells) > MOST_CODE:
         raise Unreadable(f"The notebook holds more than {MOST_CODE >> 20} million characters of code.")
     return cells
@@ -162,4 +187,5 @@ def read_cells(path: Path) -> list[dict[str, str]]:
 def _cell(cell: dict[str, Any]) -> dict[str, str]:
     source, metadata = cell["source"], cell.get("metadata", {})
     text = source if isinstance(source, str) else "".join(source)
-    return {"id": str(cell.get("id") or metadata.get("id", "")), "source": text}  # Colab keeps ids in the metadata
+    name = cell.get("id") or metadata.get("id")  # Colab keeps ids in the metadata
+    return {"id": name[:LONGEST_ID] if isinstance(name, str) else "", "source": text}

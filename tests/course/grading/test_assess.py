@@ -1,0 +1,111 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from transformer_lab.course.exercise import Verdict
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.grading.assess import Graded, Work, assess, verdict_on, where
+from transformer_lab.course.grading.confine import Limits
+from transformer_lab.course.grading.jail import Jail, Outcome
+from transformer_lab.course.grading.submissions import Submission
+from transformer_lab.course.judge import behaviour
+
+SOFTMAX = every_exercise()["softmax"]
+
+
+def verdict(answer: Any, how: str = "exit 0") -> Verdict:
+    return verdict_on(SOFTMAX, Outcome(answer, how, 0.1), 7, Limits())
+
+
+def test_observations_that_are_those_of_the_reference_pass():
+    assert verdict({"observations": behaviour(SOFTMAX, 7).expected}).passed
+
+
+def test_observations_on_the_cases_of_another_seed_do_not():
+    assert verdict({"observations": behaviour(SOFTMAX, 8).expected}).status == "wrong"
+
+
+def test_observations_of_a_mistake_name_it():
+    mistake, observed = behaviour(SOFTMAX, 7).mistakes[0]
+    assert verdict({"observations": observed}).mistake == mistake.name
+
+
+@pytest.mark.parametrize(
+    ("answer", "status"),
+    [
+        ({}, "crashed"),
+        ({"observations": 3}, "crashed"),
+        ({"observations": []}, "crashed"),
+        ({"observations": [3]}, "crashed"),
+        ({"observations": [{"error": 3}]}, "crashed"),
+        ({"observations": [{"error": {"type": "NotImplementedError"}}]}, "not_started"),
+        ({"observations": [{"output": {"a": [1]}}] * 8}, "wrong"),
+        ({"observations": [{"error": {"type": "X", "message": "<script>" * 10**6}}]}, "crashed"),
+        ({"crash": None}, "crashed"),
+        ({"crash": {"type": ["x"] * 10**6, "message": {}}}, "crashed"),
+        ({"missing": True}, "not_started"),
+        (None, "crashed"),
+    ],
+)
+def test_made_up_answers_break_nothing(answer: Any, status: str):
+    assert verdict(answer).status == status
+
+
+def test_no_answer_is_told_by_how_the_process_ended():
+    assert "ended by SIGSEGV" in verdict(None, "SIGSEGV").message
+
+
+class FakeJail(Jail):
+    """Notes the jobs it gets, and says what it was told to say."""
+
+    def __init__(self, answer: Any) -> None:
+        super().__init__(Limits())
+        self.answer = answer
+        self.jobs: list[dict[str, Any]] = []
+
+    def run(self, job: dict[str, Any]) -> Outcome:
+        self.jobs.append(job)
+        return Outcome(self.answer, "exit 0", 0.25)
+
+
+SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
+
+
+def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
+    jail = FakeJail({"missing": True})
+    work = assess(SUBMISSION, jail, 1234567)
+    assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in work.graded]
+    for job in jail.jobs:
+        assert job.keys() == {"name", "cells", "cases", "seconds", "library"}
+        assert job["name"] not in job["library"] and len(job["library"]) == len(every_exercise()) - 1
+        assert "1234567" not in str(job)
+
+
+def test_what_a_learner_wrote_comes_back_short_and_printable():
+    jail = FakeJail({"crash": {"type": "E", "message": "\ud800" * 10**5}})
+    for one in assess(SUBMISSION, jail, 7).graded:
+        assert len(one.verdict.message) < 5000 and one.verdict.message.encode()
+        assert (one.points, one.seconds) == (0, 0.25)
+
+
+def test_what_cannot_be_read_is_not_run():
+    jail = FakeJail({})
+    assert assess(Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), jail, 7).graded == []
+    assert jail.jobs == []
+
+
+def test_points_and_bonus_are_added_up_apart():
+    exercises = every_exercise()
+    done = {"softmax": "passed", "distance_attention": "passed", "similarity": "wrong"}
+    work = Work(SUBMISSION, [Graded(exercises[name], Verdict(name, how, ""), 0.1) for name, how in done.items()])  # type: ignore[arg-type]
+    assert exercises["distance_attention"].stretch and not exercises["softmax"].stretch
+    assert (work.points, work.bonus) == (exercises["softmax"].points, exercises["distance_attention"].points)
+
+
+@pytest.mark.parametrize("name", every_exercise())
+def test_the_jail_is_told_where_to_find_a_piece(name: str):
+    exercise = every_exercise()[name]
+    told = where(exercise)
+    assert told in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
+    assert not told.get("module", "").startswith("transformer_lab.course")

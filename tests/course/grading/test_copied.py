@@ -1,0 +1,23 @@
+from pathlib import Path
+
+from transformer_lab.course.grading.copied import JAILED, copy_course
+
+
+def test_of_the_course_the_copy_holds_what_is_listed_and_nothing_else(tmp_path: Path):
+    copy_course(tmp_path)
+    copies = (tmp_path / "transformer_lab" / "course").rglob("*")
+    names = {path.relative_to(tmp_path / "transformer_lab" / "course").with_suffix("") for path in copies}
+    assert {name.as_posix() for name in names} == {*JAILED, "grading"}
+
+
+def test_the_model_library_comes_along_and_the_command_line_does_not(tmp_path: Path):
+    copy_course(tmp_path)
+    top = {path.name for path in (tmp_path / "transformer_lab").iterdir()}
+    assert {"__init__.py", "dot_product.py", "course"} <= top
+    assert not {"cli.py", "__pycache__"} & top
+
+
+def test_anybody_may_read_the_copy_and_nobody_may_change_it(tmp_path: Path):
+    copy_course(tmp_path)
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        assert path.stat().st_mode & 0o077 == (0o055 if path.is_dir() else 0o044)
