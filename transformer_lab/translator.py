@@ -1,6 +1,7 @@
-"""A trained translator: text in, text out. Its folder holds everything that is needed to use it."""
+"""Translators: text in, text out. The folder of one that was trained holds everything that is needed to use it."""
 
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
@@ -12,7 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from transformer_lab.data.batches import pad
-from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, load_tokenizer
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.decoding import greedy_decode
 from transformer_lab.training.checkpoint import PARAMETERS, load_parameters, read
 from transformer_lab.transformer import Transformer, TransformerConfig
@@ -20,39 +21,29 @@ from transformer_lab.transformer import Transformer, TransformerConfig
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
 
-class Translator:
-    """A Transformer and the tokenizer that its source and target share.
+class TextTranslator(ABC):
+    """A Transformer that takes and gives texts; its subclasses say how texts become tokens.
 
     Args:
         model: The model, on the device where it works.
-        tokenizer: Makes token ids of texts, and texts of token ids.
+        bos_id: The token that begins a translation.
+        eos_id: The token that ends one.
     """
 
-    def __init__(self, model: Transformer, tokenizer: Tokenizer) -> None:
-        self.model, self.tokenizer = model, tokenizer
+    def __init__(self, model: Transformer, bos_id: int, eos_id: int) -> None:
+        self.model, self.bos_id, self.eos_id = model, bos_id, eos_id
 
-    @classmethod
-    def load(cls, folder: Path, device: torch.device | str = "cpu") -> "Translator":
-        """Load a translator from its folder.
+    @abstractmethod
+    def encode_source(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
 
-        Raises:
-            ValueError: Something in the folder is missing or damaged.
-        """
-        missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS) if not (folder / name).is_file()]
-        if missing:
-            raise ValueError(f"{folder} holds no trained model: {', '.join(missing)} not found")
-        try:
-            model = Transformer(TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8"))))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{folder / CONFIG} describes no model of ours: {error}") from error
-        load_parameters(model, read(folder / PARAMETERS)[0], folder / PARAMETERS)
-        return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
+    @abstractmethod
+    def encode_target(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
 
-    def save_description(self, folder: Path) -> None:
-        """Write what a folder needs beside the parameters, which training writes itself."""
-        folder.mkdir(parents=True, exist_ok=True)
-        (folder / CONFIG).write_text(json.dumps(asdict(self.model.config), indent=2) + "\n", "utf-8")
-        self.tokenizer.save(str(folder / TOKENIZER))
+    @abstractmethod
+    def decode(self, ids: list[int]) -> str:
+        """Make a text of the token ids of a translation, leaving out what stands for no text."""
 
     @property
     def device(self) -> torch.device:
@@ -63,14 +54,6 @@ class Translator:
     def longest(self) -> int:
         """How many tokens a text may have: as many as the model takes, less the one that ends or begins it."""
         return self.model.config.max_length - 1
-
-    def encode_source(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
-        return np.asarray([*self.tokenizer.encode(text).ids[: self.longest], EOS_ID])
-
-    def encode_target(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
-        return np.asarray([BOS_ID, *self.tokenizer.encode(text).ids[: self.longest], EOS_ID])
 
     @torch.no_grad()
     def translate(self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64) -> Iterator[str]:
@@ -96,7 +79,56 @@ class Translator:
     def _translate_batch(self, texts: Sequence[str], max_length: int) -> list[str]:
         translations = [""] * len(texts)
         if full := [i for i, text in enumerate(texts) if text]:
-            source = pad([self.encode_source(texts[i]) for i in full], PAD_ID).to(self.device)
-            for i, ids in zip(full, greedy_decode(self.model, source, BOS_ID, EOS_ID, max_length), strict=True):
-                translations[i] = self.tokenizer.decode(ids.tolist()).strip()
+            source = pad([self.encode_source(texts[i]) for i in full], self.model.config.source_pad_id).to(self.device)
+            written = greedy_decode(self.model, source, self.bos_id, self.eos_id, max_length)
+            for i, ids in zip(full, written.tolist(), strict=True):
+                translations[i] = self.decode(ids).strip()
         return translations
+
+
+class Translator(TextTranslator):
+    """A Transformer trained here, and the tokenizer that its source and target share.
+
+    Args:
+        model: The model, on the device where it works.
+        tokenizer: Makes token ids of texts, and texts of token ids.
+    """
+
+    def __init__(self, model: Transformer, tokenizer: Tokenizer) -> None:
+        super().__init__(model, BOS_ID, EOS_ID)
+        self.tokenizer = tokenizer
+
+    @classmethod
+    def load(cls, folder: Path, device: torch.device | str = "cpu") -> "Translator":
+        """Load a translator from its folder.
+
+        Raises:
+            ValueError: Something in the folder is missing or damaged.
+        """
+        missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS) if not (folder / name).is_file()]
+        if missing:
+            raise ValueError(f"{folder} holds no trained model: {', '.join(missing)} not found")
+        try:
+            model = Transformer(TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8"))))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{folder / CONFIG} describes no model of ours: {error}") from error
+        load_parameters(model, read(folder / PARAMETERS)[0], folder / PARAMETERS)
+        return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
+
+    def save_description(self, folder: Path) -> None:
+        """Write what a folder needs beside the parameters, which training writes itself."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONFIG).write_text(json.dumps(asdict(self.model.config), indent=2) + "\n", "utf-8")
+        self.tokenizer.save(str(folder / TOKENIZER))
+
+    def encode_source(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
+        return np.asarray([*self.tokenizer.encode(text).ids[: self.longest], EOS_ID])
+
+    def encode_target(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
+        return np.asarray([BOS_ID, *self.tokenizer.encode(text).ids[: self.longest], EOS_ID])
+
+    def decode(self, ids: list[int]) -> str:
+        """Make a text of the token ids of a translation, leaving out what stands for no text."""
+        return self.tokenizer.decode(ids)
