@@ -5,19 +5,19 @@ indirectly, so that a learner's process holds none. Cases come in as plain data,
 """
 
 import contextlib
-import math
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_lab.course import stand_ins
 from transformer_lab.course.crash import describe
-from transformer_lab.course.plain import to_plain
-from transformer_lab.course.surroundings import silence, usual_torch
+from transformer_lab.course.inside import taken_from_notebook
+from transformer_lab.course.plain import same, to_plain
+from transformer_lab.course.surroundings import kept_warnings, silence, usual_torch
 from transformer_lab.course.time_limit import TookTooLong, time_limit
 
 Observations = dict[str, Any]
@@ -49,22 +49,24 @@ class Case:
     draws: int = 0
 
 
-def call(attempt: Callable[..., Any], case: Case) -> Observations:
-    """Call the attempt as the case says.
+def call(attempt: Any, case: Case) -> Observations:
+    """Call the attempt, which may be anything, as the case says.
 
     Whatever goes wrong inside becomes an observation; only ``TookTooLong`` and a Ctrl-C pass through.
     """
     look = {"function": _call_function, "module": _call_module, "sampler": _call_sampler}[case.how]
     try:
-        with usual_torch():
-            return look(attempt, case)
+        with usual_torch(), kept_warnings() as warned:
+            seen = look(attempt, case)
     except (TookTooLong, KeyboardInterrupt):
         raise
     except BaseException as error:  # sys.exit() in an attempt is one more way to fail
-        return {"error": describe(error, attempt)}
+        seen = {"error": describe(error, attempt)}
+    seen["remarks"] = {**seen.get("remarks", {}), **taken_from_notebook(attempt), "warned": warned}
+    return seen
 
 
-def call_all(attempt: Callable[..., Any], cases: list[Case], seconds: float) -> list[Observations]:
+def call_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observations]:
     """Call the attempt on the cases in turn, stopping at the first that outlasts the time they share.
 
     What the attempt prints is shown for the first case only.
@@ -79,11 +81,12 @@ def call_all(attempt: Callable[..., Any], cases: list[Case], seconds: float) -> 
     except TookTooLong:
         if time.monotonic() < deadline:  # it is an outer limit's
             raise
-        observed.append({"error": {"type": "TookTooLong", "message": f"no answer within {seconds:g} s"}})
+        message = f"no answer within {seconds:g} s for all cases together"
+        observed.append({"error": {"type": "TookTooLong", "message": message}})
     return observed
 
 
-def _call_function(attempt: Callable[..., Any], case: Case) -> Observations:
+def _call_function(attempt: Any, case: Case) -> Observations:
     inputs, keywords = _fresh(case.inputs), _fresh(case.keywords)
     started = time.perf_counter()
     output = to_plain(attempt(*inputs.values(), **keywords))
@@ -94,19 +97,19 @@ def _call_function(attempt: Callable[..., Any], case: Case) -> Observations:
         "changed": [
             name
             for name, value in {**inputs, **keywords}.items()
-            if not stand_ins.is_description(originals[name]) and not _same(to_plain(value), originals[name])
+            if not stand_ins.is_description(originals[name]) and not same(to_plain(value), originals[name])
         ],
     }
     with silence():
         again, leaves, differentiable = _call_again(attempt, case)
-    seen["repeatable"] = _same(to_plain(again), output, tolerance=1e-4)  # torch may take another kernel for gradients
+    seen["repeatable"] = same(to_plain(again), output, tolerance=1e-4)  # torch may take another kernel for gradients
     if case.gradients:
         seen["gradients"] = _gradients(again, leaves)
     seen["remarks"] = {"seconds": seconds, "differentiable": differentiable}
     return seen
 
 
-def _call_again(attempt: Callable[..., Any], case: Case) -> tuple[Any, dict[str, Tensor], bool | None]:
+def _call_again(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor], bool | None]:
     """Call with gradients wanted: the output, the inputs to find gradients at, and whether any can reach them."""
     inputs = _fresh(case.inputs)
     leaves = {n: t.requires_grad_() for n, t in inputs.items() if isinstance(t, Tensor) and t.is_floating_point()}
@@ -119,7 +122,7 @@ def _call_again(attempt: Callable[..., Any], case: Case) -> tuple[Any, dict[str,
     return output, leaves, (isinstance(output, Tensor) and output.requires_grad) if leaves else None
 
 
-def _call_module(attempt: Callable[..., nn.Module], case: Case) -> Observations:
+def _call_module(attempt: Any, case: Case) -> Observations:
     module = attempt(**case.arguments)
     parameters = dict(module.named_parameters())
     seen: Observations = {"parameters": {name: list(p.shape) for name, p in parameters.items()}}
@@ -139,13 +142,12 @@ def _call_module(attempt: Callable[..., nn.Module], case: Case) -> Observations:
     return seen
 
 
-def _call_sampler(attempt: Callable[..., Tensor], case: Case) -> Observations:
+def _call_sampler(attempt: Any, case: Case) -> Observations:
     """Draw from every row many times, in one call on repeated rows; samples are judged by how often they come."""
-    (name, rows), *others = case.inputs.items()
-    tiled = {name: rows.repeat_interleave(case.draws, dim=0), **dict(others)}
+    rows, inputs = next(iter(case.inputs.values())), tiled(case)
 
     def draw(seed: int) -> Tensor:
-        return attempt(*_fresh(tiled).values(), **_fresh(case.keywords), generator=torch.Generator().manual_seed(seed))
+        return attempt(*_fresh(inputs).values(), **_fresh(case.keywords), generator=torch.Generator().manual_seed(seed))
 
     before, started = torch.get_rng_state(), time.perf_counter()
     samples = draw(0)
@@ -161,9 +163,18 @@ def _call_sampler(attempt: Callable[..., Tensor], case: Case) -> Observations:
         [torch.bincount(row, minlength=rows.shape[1]) / case.draws for row in samples.view(len(rows), case.draws)]
     )
     seen["draws"] = case.draws
-    seen["repeatable"] = _same(samples, draw(0))
-    seen["varies_with_seed"] = not _same(samples, draw(1))
+    with silence():
+        seen["repeatable"] = same(samples, draw(0))
+        seen["varies_with_seed"] = not same(samples, draw(1))
     return seen
+
+
+def tiled(case: Case) -> dict[str, Any]:
+    """Give the inputs as they are handed over: a sampler gets every row as often as it is to draw from it."""
+    if case.how != "sampler":
+        return dict(case.inputs)
+    (name, rows), *others = case.inputs.items()
+    return {name: rows.repeat_interleave(case.draws, dim=0), **dict(others)}
 
 
 def _fresh(values: Mapping[str, Any]) -> dict[str, Any]:
@@ -178,20 +189,3 @@ def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> dict[str, Tensor | 
     mixture = torch.arange(1.0, output.numel() + 1).cos().view(output.shape).to(output.dtype)
     found = torch.autograd.grad((output * mixture).sum(), list(leaves.values()), allow_unused=True)
     return {name: to_plain(gradient) for name, gradient in zip(leaves, found, strict=True)}
-
-
-def _same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
-    """Compare plain data, nan being equal to nan."""
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
-        if a.shape != b.shape or a.dtype != b.dtype:
-            return False
-        if not (a.is_floating_point() or a.is_complex()):
-            return torch.equal(a, b)
-        return torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
-    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
-        return len(a) == len(b) and all(_same(x, y, tolerance) for x, y in zip(a, b, strict=True))
-    if isinstance(a, Mapping) and isinstance(b, Mapping):
-        return a.keys() == b.keys() and all(_same(a[key], b[key], tolerance) for key in a)
-    if isinstance(a, float) and isinstance(b, float):
-        return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance)
-    return type(a) is type(b) and bool(a == b)

@@ -34,6 +34,19 @@ def sizes(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str,
     return found
 
 
+def described(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> str:
+    """Write each input that is a tensor with its named dimensions, and each number; leave others out."""
+    known, told = sizes(reference, inputs), []
+    parameters = _signature(reference).parameters
+    for name, value in inputs.items():
+        if isinstance(value, torch.Tensor):
+            dimensions = _names(parameters[name].annotation) if name in parameters else []
+            told.append(f"{name} {named(value.shape, dimensions, known)}")
+        elif isinstance(value, int | float):
+            told.append(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}")
+    return ", ".join(told)
+
+
 def named(shape: Sequence[int], dimensions: Sequence[str], known: Mapping[str, int]) -> str:
     """Write an expected shape with the names of its dimensions.
 

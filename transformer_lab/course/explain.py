@@ -1,6 +1,6 @@
 """Put into words how an attempt's observations differ from what was expected."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -9,6 +9,7 @@ from torch import Tensor
 from transformer_lab.course import dimensions
 from transformer_lab.course.call import Case, Observations
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.stand_ins import is_description
 
 FEW = 16
@@ -19,14 +20,27 @@ ABSOLUTE, RELATIVE = 1e-5, 1e-4
 """Two numbers agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in float32."""
 
 
-def explain_crash(where: str, error: Mapping[str, Any]) -> str:
-    """Say what was raised, on which line of the learner's own."""
+def explain_crash(where: str, error: Mapping[str, Any], inputs: str = "") -> str:
+    """Say what was raised, on which line of the learner's own, and what went in."""
     if error["type"] == "TookTooLong":
-        return f"{where}: stopped, {error['message']}. Does a loop in it ever end?"
-    told = f"{where}: {error['type']}: {error['message']}"
+        return f"{where}: stopped, {error['message']}. Either a loop in it does not end, or it is very slow."
+    told = f"{where}: {error['type']}" + (f": {error['message']}" if error["message"] else "")
     if error.get("code"):
-        told += f"\nOn line {error['line']} of your cell:\n    {error['code']}"
-    return told
+        told += f"\nOn line {error['line']} of the cell:\n    {error['code']}"
+    return f"{told}\nThe inputs: {inputs}." if inputs else told
+
+
+def explain_reading(names: Sequence[str]) -> str:
+    """Say that it leans on what experiments left in the notebook."""
+    what, there = ("them", "those are there and fit") if len(names) > 1 else ("it", "this is there and fits")
+    read = " and ".join(f"`{name}`" for name in names)
+    return f"It reads {read} from the notebook, so it works only while {there}: take {what} from the arguments."
+
+
+def explain_unfinished(name: str) -> str:
+    """Say that it calls a function which nobody has written yet."""
+    told = f"It calls `{name}`, which is not written yet."
+    return f"{told} Meanwhile `parts.{name}` does the same work." if name in every_exercise() else told
 
 
 def explain_difference(
@@ -70,9 +84,9 @@ def _only(seen: Observations, key: str) -> Observations:
 def _parameters(seen: Mapping[str, Any], right: Mapping[str, Any]) -> str:
     for name, shape in right.items():
         if name not in seen:
-            return f"the parameter {name} is missing; yours are {', '.join(seen) or 'none'}."
+            return f"the parameter {name} is missing; there are {', '.join(seen) or 'none'}."
         if seen[name] != shape:
-            return f"the parameter {name} should have the shape {tuple(shape)}; yours has {tuple(seen[name])}."
+            return f"the parameter {name} should have the shape {tuple(shape)}; it has {tuple(seen[name])}."
     return f"there are parameters nobody asked for: {', '.join(name for name in seen if name not in right)}."
 
 
@@ -99,7 +113,7 @@ def _output(
             return _largest_difference(seen, right, names, known)
     elif _kind(seen) != _kind(right):
         return f"expected {_kind(right)}, got {_kind(seen)}."
-    rows = [("expected", right), ("yours", seen)]
+    rows = [("expected", right), ("got", seen)]
     inputs = {name: value for name, value in case.inputs.items() if not is_description(value)}
     if sum(v.numel() if isinstance(v, Tensor) else 1 for v in inputs.values()) <= FEW:
         rows = [*inputs.items(), *rows]
@@ -116,14 +130,14 @@ def _largest_difference(seen: Tensor, right: Tensor, names: list[str], known: Ma
     # "n_query=3" names an index as well as it names a size
     place = dimensions.named(index, names, known)
     told = f"{off} of the {right.numel()} numbers {'differs' if off == 1 else 'differ'}, most at {place}:"
-    return f"{told}\n    expected  {write(right[index])}\n    yours     {write(seen[index])}"
+    return f"{told}\n    expected  {write(right[index])}\n    got       {write(seen[index])}"
 
 
 def _samples(case: Case, seen: Observations) -> str:
     if "range" in seen:
         n = next(iter(case.inputs.values())).shape[-1]
         low, high = seen["range"]
-        return f"tokens go from 0 to {n - 1}; yours from {low} to {high}."
+        return f"tokens go from 0 to {n - 1}; these go from {low} to {high}."
     if isinstance(seen["output"], Tensor):
         return (
             "expected one int64 token per row of the first argument, shape (batch,); "

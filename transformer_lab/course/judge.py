@@ -9,9 +9,18 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_lab.course.call import Case, Observations, call
+from transformer_lab.course.call import Case, Observations, call, tiled
+from transformer_lab.course.dimensions import described
 from transformer_lab.course.exercise import Exercise, Mistake, Status, Verdict
-from transformer_lab.course.explain import ABSOLUTE, RELATIVE, explain_crash, explain_difference, readable
+from transformer_lab.course.explain import (
+    ABSOLUTE,
+    RELATIVE,
+    explain_crash,
+    explain_difference,
+    explain_reading,
+    explain_unfinished,
+    readable,
+)
 from transformer_lab.course.surroundings import usual_torch
 
 
@@ -45,26 +54,29 @@ def judge(exercise: Exercise, seed: int, observed: Sequence[Observations]) -> Ve
     """
     known = behaviour(exercise, seed)
     observed = _normalised(exercise, known.cases, _mappings(observed))
-    if observed and _is_a_stub(observed[0]):
+    reading, unfinished, warned = _remarks(observed)
+    if observed and _is_a_stub(observed[0]) and not unfinished:
         return Verdict(exercise.name, "not_started", "Not started yet.")
     if agree(observed, known.expected):
-        return Verdict(exercise.name, "passed", exercise.verified)
+        return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
     for mistake, wrong in known.mistakes:
         if agree(observed, wrong):
-            return Verdict(exercise.name, "mistake", mistake.says, mistake.name)
+            return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), mistake.name)
     for index, (case, seen, right) in enumerate(zip(known.cases, observed, known.expected, strict=False)):
         if distance(seen, right) > 1:
             where = f"Case {index + 1} of {len(known.cases)} ({case.shows})"
             status: Status = "crashed" if "error" in seen else "wrong"
-            return Verdict(exercise.name, status, _explain(exercise, where, case, seen, right))
+            told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *warned]
+            return Verdict(exercise.name, status, readable("\n".join(told)))
     return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
 
 
 def _explain(exercise: Exercise, where: str, case: Case, seen: Observations, right: Observations) -> str:
     try:
         if "error" in seen:
-            return readable(explain_crash(where, seen["error"]))
-        return readable(explain_difference(exercise, where, case, seen, right, distance))
+            inputs = described(exercise.reference, {**tiled(case), **case.keywords})
+            return explain_crash(where, seen["error"], inputs)
+        return explain_difference(exercise, where, case, seen, right, distance)
     except Exception:  # observations come from a process nobody vouches for, and can be any plain data
         return f"{where}: what was observed makes no sense."
 
@@ -128,6 +140,22 @@ def _frequency_distance(seen: Any, right: Tensor, draws: int) -> float:
 def _mappings(observed: Any) -> list[Observations]:
     """Keep what can be observations: a process nobody vouches for may send any plain data."""
     return [seen for seen in observed if isinstance(seen, Mapping)] if isinstance(observed, list | tuple) else []
+
+
+def _remarks(observed: Sequence[Observations]) -> tuple[list[str], list[str], list[str]]:
+    """Put the remarks on the first call into words: what it reads, what is unfinished, what it was warned of."""
+    remarks = observed[0].get("remarks") if observed else None
+
+    def said(key: str) -> list[str]:
+        lines = remarks.get(key) if isinstance(remarks, Mapping) else None
+        return [readable(line) for line in lines if isinstance(line, str)] if isinstance(lines, list) else []
+
+    reads, unfinished, warned = said("reads"), said("unfinished"), said("warned")
+    return (
+        [explain_reading(reads)] if reads else [],
+        [explain_unfinished(unfinished[0])] if unfinished else [],
+        [f"A warning came with it: {warned[0]}"] if warned else [],
+    )
 
 
 def _is_a_stub(seen: Observations) -> bool:

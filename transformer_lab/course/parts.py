@@ -23,6 +23,10 @@ class Parts:
         """Use this piece of the learner's from now on."""
         self._own[name] = piece
 
+    def give_up(self, name: str) -> None:
+        """Use the library's piece again, if this one was the learner's."""
+        self._own.pop(name, None)
+
     @contextmanager
     def without(self, name: str) -> Iterator[None]:
         """Refuse one piece for a while: the exercise that asks for it must not be answered with it."""
@@ -32,8 +36,12 @@ class Parts:
         finally:
             self._asked_for = before
 
+    def refuses(self, name: str) -> bool:
+        """Say whether this piece is being asked for at the moment."""
+        return name == self._asked_for
+
     def __getattr__(self, name: str) -> Any:
-        if name == self._asked_for:
+        if self.refuses(name):
             raise AttributeError(f"parts.{name} is what this exercise asks you to write")
         if name in self._own:
             return self._own[name]

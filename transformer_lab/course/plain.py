@@ -6,6 +6,8 @@ runs no code, which is why nothing here is ever pickled.
 """
 
 import json
+import math
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -48,6 +50,23 @@ def _plain_tensor(tensor: Tensor) -> Any:
             return {"not_plain": "tensor that does not hold its numbers one by one"}
         dense = tensor.to_dense() if tensor.layout != torch.strided else tensor
         return dense.cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+
+
+def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
+    """Compare plain data, nan being equal to nan."""
+    if isinstance(a, Tensor) and isinstance(b, Tensor):
+        if a.shape != b.shape or a.dtype != b.dtype:
+            return False
+        if not (a.is_floating_point() or a.is_complex()):
+            return torch.equal(a, b)
+        return torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
+    if isinstance(a, tuple | list) and isinstance(b, tuple | list):
+        return len(a) == len(b) and all(same(x, y, tolerance) for x, y in zip(a, b, strict=True))
+    if isinstance(a, Mapping) and isinstance(b, Mapping):
+        return a.keys() == b.keys() and all(same(a[key], b[key], tolerance) for key in a)
+    if isinstance(a, float) and isinstance(b, float):
+        return a == b or (math.isnan(a) and math.isnan(b)) or math.isclose(a, b, rel_tol=tolerance)
+    return type(a) is type(b) and bool(a == b)
 
 
 def sequence_type(value: Any) -> type:

@@ -2,8 +2,8 @@
 
 import contextlib
 import io
+import warnings
 from collections.abc import Iterator
-from typing import Any
 
 import torch
 
@@ -12,6 +12,7 @@ import torch
 def usual_torch() -> Iterator[None]:
     """Have torch as it starts out, whatever a lesson or an attempt has set, and put its settings back afterwards."""
     dtype, deterministic = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
+    every_time = torch.is_warn_always_enabled()
     elsewhere = torch.get_default_device().type != "cpu"
     with (
         torch.random.fork_rng(devices=[]),
@@ -21,14 +22,31 @@ def usual_torch() -> Iterator[None]:
     ):
         torch.default_generator.manual_seed(0)  # torch.manual_seed also queues work for every absent accelerator
         torch.set_default_dtype(torch.float32)
+        torch.set_warn_always(True)  # else a second check would not say what the first one did
         try:
             yield
         finally:
             torch.set_default_dtype(dtype)
+            torch.set_warn_always(every_time)
             if torch.are_deterministic_algorithms_enabled() != deterministic:
                 torch.use_deterministic_algorithms(deterministic)
 
 
-def silence() -> contextlib.AbstractContextManager[Any]:
+@contextlib.contextmanager
+def silence() -> Iterator[None]:
     """Swallow what is printed: a call that the learner does not know of should not show."""
-    return contextlib.redirect_stdout(io.StringIO())
+    with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+        yield
+
+
+@contextlib.contextmanager
+def kept_warnings() -> Iterator[list[str]]:
+    """Keep warnings from being shown, or raised; in the end the list that it gives has the first line of each."""
+    said: list[str] = []
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("default")
+        try:
+            yield said
+        finally:
+            first_lines = (str(one.message).partition("\n")[0] for one in caught)
+            said += dict.fromkeys(line.partition(" (Triggered internally")[0] for line in first_lines)

@@ -54,8 +54,8 @@ def test_a_wrong_answer_is_shown_its_first_case(jail: Jail):
 @pytest.mark.parametrize(
     ("source", "says"),
     [
-        ("def softmax(s):\n    x = s.nothing\n    return x", "On line 2 of your cell:\n    x = s.nothing"),
-        ("def softmax(s)\n    return s", "On line 1 of your cell:\n    def softmax(s)"),
+        ("def softmax(s):\n    x = s.nothing\n    return x", "On line 2 of the cell:\n    x = s.nothing"),
+        ("def softmax(s)\n    return s", "On line 1 of the cell:\n    def softmax(s)"),
         ("import nowhere\n@nowhere.f\ndef softmax(s): ...", "No module named 'nowhere'\nOn line 1"),
         ("def softmax(s: Flaot): ...", "NameError: name 'Flaot' is not defined\nOn line 1"),
         ("softmax = 3", "softmax should be a function or a class; here it is of type int"),
