@@ -1,7 +1,7 @@
 """Put the mistakes people really make into the library's code, one at a time, and see which test notices.
 
     python -m tests.mutations            all of them, in a few minutes
-    python -m tests.mutations 7 18       only those of rows 7 and 18
+    python -m tests.mutations 7 masks    only those of row 7, and those in masks.py
 
 Each is put into a copy of the package in a temporary folder, where the tests that mirror the edited module are run
 until the first fails, each time in a process of its own. It prints what was killed by which test and what survived,
@@ -20,9 +20,9 @@ from tests.mutations.trial import run_tests, tests_of, try_out
 LOADED_ONCE = ["pandas", "pytest", "torch", "torch.testing"]  # not what pytest rewrites: its plugins
 
 
-def main(rows: list[int]) -> int:
-    """Try out the mistakes of these rows, or all; give the exit status."""
-    chosen = [(module, mutation) for module, mutation in MUTATIONS if not rows or mutation.row in rows]
+def main(wanted: list[str]) -> int:
+    """Try out the mistakes of these rows and in these modules, or all; give the exit status."""
+    chosen = [(module, m) for module, m in MUTATIONS if not wanted or module in wanted or str(m.row) in wanted]
     tests = list(dict.fromkeys(test for module, _ in chosen for test in tests_of(module)))
     os.environ["OMP_NUM_THREADS"] = "1"
     forks = "forkserver" in multiprocessing.get_all_start_methods()
@@ -42,4 +42,4 @@ def main(rows: list[int]) -> int:
 
 
 if __name__ == "__main__":
-    sys.exit(main([int(row) for row in sys.argv[1:]]))
+    sys.exit(main(sys.argv[1:]))

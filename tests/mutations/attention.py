@@ -76,7 +76,7 @@ POSITIONS = [
     Mutation(
         36,
         "cosine exponents of the next pair",
-        {"angles.cos()], ": "(angles * frequencies(d_model, base)[1]).cos()], "},
+        {"angles.cos()], ": "(angles * base ** (-2 / d_model)).cos()], "},
     ),
     Mutation(
         49,
@@ -90,4 +90,16 @@ POSITIONS = [
     ),
 ]
 
-TABLE = {"dot_product": DOT_PRODUCT, "multi_head": MULTI_HEAD, "masks": MASKS, "positions": POSITIONS}
+ADDITIVE = [
+    Mutation(5, "keys projected as queries", {"keys @ w_k.transpose(0, 1)": "keys @ w_q.transpose(0, 1)"}),
+    Mutation(21, "mask forgotten", {"masked_softmax(scores, mask)": "masked_softmax(scores, None)"}),
+    Mutation(33, "no tanh", {"torch.tanh(from_queries + from_keys)": "(from_queries + from_keys)"}),
+]
+
+TABLE = {
+    "dot_product": DOT_PRODUCT,
+    "additive": ADDITIVE,
+    "multi_head": MULTI_HEAD,
+    "masks": MASKS,
+    "positions": POSITIONS,
+}

@@ -26,6 +26,11 @@ def in_layers(name: str, last: int) -> list[Mutation]:
     computed = "self.dropout(self.feed_forward(x))"
     post_norm, pre_norm = f"return self.norm_{last}(x + {computed})", f"self.feed_forward(self.norm_{last}(x))"
     over_positions = f"x = x + {computed}\n        return nn.functional.layer_norm(x, x.shape[1:])"
+    std_and_eps = (
+        f"x = x + {computed}\n"
+        "        x = (x - x.mean(-1, True)) / (x.std(-1, keepdim=True, correction=0) + self.norm_1.eps)\n"
+        f"        return x * self.norm_{last}.weight + self.norm_{last}.bias"
+    )
     over_batch = f"x = x + {computed}\n        return nn.functional.batch_norm(x.mT, None, None, training=True).mT"
     return [
         Mutation(9, "dropout also in eval", {"nn.Dropout(dropout)": "lambda x: nn.functional.dropout(x, dropout)"}),
@@ -58,6 +63,7 @@ def in_layers(name: str, last: int) -> list[Mutation]:
         ),
         Mutation(30, "LayerNorm over positions, too", {post_norm: over_positions}),
         Mutation(31, "BatchNorm", {post_norm: over_batch}),
+        Mutation(32, "eps outside the root", {post_norm: std_and_eps}),
     ]
 
 

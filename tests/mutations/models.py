@@ -102,6 +102,11 @@ LANGUAGE_MODEL = [
         {BLOCKS: "[Block(config)] * config.n_layers"},
     ),
     Mutation(35, "no positions", {"x + self.positions[where]": "x"}),
+    Mutation(
+        35,
+        "positions of the padding, too",
+        {"((tokens != pad_id).cumsum(dim=1) - 1)": "torch.arange(tokens.shape[1]).expand(tokens.shape)"},
+    ),
     Mutation(35, "no rotation", {"self.norm_1(x), mask, bias, rotation)": "self.norm_1(x), mask, bias)"}),
     Mutation(35, "no distances", {"self.norm_1(x), mask, bias, rotation)": "self.norm_1(x), mask, None, rotation)"}),
     Mutation(37, "positions by the batch", {"self.positions[where]": "self.positions[: len(tokens), None]"}),

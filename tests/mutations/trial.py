@@ -12,7 +12,11 @@ from tests.mutations import mutated
 from tests.mutations.mutation import Mutation
 
 ROOT = Path(__file__).parents[2]
-BESIDE = {"dot_product": ["attention_properties"], "stack": ["encoder", "decoder", "transformer"]}
+BESIDE = {
+    "dot_product": ["attention_properties"],
+    "stack": ["encoder", "decoder", "transformer"],
+    "language_model": ["language_model_training"],
+}
 """Tests that belong to a module beside those that bear its name."""
 
 
