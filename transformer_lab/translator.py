@@ -27,19 +27,19 @@ class TextTranslator(ABC):
     Args:
         model: The model, on the device where it works.
         bos_id: The token that begins a translation.
-        eos_id: The token that ends one.
+        eos_id: The token that ends one, and a source.
     """
 
     def __init__(self, model: Transformer, bos_id: int, eos_id: int) -> None:
         self.model, self.bos_id, self.eos_id = model, bos_id, eos_id
 
     @abstractmethod
-    def encode_source(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
+    def source_tokens(self, text: str) -> list[int]:
+        """Make token ids of a text to read, however long."""
 
     @abstractmethod
-    def encode_target(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
+    def target_tokens(self, text: str) -> list[int]:
+        """Make token ids of a translation, however long."""
 
     @abstractmethod
     def decode(self, ids: list[int]) -> str:
@@ -54,6 +54,14 @@ class TextTranslator(ABC):
     def longest(self) -> int:
         """How many tokens a text may have: as many as the model takes, less the one that ends or begins it."""
         return self.model.config.max_length - 1
+
+    def encode_source(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
+        return np.asarray([*self.source_tokens(text)[: self.longest], self.eos_id])
+
+    def encode_target(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
+        return np.asarray([self.bos_id, *self.target_tokens(text)[: self.longest], self.eos_id])
 
     @torch.no_grad()
     def translate(self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64) -> Iterator[str]:
@@ -121,13 +129,13 @@ class Translator(TextTranslator):
         (folder / CONFIG).write_text(json.dumps(asdict(self.model.config), indent=2) + "\n", "utf-8")
         self.tokenizer.save(str(folder / TOKENIZER))
 
-    def encode_source(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
-        return np.asarray([*self.tokenizer.encode(text).ids[: self.longest], EOS_ID])
+    def source_tokens(self, text: str) -> list[int]:
+        """Make token ids of a text to read, however long."""
+        return self.tokenizer.encode(text).ids
 
-    def encode_target(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
-        return np.asarray([BOS_ID, *self.tokenizer.encode(text).ids[: self.longest], EOS_ID])
+    def target_tokens(self, text: str) -> list[int]:
+        """Make token ids of a translation, however long."""
+        return self.tokenizer.encode(text).ids
 
     def decode(self, ids: list[int]) -> str:
         """Make a text of the token ids of a translation, leaving out what stands for no text."""

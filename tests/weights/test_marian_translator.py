@@ -24,9 +24,9 @@ def publish(folder, apart=False, **others: object) -> transformers.MarianMTModel
     """Fill a folder as ``Helsinki-NLP/opus-mt-…`` are, with a model that was never trained."""
     target = write_tokenizer(folder, apart)
     vocabulary = json.loads((folder / "vocab.json").read_text())
-    pad_id = target["<pad>"] if apart else vocabulary["<pad>"]
+    pad_id = vocabulary["<pad>"]
     sizes = {
-        "vocab_size": max(len(vocabulary), pad_id + 1), "decoder_vocab_size": len(target),
+        "vocab_size": len(vocabulary), "decoder_vocab_size": len(target),
         "share_encoder_decoder_embeddings": not apart, "eos_token_id": target["</s>"],
     }  # fmt: skip
     model = drawn(marian(**sizes, pad_token_id=pad_id, decoder_start_token_id=pad_id, **others))
@@ -70,7 +70,7 @@ def test_two_vocabularies_are_kept_apart(tmp_path):
     ours = load_translator(tmp_path)
     vocabulary, target = (json.loads((tmp_path / f"{name}.json").read_text()) for name in ("vocab", "target_vocab"))
     assert ours.encode_source("c").tolist() == [vocabulary["▁"], vocabulary["c"], vocabulary["</s>"]]
-    assert ours.decode(ours.encode_target(GERMAN[0]).tolist()) == GERMAN[0]
+    assert ours.decode(ours.encode_target(GERMAN[0]).tolist()[1:]) == GERMAN[0]
     assert ours.encode_target(GERMAN[0])[[0, -1]].tolist() == [ours.bos_id, target["</s>"]]
     assert all(isinstance(text, str) for text in ours.translate(TEXTS, max_length=N_TOKENS))
 
@@ -80,6 +80,7 @@ def test_a_text_is_cut_to_what_the_model_takes(tmp_path):
     ours = load_translator(tmp_path)
     assert len(ours.encode_source("the cat " * 99)) == ours.model.config.max_length == 29
     assert list(ours.translate(["the cat " * 99], max_length=3)) != [""]
+    assert len(ours.source_tokens("the cat " * 99)) > 99
     assert ours.encode_source("the cat " * 99)[-1] == ours.encode_source("the")[-1] == ours.eos_id
 
 
@@ -114,8 +115,11 @@ def test_a_tokenizer_of_another_model_is_refused(tmp_path):
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"more": last}))
     with pytest.raises(ValueError, match=f"the tokenizer has a token {last}, and the model only {last} tokens"):
         load_translator(tmp_path)
+    (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"<pad>": 7}))
+    with pytest.raises(ValueError, match=f"7 pads sources by the tokenizer, and {last - 1} by the model"):
+        load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"</s>": 7}))
-    with pytest.raises(ValueError, match="ends with token 7 by the tokenizer, and with 0 by the model"):
+    with pytest.raises(ValueError, match="a text ends with token 7 by the tokenizer, and with 0 by the model"):
         load_translator(tmp_path)
 
 

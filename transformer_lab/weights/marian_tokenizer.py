@@ -29,7 +29,6 @@ class MarianTokenizer:
         apart = folder / "target_vocab.json"
         self.target_vocabulary = _vocabulary(apart) if apart.is_file() else self.vocabulary
         self.pieces = {index: piece for piece, index in self.target_vocabulary.items()}
-        self.eos_id = self.vocabulary[END]
 
     def encode(self, text: str) -> list[int]:
         """Make token ids of a source, without the one that ends it."""

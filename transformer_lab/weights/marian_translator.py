@@ -2,14 +2,12 @@
 
 from pathlib import Path
 
-import numpy as np
 import torch
-from numpy.typing import NDArray
 
 from transformer_lab.transformer import Transformer
 from transformer_lab.translator import TextTranslator, Translator
 from transformer_lab.weights.folder import CONFIG, find, read_json
-from transformer_lab.weights.marian_tokenizer import END, MarianTokenizer
+from transformer_lab.weights.marian_tokenizer import END, PAD, MarianTokenizer
 from transformer_lab.weights.pretrained import load_translation_model, read_options
 
 
@@ -21,7 +19,7 @@ class MarianTranslator(TextTranslator):
             with which its targets begin, becomes −∞.
         tokenizer: Makes token ids of texts, and texts of token ids.
         bos_id: The token that begins a translation.
-        eos_id: The token that ends one.
+        eos_id: The token that ends one, and a source.
 
     Raises:
         ValueError: Model and tokenizer have other tokens.
@@ -34,8 +32,10 @@ class MarianTranslator(TextTranslator):
         for vocabulary, n_tokens in sides:
             if (last := max(vocabulary.values())) >= n_tokens:
                 raise ValueError(f"the tokenizer has a token {last}, and the model only {n_tokens} tokens")
-        if (end := tokenizer.target_vocabulary[END]) != eos_id:
-            raise ValueError(f"a translation ends with token {end} by the tokenizer, and with {eos_id} by the model")
+            if (end := vocabulary[END]) != eos_id:
+                raise ValueError(f"a text ends with token {end} by the tokenizer, and with {eos_id} by the model")
+        if (pad_id := tokenizer.vocabulary[PAD]) != config.source_pad_id:
+            raise ValueError(f"{pad_id} pads sources by the tokenizer, and {config.source_pad_id} by the model")
         if model.output_bias is not None:
             with torch.no_grad():
                 model.output_bias[config.target_pad_id] = -torch.inf
@@ -58,13 +58,13 @@ class MarianTranslator(TextTranslator):
         bos_id = options.get("decoder_start_token_id", model.config.target_pad_id)
         return cls(model.to(device), MarianTokenizer(folder), bos_id, options.get("eos_token_id", 0))
 
-    def encode_source(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
-        return np.asarray([*self.tokenizer.encode(text)[: self.longest], self.tokenizer.eos_id])
+    def source_tokens(self, text: str) -> list[int]:
+        """Make token ids of a text to read, however long."""
+        return self.tokenizer.encode(text)
 
-    def encode_target(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
-        return np.asarray([self.bos_id, *self.tokenizer.encode_target(text)[: self.longest], self.eos_id])
+    def target_tokens(self, text: str) -> list[int]:
+        """Make token ids of a translation, however long."""
+        return self.tokenizer.encode_target(text)
 
     def decode(self, ids: list[int]) -> str:
         """Make a text of the token ids of a translation, leaving out what stands for no text."""
