@@ -60,7 +60,7 @@ def keys_not_transposed(attempt: Code, also: Sequence[Code] = ()) -> Mistake:
     """``queries @ keys``."""
     return Mistake(
         attempt,
-        "`queries @ keys` pairs the width of the queries with the *number* of keys. That crashes, or, where the two "
+        "`queries @ keys` pairs the width of the one with the *number* of the other. That crashes, or, where the two "
         "happen to be equal, gives nonsense. Look at the shapes on both sides of the `@`.",
         [
             "(n_query, d) @ (n_key, d): which two numbers have to be equal in a matrix product?",
@@ -150,12 +150,44 @@ def values_on_the_left(attempt: Code, also: Sequence[Code] = ()) -> Mistake:
     """``values @ weights``."""
     return Mistake(
         attempt,
-        "The values stand in front of the weights. That crashes, or, where the numbers happen to fit, mixes the "
-        "entries of each value instead of the values. Look at the order of the last product.",
+        "The last product does not pair the keys with the keys: the values stand in front of the weights, or are "
+        "transposed. That crashes, or, where the numbers happen to fit, mixes the entries of each value instead of the "
+        "values.",
         [
             "The weights have the shape (n_query, n_key), the values (n_key, d_v). In which order do they fit?",
             "In `a @ b`, the rows of the result are mixtures of the rows of b.",
             "`weights @ values`.",
+        ],
+        also,
+    )
+
+
+def one_table_at_a_time(attempt: Code, also: Sequence[Code] = ()) -> Mistake:
+    """``torch.stack([… for query in queries])``."""
+    return Mistake(
+        attempt,
+        "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it hands "
+        "over as one query is a whole table. Look for a way without the loop.",
+        [
+            "What is one `query` of `for query in queries` when queries have the shape (7, 5, 4)?",
+            "A matrix product of queries and keys scores all keys for all queries at once, whatever stands in front.",
+            "`queries @ keys.mT` are all the scores; then softmax over the last axis. A product with the values, where "
+            "they are asked for, mixes them all at once.",
+        ],
+        also,
+    )
+
+
+def pairs_from_the_front(attempt: Code, also: Sequence[Code] = ()) -> Mistake:
+    """``queries[:, None]`` and ``keys[None]``."""
+    return Mistake(
+        attempt,
+        "The axes of length 1 that form the pairs are put in by counting from the front, and each axis of a batch "
+        "shifts that count: right for one number of axes at most. Look at where the `None` or `unsqueeze` stands.",
+        [
+            "What shape does `queries[:, None]` have for queries of shape (7, 5, 4)? It should be (7, 5, 1, 4).",
+            "Counted from the end, the place is always the same; `...` stands for whatever is in front.",
+            "`queries[..., :, None, :]` and `keys[..., None, :, :]`, or `unsqueeze(-2)` and `unsqueeze(-3)`.",
         ],
         also,
     )

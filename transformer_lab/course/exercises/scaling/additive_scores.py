@@ -6,7 +6,8 @@ from transformer_lab.additive import additive_scores
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.drawing import generator, normal
-from transformer_lab.course.exercises.scaling.mistakes.additive_scores import MISTAKES
+from transformer_lab.course.exercises.scaling.mistakes import additive_scores as others
+from transformer_lab.course.exercises.scaling.mistakes import projections
 
 
 def additive_scores_cases(seed: int) -> list[Case]:
@@ -44,5 +45,5 @@ ADDITIVE_SCORES = Exercise(
         "n_key, d_h), with `[:, :, None, :]` and `[:, None, :, :]`, and broadcasting forms all the sums.",
         "tanh of the sums, then the dot product with `w` along the last axis: `@ w`.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*projections.MISTAKES, *others.MISTAKES],
 )

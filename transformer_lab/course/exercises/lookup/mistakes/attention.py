@@ -56,6 +56,10 @@ def values_transposed(queries, keys, values):
     return values.mT @ _weights(queries, keys)
 
 
+def weights_times_values_transposed(queries, keys, values):
+    return _weights(queries, keys) @ values.mT
+
+
 def entry_by_entry(queries, keys, values):
     return _weights(queries, keys) * values
 
@@ -75,6 +79,18 @@ def one_table_at_a_time_by_the_library(queries, keys, values):
 def one_table_at_a_time_by_sums(queries, keys, values):
     rows = [torch.softmax((keys * query).sum(dim=-1), dim=-1) @ values for query in queries]
     return torch.stack(rows)
+
+
+def one_lookup_for_all(queries, keys, values):
+    return torch.softmax(keys @ queries, dim=0) @ values
+
+
+def one_lookup_for_all_by_the_library(queries, keys, values):
+    return soft_lookup(queries, keys, values)
+
+
+def one_lookup_for_all_by_sums(queries, keys, values):
+    return torch.softmax((keys * queries).sum(dim=-1), dim=-1) @ values
 
 
 def attention_without_transpose(queries, keys, values):
@@ -108,7 +124,7 @@ MISTAKES = [
     slips.axis_from_the_front(attention_axis_from_the_front),
     slips.first_axis(attention_along_the_first_axis),
     slips.only_the_weights(only_the_weights),
-    slips.values_on_the_left(values_on_the_left, also=[values_transposed]),
+    slips.values_on_the_left(values_on_the_left, also=[values_transposed, weights_times_values_transposed]),
     slips.keys_not_transposed(attention_without_transpose),
     slips.transposes_the_batch(attention_that_transposes_the_batch),
     slips.swaps_axes_from_the_front(attention_that_swaps_the_first_axes, also=[attention_that_swaps_axes_one_and_two]),
@@ -162,16 +178,19 @@ MISTAKES = [
         ],
         also=[entry_by_entry_behind],
     ),
+    slips.one_table_at_a_time(
+        one_table_at_a_time, also=[one_table_at_a_time_by_the_library, one_table_at_a_time_by_sums]
+    ),
     Mistake(
-        one_table_at_a_time,
-        "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it hands "
-        "over as one query is a whole table. Look for a way without the loop.",
+        one_lookup_for_all,
+        "`soft_lookup` looks a single query up: handed a whole table of them, it crashes. Look at the shapes that it "
+        "was written for.",
         [
-            "What is one `query` of `for query in queries` when queries have the shape (7, 5, 4)?",
-            "`parts.attention_weights` weighs all keys for all queries at once, whatever stands in front.",
-            "One more product mixes all the values at once: these weights, `@`, the values.",
+            "`soft_lookup` takes a query of shape (d,). What is the shape of `queries`?",
+            "The first steps are there for many queries already: `parts.attention_weights(queries, keys)`.",
+            "These weights, `@`, the values.",
         ],
-        also=[one_table_at_a_time_by_the_library, one_table_at_a_time_by_sums],
+        also=[one_lookup_for_all_by_the_library, one_lookup_for_all_by_sums],
     ),
     Mistake(
         attention_scaled_too_early,

@@ -50,6 +50,19 @@ def all_axes_turned_at_the_end(queries, keys):
     return torch.softmax(scores.permute(*reversed(range(scores.dim()))), dim=-1)
 
 
+def all_axes_turned_after_the_softmax(queries, keys):
+    weights = torch.softmax(queries @ keys.mT, dim=-1)
+    return weights.permute(*reversed(range(weights.dim())))
+
+
+def one_table_at_a_time(queries, keys):
+    return torch.stack([torch.softmax(keys @ query, dim=-1) for query in queries])
+
+
+def one_table_at_a_time_by_sums(queries, keys):
+    return torch.stack([torch.softmax((keys * query).sum(dim=-1), dim=-1) for query in queries])
+
+
 def query_i_with_key_i(queries, keys):
     return torch.softmax((keys * queries).sum(dim=-1), dim=-1)
 
@@ -64,6 +77,18 @@ def query_i_with_key_i_not_weighed(queries, keys):
 
 def no_transpose(queries, keys):
     return torch.softmax(queries @ keys, dim=-1)
+
+
+def no_transpose_keys_first(queries, keys):
+    return torch.softmax(keys @ queries, dim=-1)
+
+
+def no_transpose_not_weighed(queries, keys):
+    return queries @ keys
+
+
+def no_transpose_keys_first_not_weighed(queries, keys):
+    return keys @ queries
 
 
 def transposes_the_batch(queries, keys):
@@ -141,7 +166,7 @@ MISTAKES = [
             "In `a @ b`, the rows of the result are the rows of a.",
             "The queries go on the left, the transposed keys on the right: `queries @ keys.mT`, and no other turning.",
         ],
-        also=[table_turned_at_the_end, all_axes_turned_at_the_end],
+        also=[table_turned_at_the_end, all_axes_turned_at_the_end, all_axes_turned_after_the_softmax],
     ),
     Mistake(
         query_i_with_key_i,
@@ -154,7 +179,10 @@ MISTAKES = [
         ],
         also=[query_i_with_key_i_turned_round, query_i_with_key_i_not_weighed],
     ),
-    slips.keys_not_transposed(no_transpose),
+    slips.one_table_at_a_time(one_table_at_a_time, also=[one_table_at_a_time_by_sums]),
+    slips.keys_not_transposed(
+        no_transpose, also=[no_transpose_keys_first, no_transpose_not_weighed, no_transpose_keys_first_not_weighed]
+    ),
     slips.transposes_the_batch(transposes_the_batch, also=[transposes_tables_only]),
     slips.swaps_axes_from_the_front(swaps_the_first_two_axes, also=[swaps_axes_one_and_two]),
     slips.reshapes_the_keys(reshapes_the_keys, also=[reshapes_the_keys_from_the_front, reshapes_every_table]),

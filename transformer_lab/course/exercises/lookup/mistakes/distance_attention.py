@@ -143,16 +143,8 @@ MISTAKES = [
         ],
         also=[key_i_with_query_i],
     ),
-    Mistake(
-        pairs_from_the_front,
-        "Right for one number of axes only: the axes of length 1 that form the pairs are put in by counting from the "
-        "front, and each axis of a batch shifts that count. Look at where the `None` or `unsqueeze` stands.",
-        [
-            "What shape does `queries[:, None]` have for queries of shape (7, 5, 4)? It should be (7, 5, 1, 4).",
-            "Counted from the end, the place is always the same; `...` stands for whatever is in front.",
-            "`queries[..., :, None, :]` and `keys[..., None, :, :]`, or `unsqueeze(-2)` and `unsqueeze(-3)`.",
-        ],
-        also=[pairs_from_the_front_turned_round, pairs_behind_one_batch_axis],
+    slips.pairs_from_the_front(
+        pairs_from_the_front, also=[pairs_from_the_front_turned_round, pairs_behind_one_batch_axis]
     ),
     Mistake(
         rows_are_keys,

@@ -49,6 +49,14 @@ def weights_along_the_width_behind_added(query, keys, values):
     return (values * _weights(query, keys)).sum(dim=0)
 
 
+def weights_along_the_width_added_across(query, keys, values):
+    return (_weights(query, keys) * values).sum(dim=-1)
+
+
+def weights_along_the_width_all_added(query, keys, values):
+    return (_weights(query, keys) * values).sum()
+
+
 def values_on_the_left(query, keys, values):
     return values @ _weights(query, keys)
 
@@ -128,6 +136,8 @@ MISTAKES = [
             weights_along_the_width_behind,
             weights_along_the_width_added,
             weights_along_the_width_behind_added,
+            weights_along_the_width_added_across,
+            weights_along_the_width_all_added,
         ],
     ),
     Mistake(

@@ -28,6 +28,16 @@ def squares(scores):
     return scores**2 / (scores**2).sum(dim=-1, keepdim=True)
 
 
+def smallest_first(scores):
+    exponentials = torch.exp(scores.amax(dim=-1, keepdim=True) - scores)
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+def smallest_first_by_a_minus(scores):
+    exponentials = torch.exp(-scores)
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
 def logarithm(scores):
     return torch.log_softmax(scores, dim=-1)
 
@@ -37,8 +47,13 @@ def exp_of_a_number(scores):
 
 
 def one_row_number_by_number(scores):
-    exponentials = [math.exp(s.detach()) for s in scores]
+    exponentials = [math.exp(s) for s in scores]
     return torch.tensor([e / sum(exponentials) for e in exponentials])
+
+
+def one_row_in_a_list(scores):
+    exponentials = [math.exp(s) for s in scores]
+    return [e / sum(exponentials) for e in exponentials]
 
 
 def array_of_numpy(scores):
@@ -73,6 +88,17 @@ MISTAKES = [
         also=[squares],
     ),
     Mistake(
+        smallest_first,
+        "The smallest score gets the largest weight: the exponents have the wrong sign. Look at what is subtracted "
+        "from what.",
+        [
+            "What are the weights for the scores [0, 1]? Which of the two should be larger?",
+            "In e^s, a larger s gives a larger number. And in e^(-s)?",
+            "Each score minus the largest, not the other way round: `scores - scores.amax(dim=-1, keepdim=True)`.",
+        ],
+        also=[smallest_first_by_a_minus],
+    ),
+    Mistake(
         logarithm,
         "These are the logarithms of the weights: all negative. Their `exp` would add up to 1.",
         [
@@ -100,6 +126,7 @@ MISTAKES = [
             "`torch.exp(scores)` takes every entry at once, and `.sum(dim=-1, keepdim=True)` adds up each row.",
             "With these there is no loop. And for ±1000, subtract `scores.amax(dim=-1, keepdim=True)` first.",
         ],
+        also=[one_row_in_a_list],
     ),
     Mistake(
         array_of_numpy,

@@ -34,6 +34,11 @@ def first_axis_each_row_shifted(scores):
     return _shifted(scores) / _shifted(scores).sum(dim=0)
 
 
+def first_axis_all_shifted(scores):
+    exponentials = torch.exp(scores - scores.max())
+    return exponentials / exponentials.sum(dim=0)
+
+
 def second_axis(scores):
     return torch.softmax(scores, dim=1)
 
@@ -44,6 +49,11 @@ def second_axis_by_hand(scores):
 
 def second_axis_each_row_shifted(scores):
     return _shifted(scores) / _shifted(scores).sum(dim=1, keepdim=True)
+
+
+def second_axis_all_shifted(scores):
+    exponentials = torch.exp(scores - scores.max())
+    return exponentials / exponentials.sum(dim=1, keepdim=True)
 
 
 def forgets_keepdim(scores):
@@ -61,6 +71,11 @@ def forgets_keepdim_of_the_maximum(scores):
 
 def forgets_keepdim_twice(scores):
     exponentials = torch.exp(scores - scores.amax(dim=-1))
+    return exponentials / exponentials.sum(dim=-1)
+
+
+def forgets_keepdim_all_shifted(scores):
+    exponentials = torch.exp(scores - scores.max())
     return exponentials / exponentials.sum(dim=-1)
 
 
@@ -93,7 +108,7 @@ MISTAKES = [
             "Negative axes count from the end. Which number names the last axis, however many there are?",
             "Use `dim=-1` everywhere.",
         ],
-        also=[first_axis_by_hand, first_axis_each_row_shifted],
+        also=[first_axis_by_hand, first_axis_each_row_shifted, first_axis_all_shifted],
     ),
     Mistake(
         second_axis,
@@ -104,7 +119,7 @@ MISTAKES = [
             "Negative numbers count from the end.",
             "Use `dim=-1` everywhere.",
         ],
-        also=[second_axis_by_hand, second_axis_each_row_shifted],
+        also=[second_axis_by_hand, second_axis_each_row_shifted, second_axis_all_shifted],
     ),
     Mistake(
         forgets_keepdim,
@@ -115,7 +130,12 @@ MISTAKES = [
             "Broadcasting lines shapes up from the right: (2, 4) and (2,) do not fit, (2, 4) and (2, 1) do.",
             "`keepdim=True` leaves the axis in place with length 1.",
         ],
-        also=[forgets_keepdim_shifted, forgets_keepdim_of_the_maximum, forgets_keepdim_twice],
+        also=[
+            forgets_keepdim_shifted,
+            forgets_keepdim_of_the_maximum,
+            forgets_keepdim_twice,
+            forgets_keepdim_all_shifted,
+        ],
     ),
     Mistake(
         no_division,

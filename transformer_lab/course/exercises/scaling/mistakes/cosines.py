@@ -4,6 +4,7 @@ import torch
 from torch.nn.functional import normalize
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises import slips
 
 
 def lengths_left_in(queries, keys, values, temperature):
@@ -49,6 +50,16 @@ def lengths_of_keys_in_a_column(queries, keys, values, temperature):
 
 def lengths_of_keys_in_a_column_one_by_one(queries, keys, values, temperature):
     cosines = queries @ keys.mT / queries.norm(dim=-1, keepdim=True) / keys.norm(dim=-1, keepdim=True)
+    return torch.softmax(cosines / temperature, dim=-1) @ values
+
+
+def lengths_of_keys_in_a_column_first(queries, keys, values, temperature):
+    lengths = keys.norm(dim=-1, keepdim=True) * queries.norm(dim=-1, keepdim=True)
+    return torch.softmax(queries @ keys.mT / lengths / temperature, dim=-1) @ values
+
+
+def pairs_from_the_front(queries, keys, values, temperature):
+    cosines = torch.cosine_similarity(queries[:, None], keys[None], dim=-1)
     return torch.softmax(cosines / temperature, dim=-1) @ values
 
 
@@ -139,8 +150,9 @@ MISTAKES = [
             "It is (1, n_key): the column has to become a row.",
             "Transpose them with `.mT`; or divide the keys by their lengths before the product.",
         ],
-        also=[lengths_of_keys_in_a_column_one_by_one],
+        also=[lengths_of_keys_in_a_column_one_by_one, lengths_of_keys_in_a_column_first],
     ),
+    slips.pairs_from_the_front(pairs_from_the_front),
     Mistake(
         query_i_with_key_i,
         "Query i is compared with key i only: `cosine_similarity` pairs row i with row i. It crashes as soon as their "

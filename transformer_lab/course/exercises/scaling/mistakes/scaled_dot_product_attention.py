@@ -55,6 +55,10 @@ def values_on_the_left(queries, keys, values):
     return values @ _weights(queries, keys)
 
 
+def values_transposed(queries, keys, values):
+    return _weights(queries, keys) @ values.mT
+
+
 MISTAKES = [
     slips.scores_instead_of_weights(scaled_scores_instead_of_weights),
     slips.softmax_over_the_queries(scaled_softmax_over_queries),
@@ -64,7 +68,7 @@ MISTAKES = [
     slips.transposes_the_batch(transposes_the_batch),
     slips.swaps_axes_from_the_front(swaps_the_first_two_axes, also=[swaps_axes_one_and_two]),
     slips.only_the_weights(only_the_weights),
-    slips.values_on_the_left(values_on_the_left),
+    slips.values_on_the_left(values_on_the_left, also=[values_transposed]),
     Mistake(
         weights_as_well,
         "Two things come back, the output and the weights. That is useful for looking inside, but the output alone is "

@@ -50,6 +50,14 @@ def squares_by_columns(probabilities):
     return probabilities[:, None] * (torch.eye(len(probabilities)) - probabilities[:, None])
 
 
+def squares_alone(probabilities):
+    return -probabilities * probabilities
+
+
+def squares_alone_and_positive(probabilities):
+    return probabilities * probabilities
+
+
 def one_instead_of_delta(probabilities):
     return probabilities[:, None] * (1 - probabilities)
 
@@ -163,6 +171,17 @@ MISTAKES = [
             "`probabilities[:, None]` is the column: p_i, the same along each row.",
         ],
         also=[squares_by_columns],
+    ),
+    Mistake(
+        squares_alone,
+        "One number per weight comes out: a vector times itself, entry by entry. A table is asked for, with every "
+        "product p_i p_j. Look at the shapes that are multiplied.",
+        [
+            "What shape has `p * p`, and what shape `p * p.T`? Transposing a vector changes nothing.",
+            "Row by column: one of the two has to be a column, of shape (n, 1).",
+            "`probabilities[:, None] * probabilities`, or `torch.outer`. The diagonal needs p_i on top of it.",
+        ],
+        also=[squares_alone_and_positive],
     ),
     Mistake(
         one_instead_of_delta,
