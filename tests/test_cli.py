@@ -106,10 +106,20 @@ def test_what_cannot_be_understood_is_named(graded, capsys, arguments, said):
     assert graded == []
 
 
-@pytest.mark.parametrize("command", ["", "lab", "grade"])
+def test_an_interrupted_command_says_so_and_ends_with_130(graded, monkeypatch, capsys):
+    def interrupt(*_, **__):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(sys.modules[GRADE], "grade", interrupt)
+    assert main(["grade", "x.ipynb", "-o", "graded"]) == 130
+    assert capsys.readouterr() == ("", "transformer-lab: interrupted\n")
+
+
+@pytest.mark.parametrize("command", ["", "lab", "grade", "train", "evaluate", "translate"])
 def test_help_loads_none_of_what_the_commands_need(command):
     show = f"import sys; from transformer_lab.cli import main; sys.argv[1:] = {[*command.split(), '--help']}; main()"
     script = f"import atexit, sys; atexit.register(lambda: print(*sys.modules)); {show}"
     done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env={"PATH": ""}, check=True)
     assert "usage: transformer-lab" in done.stdout
-    assert not {"torch", "pandas", "jupyterlab", "nbformat"} & set(done.stdout.split())
+    loaded = set(done.stdout.splitlines()[-1].split())
+    assert not {"torch", "pandas", "jupyterlab", "nbformat", "tokenizers", "babel"} & loaded

@@ -1,4 +1,4 @@
-"""The command ``transformer-lab``: open the lessons, or grade what was handed in."""
+"""The command ``transformer-lab``: open the lessons, grade what was handed in, train a model and use it."""
 
 import argparse
 import sys
@@ -10,7 +10,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Do what was typed.
 
     Returns:
-        The exit code: 0, or 2 with one line on what stood in the way.
+        The exit code: 0, or 2 with one line on what stood in the way, or 130 if it was interrupted.
     """
     parser = _parser()
     known, others = parser.parse_known_args(arguments)
@@ -19,11 +19,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         if known.command == "lab":
             _lab(others)
-        else:
+        elif known.command == "grade":
             _grade(known)
+        else:
+            return known.run(known)
     except (OSError, ValueError) as error:
         print(f"transformer-lab: {error}", file=sys.stderr)
         return 2
+    except KeyboardInterrupt:
+        print("transformer-lab: interrupted", file=sys.stderr)
+        return 130
     return 0
 
 
@@ -43,6 +48,8 @@ def _grade(known: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
+    from transformer_lab.commands import evaluate, train, translate
+
     parser = argparse.ArgumentParser("transformer-lab", description="Build the Transformer, cell by cell.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser(
@@ -68,6 +75,8 @@ def _parser() -> argparse.ArgumentParser:
     limits = grade.add_argument_group("limits of one exercise")
     limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
     limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
+    for command in (train, evaluate, translate):
+        command.add_to(commands)
     return parser
 
 

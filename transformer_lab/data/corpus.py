@@ -47,13 +47,16 @@ class Problems:
         if len(self.examples) < FEW:
             self.examples.append(f"{where}, line {line}: {what}")
 
-    def __str__(self) -> str:
-        if not self.counts:
-            return "no bad lines"
+    @property
+    def summary(self) -> str:
+        """How many there were of each kind, in one line."""
         kinds = ", ".join(f"{count:,} × {what}" for what, count in sorted(self.counts.items()))
+        return f"skipped {kinds}" if kinds else "no bad lines"
+
+    def __str__(self) -> str:
         more = sum(self.counts.values()) - len(self.examples)
-        rest = [f"  … and {more:,} more"] if more else []
-        return "\n".join([f"skipped {kinds}:", *(f"  {example}" for example in self.examples), *rest])
+        rest = [f"… and {more:,} more"] if more else []
+        return "\n  ".join([self.summary, *self.examples, *rest])
 
 
 def read_pairs(paths: Sequence[Path], problems: Problems | None = None) -> Iterator[Pair]:

@@ -75,7 +75,7 @@ def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folde
             targets.add([BOS_ID, *target, EOS_ID])
             n_pairs += 1
     if not n_pairs:
-        raise ValueError(f"{where}: no sentence pair is left; {problems}")
+        raise ValueError(f"{where}: no sentence pair is left; {problems.summary}")
 
 
 def _encode(pairs: Iterator[Pair], tokenizer: Tokenizer) -> Iterator[tuple[int, list[int], list[int]]]:

@@ -1,0 +1,53 @@
+"""``evaluate``: the scores of what the model writes."""
+
+from pathlib import Path
+
+import pytest
+
+from transformer_lab.cli import main
+from transformer_lab.training.scores import bleu, chrf, exact_match
+from transformer_lab.translator import Translator
+
+
+def test_it_prints_the_scores_of_greedy_translations(corpus, model, capsys, monkeypatch):
+    sources, references = (Path(path).read_text("utf-8").splitlines() for path in corpus)
+    right = dict(zip(sources[::2], references[::2], strict=True))
+    written = [right.get(source, "nothing right") for source in sources]
+    asked = []
+    monkeypatch.setattr(Translator, "translate", lambda self, texts: asked.extend(texts) or iter(written))
+    assert main(["evaluate", *corpus, "-m", str(model)]) == 0
+    assert asked == sources
+    assert capsys.readouterr().out.splitlines() == [
+        "pairs        200",
+        f"exact match  {exact_match(written, references):.2f} %",
+        f"BLEU         {bleu(written, references):.2f}",
+        f"chrF         {chrf(written, references):.2f}",
+    ]
+    assert 40 < exact_match(written, references) < 100
+
+
+def test_bad_lines_are_reported_or_refused(model, tmp_path, capsys):
+    path = tmp_path / "bad.tsv"
+    path.write_text("eins\tEINS\nzwei\n", "utf-8")
+    assert main(["evaluate", str(path), "-m", str(model)]) == 0
+    captured = capsys.readouterr()
+    assert captured.out.startswith("pairs        1\n") and "bad.tsv, line 2: no tab" in captured.err
+    assert main(["evaluate", str(path), "-m", str(model), "--bad-lines", "refuse"]) == 2
+    assert capsys.readouterr().err == "transformer-lab: bad.tsv, line 2: no tab, so no translation\n"
+
+
+@pytest.mark.parametrize("text, said", [("", "no sentence pair to evaluate"), (None, "No such file")])
+def test_a_corpus_that_is_none_is_told_in_one_line(model, tmp_path, capsys, text, said):
+    path = tmp_path / "corpus.tsv"
+    if text is not None:
+        path.write_text(text)
+    assert main(["evaluate", str(path), "-m", str(model)]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("transformer-lab: ") and said in error and error.count("\n") == 1
+
+
+def test_a_model_that_is_none_is_told_in_one_line(tmp_path, capsys, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    assert main(["evaluate", "dates"]) == 2
+    missing = "config.json, tokenizer.json, model.safetensors not found"
+    assert capsys.readouterr().err == f"transformer-lab: model-dates holds no trained model: {missing}\n"

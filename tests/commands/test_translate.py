@@ -1,0 +1,108 @@
+"""``translate``: a line, a file or a pipe in, a line out for each."""
+
+import gzip
+import io
+import subprocess
+import sys
+
+import pytest
+
+from transformer_lab.cli import main
+from transformer_lab.translator import Translator
+
+LINES = ["eins zwei", "", "drei vier fünf", "neun"]
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Let the model write what it reads, backwards, and note how many lines it reads together."""
+    sizes = []
+
+    def translate(self, texts, max_length=None, batch_size=64):
+        sizes.append((max_length, batch_size))
+        return (text.strip()[::-1] for text in texts)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    return sizes
+
+
+class Stdin:
+    def __init__(self, data, tty=False):
+        self.buffer, self.isatty = io.BytesIO(data), lambda: tty
+
+
+def backwards(lines):
+    return "".join(f"{line[::-1]}\n" for line in lines)
+
+
+def test_each_argument_is_a_line(model, told, capsys):
+    assert main(["translate", "-m", str(model), *LINES]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+    assert told == [(None, 64)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_is_translated_line_by_line(model, told, tmp_path, capsys, packed):
+    data = "\r\n".join(LINES).encode("utf-8-sig")
+    path = tmp_path / "lines.txt"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    assert main(["translate", "-m", str(model), "--file", str(path)]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+
+
+@pytest.mark.parametrize("tty, together", [(False, 64), (True, 1)])
+def test_a_pipe_is_translated_in_batches_and_what_is_typed_at_once(model, told, capsys, monkeypatch, tty, together):
+    monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode(), tty))
+    assert main(["translate", "-m", str(model)]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+    assert told == [(None, together)]
+
+
+def test_lengths_and_batches_are_as_asked(model, told):
+    assert main(["translate", "-m", str(model), "eins", "--max-length", "7", "--batch-size", "3"]) == 0
+    assert told == [(7, 3)]
+
+
+def test_a_line_that_is_cut_is_reported_by_number(model, told, capsys):
+    assert main(["translate", "-m", str(model), "eins", "q" * 50]) == 0
+    said = "arguments, line 2: 50 tokens, of which the model reads 19\n"
+    assert capsys.readouterr() == (backwards(["eins", "q" * 50]), said)
+
+
+def test_a_line_that_is_not_utf_8_is_refused_by_number(model, told, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xff\n"))
+    assert main(["translate", "-m", str(model)]) == 2
+    error = "transformer-lab: standard input, line 2: not UTF-8 (invalid start byte)\n"
+    assert capsys.readouterr() == (backwards(["eins"]), error)
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["eins", "--file", "x"], "lines or a file, not both; got 1 lines and x"),
+        (["eins", "--batch-size", "0"], "got --batch-size 0"),
+        (["eins", "--max-length", "99"], "this model writes 1 to 20 tokens; got max_length=99"),
+        (["eins", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
+    ],
+)
+def test_what_stands_in_the_way_is_told_in_one_line(model, capsys, arguments, said):
+    assert main(["translate", "-m", str(model), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("transformer-lab: ") and said in error and error.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+def test_a_reader_that_has_enough_is_no_error(model):
+    """Through a real pipe, as with ``| head -1``."""
+    command = [sys.executable, "-m", "transformer_lab.cli", "translate", "-m", str(model), "--max-length", "2"]
+    process = subprocess.Popen(
+        [*command, "--batch-size", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdin.write(b"eins\n" * 500)
+    process.stdin.close()
+    assert process.stdout.readline().endswith(b"\n")
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() in (0, 1)
+    process.stderr.close()

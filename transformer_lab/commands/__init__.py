@@ -1,0 +1,4 @@
+"""Commands of ``transformer-lab`` that need only the model: ``train``, ``evaluate`` and ``translate``.
+
+Each module adds its arguments to the command line, and imports what it needs only when it runs.
+"""

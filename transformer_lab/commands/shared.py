@@ -1,0 +1,56 @@
+"""What the commands have in common."""
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+DATES = "dates"
+"""The corpus that is no file."""
+
+CORPUS = """dates: the task that needs no download, dates in 33 languages to be written as ISO 8601; or a file of
+    sentence pairs, source and target with a tab between; or two files, line n of the second being the translation of
+    line n of the first. Files are UTF-8, gzipped or not."""
+
+
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """Let a corpus be named, and what becomes of its bad lines."""
+    parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
+    bad = "whether lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number"
+    bad += " (the default), or the first one ends it all"
+    parser.add_argument("--bad-lines", choices=["skip", "refuse"], default="skip", help=bad)
+
+
+def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threads: str) -> None:
+    """Let it be chosen where to compute."""
+    best = "where to compute, such as cpu, cuda or cuda:1 (default: a GPU if there is one)"
+    parser.add_argument("--device", metavar="NAME", help=best)
+    parser.add_argument("--threads", type=int, metavar="N", help=f"threads on a CPU (default: {threads})")
+
+
+def is_dates(corpus: Sequence[str]) -> bool:
+    """Say whether the embedded task is meant; a file of that name is written ``./dates``."""
+    return list(corpus) == [DATES]
+
+
+def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
+    """Use so many threads.
+
+    Raises:
+        ValueError: There cannot be so few.
+    """
+    import torch
+
+    if wanted is not None and wanted < 1:
+        raise ValueError(f"there is at least one thread; got --threads {wanted}")
+    if threads := wanted or otherwise:
+        torch.set_num_threads(threads)
+
+
+def load(known: argparse.Namespace) -> Any:
+    """Load the translator that is asked for."""
+    from transformer_lab.device import pick_device
+    from transformer_lab.translator import Translator
+
+    set_threads(known.threads)
+    return Translator.load(Path(known.model), pick_device(known.device))

@@ -1,0 +1,92 @@
+"""``transformer-lab translate``: translate lines, a file, or what comes through a pipe."""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from transformer_lab.commands.shared import add_machine, load
+
+if TYPE_CHECKING:
+    from transformer_lab.translator import Translator
+
+DESCRIPTION = """Translate greedily, a line of output for each line of input. A line longer than the model
+takes is cut, and reported by number."""
+
+EXAMPLES = """examples:
+  transformer-lab translate "3 mars 2021" 2021年3月3日
+  transformer-lab translate -m german --file captions.de.gz > captions.en
+  grep Hund captions.de | transformer-lab translate -m german"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "translate",
+        help="translate with a model",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    lines = "each is a line to translate (default: what comes through the pipe, or is typed until it ends)"
+    parser.add_argument("lines", nargs="*", metavar="LINE", help=lines)
+    parser.add_argument("-f", "--file", type=Path, help="translate its lines; UTF-8, gzipped or not")
+    parser.add_argument("-m", "--model", default="model-dates", help="the model's folder (default: model-dates)")
+    most = "tokens that a translation has at most (default: as many as the model can write)"
+    parser.add_argument("--max-length", type=int, metavar="N", help=most)
+    together = "lines that are translated together (default: 64, or 1 where they are typed)"
+    parser.add_argument("--batch-size", type=int, metavar="N", help=together)
+    add_machine(parser, threads="as many as torch takes")
+    parser.set_defaults(run=run)
+
+
+def run(known: argparse.Namespace) -> int:
+    """Translate; give the exit code: 0, or 1 if nobody wanted the rest."""
+    from transformer_lab.data.corpus import read_lines
+
+    if known.lines and known.file:
+        raise ValueError(f"translate lines or a file, not both; got {len(known.lines)} lines and {known.file}")
+    if known.batch_size is not None and known.batch_size < 1:
+        raise ValueError(f"a batch has at least one line; got --batch-size {known.batch_size}")
+    translator = load(known)
+    where, typed = "standard input", False
+    if known.lines:
+        where, lines = "arguments", iter(known.lines)
+    elif known.file:
+        where, lines = known.file.name, _decoded(read_lines(known.file), known.file.name)
+    else:
+        typed = sys.stdin.isatty()
+        lines = _decoded(sys.stdin.buffer, where)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
+    batch_size = known.batch_size or (1 if typed else 64)
+    try:
+        for translation in translator.translate(_told_if_cut(lines, translator, where), known.max_length, batch_size):
+            print(translation, flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's last flush finds a reader
+        return 1
+    return 0
+
+
+def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
+    from transformer_lab.data.corpus import decode
+
+    for number, raw in enumerate(lines, start=1):
+        try:
+            yield decode(raw, number)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{where}, line {number}: not UTF-8 ({error.reason})") from error
+
+
+def _told_if_cut(lines: Iterable[str], translator: "Translator", where: str) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        n_tokens = len(translator.tokenizer.encode(line.strip()).ids)
+        if n_tokens > translator.longest:
+            said = f"{n_tokens} tokens, of which the model reads {translator.longest}"
+            print(f"{where}, line {number}: {said}", file=sys.stderr)
+        yield line
