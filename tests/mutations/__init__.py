@@ -5,28 +5,23 @@ The rows are those of a list of fifty mistakes seen in public tutorials and repo
 
 from pathlib import Path
 
-from tests.mutations import attention, layers, models
+from tests.mutations import attention, layers, models, training
 from tests.mutations.mutation import Mutation
 
 PACKAGE = Path(__file__).parents[2] / "transformer_lab"
 
 MUTATIONS: list[tuple[str, Mutation]] = [
     (module, mutation)
-    for table in [attention.TABLE, layers.TABLE, models.TABLE]
+    for table in [attention.TABLE, layers.TABLE, models.TABLE, training.TABLE]
     for module, mutations in table.items()
     for mutation in mutations
 ]
 
 ELSEWHERE = {
-    39: "labels as the decoder's input (batches)",
-    40: "shifted twice (batches and the loss)",
-    44: "padding counted (the loss)",
-    45: "softmax before cross-entropy (the loss)",
-    46: "accumulated gradients not divided (training)",
     47: "every step decoded at position 0 (decoding with a cache)",
     50: "the token that crosses the mass of top-p (sampling)",
 }
-"""Rows that are not about the model."""
+"""Rows about what the library does not have yet."""
 
 
 def mutated(module: str, mutation: Mutation) -> str:

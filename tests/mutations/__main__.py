@@ -37,7 +37,7 @@ def main(wanted: list[str]) -> int:
     print(table.to_string(index=False, justify="left"))
     print(table.result.value_counts().to_string(header=False))
     for row, where in ELSEWHERE.items():
-        print(f"row {row} is not about the model: {where}")
+        print(f"row {row} is about what the library does not have yet: {where}")
     return int(((table.result != "killed") & (table["by or why"] == "")).any())
 
 

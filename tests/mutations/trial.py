@@ -40,7 +40,9 @@ class FirstFailure:
 def tests_of(module: str) -> list[str]:
     """Give the test files for a module; the longest comes last."""
     names = [module, *BESIDE.get(module, []), "information_flow"]
-    return [path for name in names if (ROOT / (path := f"tests/test_{name}.py")).exists()]
+    paths = [Path("tests", name) for name in names]
+    tests = [path.with_name(f"test_{path.name}.py") for path in paths]
+    return [test.as_posix() for test in tests if (ROOT / test).exists()]
 
 
 def run_tests(tests: list[str], edited: dict[str, str]) -> tuple[int, str]:
