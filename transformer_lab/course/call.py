@@ -146,7 +146,7 @@ def _call_sampler(attempt: Any, case: Case) -> Observations:
     """Draw from every row many times, in one call on repeated rows; samples are judged by how often they come."""
     rows, inputs = next(iter(case.inputs.values())), tiled(case)
 
-    def draw(seed: int) -> Tensor:
+    def draw(seed: int) -> Any:
         return attempt(*_fresh(inputs).values(), **_fresh(case.keywords), generator=torch.Generator().manual_seed(seed))
 
     before, started = torch.get_rng_state(), time.perf_counter()

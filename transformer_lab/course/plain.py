@@ -45,11 +45,11 @@ def to_plain(value: Any) -> Any:
 
 def _plain_tensor(tensor: Tensor) -> Any:
     with torch._C.DisableTorchFunctionSubclass():  # what a subclass overrides is not to run, here or later
-        tensor = tensor.detach().as_subclass(Tensor)
+        tensor = tensor.detach()
         if tensor.is_meta or tensor.is_nested or tensor.is_quantized or tensor.numel() > LARGEST:
             return {"not_plain": "tensor that does not hold its numbers one by one"}
         dense = tensor.to_dense() if tensor.layout != torch.strided else tensor
-        return dense.cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
+        return dense.as_subclass(Tensor).cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
 
 
 def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:

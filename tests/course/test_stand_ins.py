@@ -1,0 +1,52 @@
+"""Small models made of tables give what can be worked out by hand, and survive a journey as plain data."""
+
+import pytest
+import torch
+
+from transformer_lab.course.plain import pack, unpack
+from transformer_lab.course.stand_ins import STAND_INS, build, describe, is_description
+
+TOKENS = torch.tensor([[0, 1], [1, 1]])
+
+
+def test_a_token_mixer_mixes_embeddings_by_position():
+    model = build(
+        describe("token_mixer", embedding=torch.tensor([[1.0], [10.0]]), mixing=torch.tensor([[1.0, 0], [2, 3]]))
+    )
+    assert model(TOKENS).tolist() == [[[1.0], [32.0]], [[10.0], [50.0]]]
+    assert model(TOKENS[:, :1]).tolist() == [[[1.0]], [[10.0]]]
+
+
+def test_a_next_token_table_looks_at_the_last_token_only():
+    model = build(describe("next_token_table", transition=torch.tensor([[1.0, 2], [3, 4]])))
+    assert model(TOKENS).tolist() == [[[1, 2], [3, 4]], [[3, 4], [3, 4]]]
+
+
+def test_a_translator_is_pushed_by_its_source():
+    tables = {"transition": torch.tensor([[1.0, 2], [3, 4]]), "reading": torch.tensor([[10.0, 0], [0, 100]])}
+    model = build(describe("table_translator", **tables))
+    assert model(TOKENS, TOKENS[:, :1]).tolist() == [[[11, 102]], [[3, 204]]]
+
+
+def test_a_model_that_writes_into_its_tables_spoils_no_other():
+    description = describe("next_token_table", transition=torch.ones(2, 2))
+    build(description).transition.zero_()
+    assert torch.equal(build(description).transition, torch.ones(2, 2))
+
+
+def test_a_description_is_plain_data():
+    description = describe("next_token_table", transition=torch.eye(2))
+    arrived = unpack(pack(description))
+    assert is_description(arrived)
+    assert torch.equal(build(arrived)(TOKENS), build(description)(TOKENS))
+
+
+@pytest.mark.parametrize("value", [None, 3, torch.ones(2), {}, {"stand_in": "x"}, {"a": 1, "b": 2}, [1]])
+def test_other_data_is_no_description(value):
+    assert not is_description(value)
+
+
+def test_an_unknown_model_is_named():
+    with pytest.raises(ValueError, match="no stand-in is called 'gpt'"):
+        describe("gpt")
+    assert list(STAND_INS) == ["token_mixer", "next_token_table", "table_translator"]
