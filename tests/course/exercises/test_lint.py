@@ -108,6 +108,13 @@ def test_there_are_at_least_four_mistakes_each_of_a_name_of_its_own(exercise):
 
 
 @of_lessons
+def test_what_is_said_suits_anybodys_code(exercise):
+    """In a bug hunt, it is said about the code of a colleague."""
+    for text in texts(exercise):
+        assert not re.search(r"\b(?:you|yours?)\b", text, re.IGNORECASE), text
+
+
+@of_lessons
 def test_what_is_said_ends_properly(exercise):
     for text in texts(exercise):
         assert re.search(r"[^.][.?!…]$", text), text

@@ -115,12 +115,7 @@ def attention_scaled_too_early(queries, keys, values):
 
 MISTAKES = [
     slips.scores_instead_of_weights(attention_without_softmax),
-    Mistake(
-        attention_over_queries,
-        "The weights add up to 1 down each column: the queries compete for each key, so an output is no longer an "
-        "average of values. Look at the axis of your softmax.",
-        slips.softmax_over_the_queries(attention_over_queries).hints,
-    ),
+    slips.softmax_over_the_queries(attention_over_queries),
     slips.axis_from_the_front(attention_axis_from_the_front),
     slips.first_axis(attention_along_the_first_axis),
     slips.only_the_weights(only_the_weights),

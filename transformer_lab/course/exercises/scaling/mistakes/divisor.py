@@ -75,8 +75,8 @@ MISTAKES = [
     ),
     Mistake(
         power_without_brackets,
-        "You mean a power of one half, and Python reads something else: `**` binds more tightly than `/`. Look at "
-        "what your scores are really divided by.",
+        "A power of one half is meant, and Python reads something else: `**` binds more tightly than `/`. Look at what "
+        "the scores are really divided by.",
         [
             "In a new cell, try `64 ** 1 / 2`. Is it 8?",
             "A power is taken first, then everything else from left to right.",
