@@ -46,8 +46,8 @@ def behaviour(exercise: Exercise, seed: int) -> Behaviour:
     return Behaviour(cases, run(exercise.reference), mistakes)
 
 
-def judge(exercise: Exercise, seed: int, observed: Sequence[Observations]) -> Verdict:
-    """Say what the observations on the cases of this seed show.
+def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
+    """Say what the observations on the cases of this seed, which may come from a process nobody vouches for, show.
 
     An attempt is right if everything observed equals what the reference gives, and made a known mistake if
     everything equals what that mistake gives, crashes included. Otherwise the first case that differs is explained.

@@ -1,0 +1,47 @@
+"""What an exercise and a verdict say of themselves."""
+
+import typing
+
+import pytest
+
+from tests.course.samples import FEED_FORWARD, GREEDY_DECODE, LADDER
+from transformer_lab.course.exercise import Mistake, Status, Verdict
+from transformer_lab.course.exercises import every_exercise
+
+
+def test_an_exercise_is_named_as_its_reference_and_a_mistake_as_its_code():
+    assert FEED_FORWARD.name == "FeedForward"
+    assert FEED_FORWARD.mistakes[0].name == "WithoutRelu"
+
+
+def test_the_spellings_of_a_mistake_are_its_code_and_the_others():
+    assert Mistake(min, "", LADDER, also=[max, sum]).spellings == (min, max, sum)
+
+
+def test_the_solution_is_the_source_of_the_reference():
+    assert FEED_FORWARD.solution.startswith("class FeedForward(nn.Module):\n    def __init__")
+    softmax = every_exercise()["softmax"].solution
+    assert softmax.startswith("def softmax(")
+    compile(softmax, "solution", "exec")
+
+
+def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():
+    import torch
+
+    case = GREEDY_DECODE.cases(0)[1]
+    short, eos = torch.ones(1, 2).long(), case.inputs["eos_id"]
+    assert FEED_FORWARD.normalise(short, case) is short
+    assert GREEDY_DECODE.normalise(short, case).tolist() == [[1, 1, eos, eos]]
+
+
+@pytest.mark.parametrize("status", typing.get_args(Status))
+def test_a_verdict_shows_itself_as_text_and_as_a_page(status):
+    verdict = Verdict("softmax", status, "A message.")
+    assert repr(verdict).startswith("softmax") and repr(verdict).endswith("\nA message.")
+    assert verdict._repr_html_() == verdict.panel._repr_html_()
+    assert verdict.passed == (status == "passed")
+
+
+def test_no_two_statuses_look_the_same():
+    looks = {repr(Verdict("softmax", status, "")) for status in typing.get_args(Status)}
+    assert len(looks) == 5
