@@ -2,8 +2,8 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lab.course.exercise import Verdict
-from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.exercise import Status, Verdict
+from transformer_lab.course.exercises import every_exercise, exercises_of
 from transformer_lab.course.grading.assess import Graded, Work
 from transformer_lab.course.grading.feedback import file_names, page
 from transformer_lab.course.grading.submissions import Submission
@@ -40,4 +40,19 @@ def test_points_and_bonus_are_told_apart():
     exercises = every_exercise()
     graded = [Graded(exercises[name], Verdict(name, "passed", ""), 0.1) for name in ("softmax", "distance_attention")]
     text = page("ada", [Work(Submission("ada", Path("01_lookup.ipynb"), "01_lookup"), graded)], ["01_lookup"])
-    assert "<p>2 of 10 points, and 2 bonus.</p>" in text and "distance_attention ★" in text
+    core, stretch = (exercises[name].points for name in ("softmax", "distance_attention"))
+    most = sum(exercise.points for exercise in exercises_of("01_lookup") if not exercise.stretch)
+    assert f"<p>{core} of {most} points, and {stretch} bonus.</p>" in text
+    assert f"softmax: passed ({core} of {core})" in text
+    assert f"distance_attention: passed (bonus: {stretch} of {stretch})" in text
+
+
+def test_the_notebook_that_counts_comes_first_and_others_are_folded():
+    softmax = every_exercise()["softmax"]
+
+    def work(file: str, status: Status) -> Work:
+        return Work(Submission("ada", Path(file), "01_lookup"), [Graded(softmax, Verdict("softmax", status, ""), 0.1)])
+
+    text = page("ada", [work("worse.ipynb", "wrong"), work("better.ipynb", "passed")], ["01_lookup"])
+    assert text.index("<h2>better.ipynb: 2 of") < text.index("<details><summary>worse.ipynb: 0 of")
+    assert text.count("Another notebook counts.") == 1

@@ -38,7 +38,8 @@ def test_the_table_has_points_for_each_exercise_and_in_all():
     assert list(table.index) == ["ada", "ben"]
     assert table.loc["ada", f"01_lookup: {first.name}"] == first.points
     assert table.loc["ada", "points"] == first.points + second.points
-    assert all(table.loc["ada", f"01_lookup: {e.name}"] == 0 for e in others)
+    assert all(table.loc["ada", f"01_lookup: {e.name}{' (bonus)' if e.stretch else ''}"] == 0 for e in others)
+    assert any(e.stretch for e in others)
     assert table.loc["ben", "points"] == 0
     assert set(table["of"]) == {sum(e.points for e in exercises_of("01_lookup") if not e.stretch)}
 

@@ -3,6 +3,7 @@
 import html
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from transformer_lab.course.exercises import LESSONS
@@ -19,7 +20,8 @@ PAGE = """<!doctype html>
 <style>
 :root {{ color-scheme: light dark }}
 body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto; padding: 0 1em }}
-h3 {{ margin: 1.5em 0 0 }}
+h2, summary {{ margin: 1.5em 0 0.5em }}
+summary {{ cursor: pointer }}
 pre, code {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere }}
 </style>
 {body}
@@ -57,30 +59,34 @@ def page(student: str, works: Sequence[Work], lessons: Sequence[str]) -> str:
     """Make a student's page: the points, then every lesson with what is said about each exercise."""
     counts = counting(works)
     points, bonus = (sum(getattr(work, what) for work in counts.values()) for what in ("points", "bonus"))
-    more = f", and {bonus} bonus" if bonus else ""
-    parts = [f"<h1>{html.escape(student)}</h1>", f"<p>{points} of {reachable(lessons)} points{more}.</p>"]
+    parts = [f"<h1>{html.escape(student)}</h1>", f"<p>{_points(points, reachable(lessons), bonus)}.</p>"]
     for lesson in [*LESSONS, ""]:
-        for work in works:
-            if work.submission.lesson == lesson:
-                parts += _notebook(work, is_counted=counts.get(lesson) is work)
+        theirs = [work for work in works if work.submission.lesson == lesson]
+        for work in sorted(theirs, key=lambda work: counts.get(lesson) is not work):  # the one that counts comes first
+            parts += _notebook(work, is_counted=counts.get(lesson) is work)
     parts += [f"<h2>{lesson}</h2><p>Not handed in.</p>" for lesson in lessons if lesson not in counts]
     return PAGE.format(title=html.escape(student), body="\n".join(parts))
 
 
+def _points(points: int, reachable: int, bonus: int) -> str:
+    return f"{points} of {reachable} points" + (f", and {bonus} bonus" if bonus else "")
+
+
 def _notebook(work: Work, is_counted: bool) -> list[str]:
-    head = f"<h2>{html.escape(work.submission.file)}</h2>"
+    name = html.escape(work.submission.file)
     if work.submission.problem:
-        return [head, Panel("It could not be graded", work.submission.problem, "bad")._repr_html_()]
-    other = (
-        "" if is_counted else "<p>Another notebook of this lesson counts instead: it has as many points or more.</p>"
-    )
-    return [head, other, *(part for one in work.graded for part in _exercise(one))]
+        return [f"<h2>{name}</h2>", Panel("It could not be graded", work.submission.problem, "bad")._repr_html_()]
+    head = f"{name}: {_points(work.points, reachable([work.submission.lesson]), work.bonus)}"
+    exercises = [part for one in work.graded for part in _exercise(one)]
+    if is_counted:
+        return [f"<h2>{head}</h2>", *exercises]
+    return [f"<details><summary>{head}. Another notebook counts.</summary>", *exercises, "</details>"]
 
 
 def _exercise(one: Graded) -> list[str]:
-    star = " ★" if one.exercise.stretch else ""
-    head = f"<h3>{one.exercise.name}{star}: {one.points} of {one.exercise.points}</h3>"
-    return [head, one.verdict.panel._repr_html_(), *([_hint(one)] if one.verdict.mistake else [])]
+    panel, bonus = one.verdict.panel, "bonus: " if one.exercise.stretch else ""
+    titled = replace(panel, title=f"{panel.title} ({bonus}{one.points} of {one.exercise.points})")
+    return [titled._repr_html_(), *([_hint(one)] if one.verdict.mistake else [])]
 
 
 def _hint(one: Graded) -> str:

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import torch
 
+from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, exercises_of
 from transformer_lab.course.grading.assess import Work
 from transformer_lab.course.grading.confine import Limits
@@ -66,8 +67,8 @@ def table(students: Mapping[str, Sequence[Work]]) -> pd.DataFrame:
     rows = []
     for student, works in sorted(students.items()):
         counts = counting(works)
-        points = {f"{lesson}: {one.exercise.name}": one.points for lesson, w in counts.items() for one in w.graded}
-        columns = [f"{lesson}: {exercise.name}" for lesson in lessons for exercise in exercises_of(lesson)]
+        points = {_column(lesson, one.exercise): one.points for lesson, w in counts.items() for one in w.graded}
+        columns = [_column(lesson, exercise) for lesson in lessons for exercise in exercises_of(lesson)]
         rows.append(
             {
                 "student": _no_formula(student),
@@ -79,6 +80,10 @@ def table(students: Mapping[str, Sequence[Work]]) -> pd.DataFrame:
             }
         )
     return pd.DataFrame(rows)
+
+
+def _column(lesson: str, exercise: Exercise) -> str:
+    return f"{lesson}: {exercise.name}{' (bonus)' if exercise.stretch else ''}"
 
 
 def _no_formula(text: str) -> str:
