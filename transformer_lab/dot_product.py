@@ -73,9 +73,14 @@ def attend(
     (batch, heads, position, width) with d_v = d_k; elsewhere it falls back on the plain formula. Arguments and edge
     cases are those of ``scaled_dot_product_attention``.
 
+    Raises:
+        ValueError: There are more or fewer keys than values; some kernels would read past the end of the shorter.
+
     >>> attend(torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]]))
     tensor([[2.]])
     """
+    if k.shape[-2] != v.shape[-2]:
+        raise ValueError(f"every key needs a value; got {k.shape[-2]} keys, {v.shape[-2]} values")
     if mask is None:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
     sees_nothing = ~mask.any(dim=-1, keepdim=True)

@@ -23,6 +23,13 @@ class Block(nn.Module):
 
     Args:
         config: Which parts, and their sizes.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
+
+    >>> block = Block(LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32))
+    >>> block(torch.randn(3, 5, 8), causal_mask(5)).shape
+    torch.Size([3, 5, 8])
     """
 
     def __init__(self, config: LanguageModelConfig) -> None:
@@ -59,8 +66,8 @@ class LanguageModel(nn.Module):
         config: Its shape.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, or ``d_model``
-            is too odd for sinusoids.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, a dropout is
+            no share, or ``d_model`` is too odd for sinusoids.
 
     >>> config = LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2)
     >>> LanguageModel(config)(torch.tensor([[1, 2, 3, 4, 5]])).shape

@@ -40,7 +40,7 @@ class ObservableAttention(nn.Module):
 
     def __init__(self, d_model: int, n_heads: int, dropout: float) -> None:
         super().__init__()
-        if n_heads < 1 or d_model % n_heads:
+        if min(n_heads, d_model) < 1 or d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model; got d_model={d_model}, n_heads={n_heads}")
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"dropout must be from 0 to 1; got {dropout=}")
@@ -111,7 +111,7 @@ class MultiHeadAttention(ObservableAttention):
             mask: True where a query may look at a key; it may differ between sentences and heads.
 
         Raises:
-            ValueError: An input is not ``d_model`` wide.
+            ValueError: An input is not ``d_model`` wide, or there are more or fewer keys than values.
         """
         check_width("d_model", self.d_model, query=query, key=key, value=value)
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)

@@ -20,6 +20,9 @@ class RecurrentTranslator(nn.Module):
         d_model: Width of embeddings and states.
         pad_id: The token that fills short sources up.
 
+    Raises:
+        ValueError: A size is not positive, or ``pad_id`` no token of the source.
+
     >>> model = RecurrentTranslator(source_vocab_size=11, target_vocab_size=13, d_model=8)
     >>> model(torch.tensor([[5, 6, 7, 0]]), torch.tensor([[1, 12]])).shape
     torch.Size([1, 2, 13])
@@ -27,6 +30,10 @@ class RecurrentTranslator(nn.Module):
 
     def __init__(self, source_vocab_size: int, target_vocab_size: int, d_model: int, pad_id: int = 0) -> None:
         super().__init__()
+        if min(source_vocab_size, target_vocab_size, d_model) < 1:
+            raise ValueError(f"sizes must be positive; got {source_vocab_size=}, {target_vocab_size=}, {d_model=}")
+        if not 0 <= pad_id < source_vocab_size:
+            raise ValueError(f"pad_id must be a token of the source; got {pad_id=}, {source_vocab_size=}")
         self.pad_id = pad_id
         self.source_embedding = nn.Embedding(source_vocab_size, d_model)
         self.target_embedding = nn.Embedding(target_vocab_size, d_model)
@@ -44,10 +51,13 @@ class RecurrentTranslator(nn.Module):
             target: What has been written so far, from the token that begins a sentence.
 
         Raises:
-            ValueError: Tokens are none, no whole numbers, or not in the vocabulary.
+            ValueError: Tokens are none, no whole numbers, or not in the vocabulary, or there are more or fewer
+                sources than targets.
         """
         for tokens, embedding in ((source, self.source_embedding), (target, self.target_embedding)):
             check_tokens(tokens, embedding.num_embeddings)
+        if len(source) != len(target):
+            raise ValueError(f"every source needs a target; got {len(source)} sources, {len(target)} targets")
         states, mask = self.encode(source)
         state = last_state(states, mask)
         logits = []

@@ -30,7 +30,7 @@ class Stack(nn.Module):
         feed_forward: Which feed-forward network the layers have.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``d_model`` is odd.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout is no share.
     """
 
     layer: ClassVar[type[nn.Module]]

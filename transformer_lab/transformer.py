@@ -40,6 +40,9 @@ class TransformerConfig:
 
     Raises:
         ValueError: A size is not positive, a padding token not in its vocabulary, or ``feed_forward`` unknown.
+
+    >>> TransformerConfig.big(vocab_size=37_000).d_ff
+    4096
     """
 
     vocab_size: int
@@ -109,7 +112,7 @@ class Transformer(nn.Module):
         config: Its shape.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``d_model`` is odd.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout is no share.
 
     >>> model = Transformer(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2))
     >>> import torch
@@ -172,7 +175,7 @@ class EncoderModel(nn.Module):
         n_outputs: How many numbers it gives for each token.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``d_model`` is odd.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout is no share.
 
     >>> model = EncoderModel(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2), n_outputs=3)
     >>> import torch
