@@ -36,7 +36,7 @@ def test_the_defaults_that_help_shows_are_those_of_the_recipes():
         (SIZES, recipes.DATES_MODEL, recipes.CORPUS_MODEL),
     ):
         for name, (_, _, for_dates, for_corpora) in names.items():
-            assert getattr(corpus, name) == for_corpora
+            assert getattr(corpus, name) == for_corpora, name
             assert name == "vocab_size" or getattr(dates, name) == for_dates
 
 
@@ -61,7 +61,7 @@ def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model,
 
 def test_every_kind_of_option_arrives(corpus, tmp_path):
     options = typed(schedule="noam", seed=7, peak_rate=0.5, smoothing=0, patience=2, dropout=0.2, validate_every=3)
-    assert main(["train", *corpus, "-o", "m", *SMALL, *FEW, *options, "--autocast"]) == 0
+    assert main(["train", *corpus, "-o", "m", *SMALL, *FEW, *options, "--autocast", "--validation", *corpus]) == 0
     info = settings(tmp_path / "m")
     expected = {"schedule": "noam", "autocast": True, "compile": False, "seed": 7, "peak_rate": 0.5, "smoothing": 0.0}
     assert expected.items() <= info["training"].items()

@@ -30,6 +30,7 @@ def test_the_rate_follows_the_schedule(schedule):
         ({"weight_decay": -0.1}, r"weight_decay must not be negative; got weight_decay=-0\.1"),
         ({"seed": -1}, "got seed=-1"),
         ({"smoothing": 1.0}, r"from 0 to less than 1; got smoothing=1\.0"),
+        ({"average": 1.0}, r"from 0 to less than 1; got average=1\.0"),
         ({"patience": 3}, "patience=3 counts validations, and validate_every=0 makes none"),
         ({"warmup": 0}, "got step=1, warmup=0"),
         ({"warmup": 100}, "warmup=100, total=100"),

@@ -239,6 +239,40 @@ def test_patience_survives_an_interruption(tmp_path):
     assert resumed.run() and resumed.progress.step == 12
 
 
+def test_patience_without_anything_to_judge_by_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="patience=2 counts validations, and there are no pairs to validate on"):
+        trainer(tmp_path, validate_every=3, patience=2)
+
+
+# Averages
+
+
+def test_what_is_judged_and_kept_is_the_average_and_training_does_not_feel_it(tmp_path, uninterrupted):
+    seen = []
+
+    def judge():
+        seen.append({name: tensor.clone() for name, tensor in run.model.state_dict().items()})
+        return Judgement(1.5, float(len(seen)))
+
+    run = trainer(tmp_path, judge, average=0.8, validate_every=10)
+    run.run()
+    assert losses(tmp_path) == losses(uninterrupted)
+    assert same(seen[-1], parameters(tmp_path)) and len(seen) == 3
+    assert not same(parameters(tmp_path), parameters(uninterrupted))
+    assert same(dict(run.model.state_dict()), parameters(uninterrupted))
+
+
+def test_the_average_is_saved_and_gone_on_with(tmp_path):
+    trainer(tmp_path / "whole", average=0.8).run()
+    run = trainer(tmp_path / "stopped", average=0.8)
+    run._any = lambda asked: run.progress.step == 9
+    assert not run.run()
+    assert trainer(tmp_path / "stopped", average=0.8).run()
+    assert same(parameters(tmp_path / "stopped"), parameters(tmp_path / "whole"))
+    with pytest.raises(ValueError, match=r"other settings: average=0\.8, not 0\.0"):
+        trainer(tmp_path / "stopped")
+
+
 # What the user sees, and options
 
 

@@ -29,21 +29,27 @@ SIZES: dict[str, tuple[type, str, Any, Any]] = {
     "d_ff": (int, "width in the middle of the feed-forward networks", 256, 1024),
     "dropout": (float, "share of what each sublayer adds that training drops", 0.0, 0.1),
     "max_length": (int, "tokens that a sentence may have", 64, 128),
-    "vocab_size": (int, "tokens to learn", "as many as characters", 8000),
+    "vocab_size": (int, "tokens to learn", "as many as characters", 4000),
 }
 TRAINING: dict[str, tuple[type, str, Any, Any]] = {
-    "steps": (int, "steps", 2600, 20_000),
+    "steps": (int, "steps", 2200, 4000),
     "seed": (int, "of the parameters, the order of the batches, and dropout", 0, 0),
     "batch_tokens": (int, "tokens that the longer side of a batch has at most", 900, 1200),
     "accumulate": (int, "batches that make a step", 1, 1),
-    "peak_rate": (float, "highest learning rate, or a factor on that of noam", 4e-3, 1.2e-3),
-    "warmup": (int, "steps that the rate rises", 100, 1000),
+    "peak_rate": (float, "highest learning rate, or a factor on that of noam", 4e-3, 1.6e-3),
+    "warmup": (int, "steps that the rate rises", 100, 400),
     "smoothing": (float, "label smoothing", 0.1, 0.1),
     "weight_decay": (float, "of matrices; biases and norms have none", 0.01, 0.01),
+    "average": (
+        float,
+        "share of the parameters' running mean kept at a step; 0 has no mean",
+        0,
+        0.998,
+    ),
     "clip": (float, "largest norm of the gradient", 1.0, 1.0),
-    "validate_every": (int, "steps between two validations; 0 is only at the end", 0, 1000),
+    "validate_every": (int, "steps between two validations; 0 is only at the end", 0, 500),
     "patience": (int, "validations without a better one that end training; 0 is never", 0, 0),
-    "save_every": (int, "steps between two checkpoints", 500, 1000),
+    "save_every": (int, "steps between two checkpoints", 500, 500),
     "log_every": (int, "steps between two rows of the log", 50, 50),
 }
 """Type, meaning, and what the recipes for dates and for corpora have."""

@@ -49,9 +49,19 @@ def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
         raise ValueError(f"{path} is no checkpoint of ours: {type(error).__name__}: {error}") from error
 
 
-def save_training(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, info: Mapping[str, Any]) -> None:
-    """Save a run: parameters, the optimiser's state, torch's random numbers, and what ``info`` says of the rest."""
+def save_training(
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    info: Mapping[str, Any],
+    average: Mapping[str, Tensor] | None = None,
+) -> None:
+    """Save a run: parameters, the optimiser's state, torch's random numbers, and what ``info`` says of the rest.
+
+    If an average of the parameters is kept, it is saved as well.
+    """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
+    tensors |= {f"average.{name}": tensor for name, tensor in (average or {}).items()}
     for index, state in optimizer.state_dict()["state"].items():
         tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in state.items()}
     tensors["random"] = torch.get_rng_state()
@@ -60,8 +70,10 @@ def save_training(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer
     write_atomically(path, tensors, info)
 
 
-def load_training(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer) -> dict[str, Any]:
-    """Put a run back as it was when it was saved, and give its ``info``.
+def load_training(
+    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: Mapping[str, Tensor] | None = None
+) -> dict[str, Any]:
+    """Put a run back as it was when it was saved, its average too, and give its ``info``.
 
     Raises:
         ValueError: The file is damaged, holds no run, or one of a model of another shape.
@@ -70,6 +82,8 @@ def load_training(path: Path, model: nn.Module, optimizer: torch.optim.Optimizer
     if "random" not in tensors:
         raise ValueError(f"{path} holds no training run")
     load_parameters(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)
+    for name, tensor in (average or {}).items():
+        tensor.copy_(tensors.get(f"average.{name}", tensor))
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if name.startswith("optimizer."):

@@ -21,6 +21,8 @@ class TrainingConfig:
         clip: The largest norm that the gradient may have.
         smoothing: Label smoothing.
         weight_decay: Of matrices.
+        average: How much of a running mean of the parameters is kept at each step, 0.998 for instance; what is
+            validated and kept is then this mean. 0 takes the parameters as they are.
         seed: Of the parameters, of the order of the batches, and of dropout.
         log_every: How many steps between two rows of the log.
         validate_every: How many steps between two validations; 0 means only at the end.
@@ -44,6 +46,7 @@ class TrainingConfig:
     clip: float = 1.0
     smoothing: float = 0.1
     weight_decay: float = 0.01
+    average: float = 0.0
     seed: int = 0
     log_every: int = 50
     validate_every: int = 0
@@ -59,8 +62,9 @@ class TrainingConfig:
         for name in ("weight_decay", "seed", "validate_every", "patience"):
             if not (value := getattr(self, name)) >= 0:
                 raise ValueError(f"{name} must not be negative; got {name}={value}")
-        if not 0 <= self.smoothing < 1:
-            raise ValueError(f"smoothing must be from 0 to less than 1; got smoothing={self.smoothing}")
+        for name in ("smoothing", "average"):
+            if not 0 <= (value := getattr(self, name)) < 1:
+                raise ValueError(f"{name} must be from 0 to less than 1; got {name}={value}")
         if self.patience and not self.validate_every:
             raise ValueError(f"patience={self.patience} counts validations, and validate_every=0 makes none")
         self.rate(1, d_model=1)

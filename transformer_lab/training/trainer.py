@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
@@ -12,6 +13,7 @@ from torch import Tensor
 from tqdm import tqdm
 
 from transformer_lab.data.batches import Batch, Batches
+from transformer_lab.training.average import Average
 from transformer_lab.training.checkpoint import CHECKPOINT, PARAMETERS, load_training, save_training, write_atomically
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.interruption import Interruption
@@ -36,7 +38,8 @@ class Trainer:
         processes: Which of how many processes this is.
 
     Raises:
-        ValueError: The folder's checkpoint is of another model or of other settings.
+        ValueError: The folder's checkpoint is of another model or of other settings, or patience is asked for with
+            nothing to judge by.
     """
 
     def __init__(
@@ -55,8 +58,11 @@ class Trainer:
         self.forward: Callable[[Tensor, Tensor], Tensor] = (
             torch.compile(model, dynamic=True) if config.compile else model
         )
+        self.average = Average(model, config.average) if config.average else None
         self.progress = Progress()
         self.settings = {"training": asdict(config), "model": asdict(model.config)}
+        if config.patience and not validate:
+            raise ValueError(f"patience={config.patience} counts validations, and there are no pairs to validate on")
         torch.manual_seed(config.seed + self.processes.rank)  # of dropout: another one in every process
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / CHECKPOINT).exists():
@@ -100,6 +106,8 @@ class Trainer:
         self.processes.add_up_gradients(self.model)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
         self.optimizer.step()
+        if self.average:
+            self.average.update(self.progress.step + 1)
         self.progress.n_tokens += n_tokens
 
     def _loss(self, batch: Batch) -> Tensor:
@@ -126,14 +134,20 @@ class Trainer:
 
     def _judge(self, validate: Callable[[], Judgement]) -> dict[str, float]:
         """Judge the model, and keep its parameters if they were never better."""
-        loss, score = self.processes.add_up(*(validate() if self.processes.first else (0.0, 0.0)))
+        with self._averaged():
+            loss, score = self.processes.add_up(*(validate() if self.processes.first else (0.0, 0.0)))
         if self.progress.judged(score):
             self._keep()
         return {"validation_loss": loss, "validation_score": score}
 
     def _keep(self) -> None:
         if self.processes.first:
-            write_atomically(self.folder / PARAMETERS, self.model.state_dict(), {"step": self.progress.step})
+            with self._averaged():
+                write_atomically(self.folder / PARAMETERS, self.model.state_dict(), {"step": self.progress.step})
+
+    def _averaged(self) -> AbstractContextManager[None]:
+        """Let the model have the parameters that are to be used, where they are not its own."""
+        return self.average.in_place() if self.average else nullcontext()
 
     def save(self) -> None:
         """Write the checkpoint, and the parameters too if none were judged that may be better."""
@@ -143,11 +157,15 @@ class Trainer:
             self._keep()
         if self.processes.first:
             info = {"progress": asdict(self.progress), **self.settings}
-            save_training(self.folder / CHECKPOINT, self.model, self.optimizer, info)
+            save_training(self.folder / CHECKPOINT, self.model, self.optimizer, info, self._mean)
+
+    @property
+    def _mean(self) -> dict[str, Tensor] | None:
+        return self.average.tensors if self.average else None
 
     def _resume(self) -> None:
         path = self.folder / CHECKPOINT
-        info = load_training(path, self.model, self.optimizer)
+        info = load_training(path, self.model, self.optimizer, self._mean)
         for kind, now in self.settings.items():
             differs = [f"{k}={info[kind].get(k)!r}, not {v!r}" for k, v in now.items() if info[kind].get(k) != v]
             if differs:

@@ -1,0 +1,52 @@
+"""A running mean of a model's parameters, which often does better than the last of them."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import torch
+from torch import Tensor, nn
+
+
+class Average:
+    """An exponential moving average of parameters: steps differ by chance, and their mean by less.
+
+    As Polyak and Juditsky (1992), with weights that fall with age. It looks back about ``1 / (1 − decay)`` steps; at
+    first over fewer, so that it forgets where the parameters began.
+
+    Args:
+        model: Whose parameters.
+        decay: How much of the mean is kept at each step.
+
+    >>> layer = nn.Linear(1, 1)
+    >>> average = Average(layer, decay=0.9)
+    >>> average.update(step=1)
+    >>> with average.in_place():
+    ...     y = layer(torch.ones(1))
+    """
+
+    def __init__(self, model: nn.Module, decay: float) -> None:
+        self.model, self.decay = model, decay
+        self.tensors: dict[str, Tensor] = {name: p.detach().clone() for name, p in model.named_parameters()}
+
+    @torch.no_grad()
+    def update(self, step: int) -> None:
+        """Take in the parameters after a step, counted from 1."""
+        decay = min(self.decay, step / (step + 9))
+        for name, parameter in self.model.named_parameters():
+            self.tensors[name].lerp_(parameter, 1 - decay)
+
+    @contextmanager
+    def in_place(self) -> Iterator[None]:
+        """Let the model have the mean for its parameters, for a while."""
+        self._swap()
+        try:
+            yield
+        finally:
+            self._swap()
+
+    @torch.no_grad()
+    def _swap(self) -> None:
+        for name, parameter in self.model.named_parameters():
+            own = parameter.clone()
+            parameter.copy_(self.tensors[name])
+            self.tensors[name].copy_(own)
