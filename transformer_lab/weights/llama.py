@@ -69,8 +69,7 @@ def options_of(config: LanguageModelConfig) -> dict[str, Any]:
         "num_hidden_layers": config.n_layers,
         "max_position_embeddings": config.max_length,
         "attention_dropout": config.attention_dropout,
-        "rope_theta": config.rotary_base,  # where older versions look
-        "rope_parameters": {"rope_type": "default", "rope_theta": config.rotary_base},
+        "rope_theta": config.rotary_base,  # where all versions look
         "rms_norm_eps": config.norm_eps,
         "hidden_act": "silu",
         "attention_bias": config.bias,
