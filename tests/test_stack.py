@@ -11,7 +11,7 @@ from tests.twins import drawn
 from transformer_lab.decoder import Decoder, PreNormDecoder
 from transformer_lab.encoder import Encoder, PreNormEncoder
 from transformer_lab.feed_forward import FeedForward, GELUFeedForward
-from transformer_lab.stack import Stack
+from transformer_lab.stack import Stack, initialise
 from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
 
 D_MODEL, MAX_LENGTH = 12, 7
@@ -106,3 +106,9 @@ def test_parameters_start_as_is_said(learned):
             assert (module.bias == 0).all()
     if learned:
         assert_close(model.encoder.positions.std(), torch.tensor(128**-0.5), rtol=0.05, atol=0)
+
+
+def test_matrices_without_biases_can_start_too():
+    matrix = nn.Linear(200, 100, bias=False)
+    initialise(matrix)
+    assert_close(matrix.weight.std(), torch.tensor((2 / 300) ** 0.5), rtol=0.05, atol=0)
