@@ -49,5 +49,5 @@ def test_a_corpus_that_is_none_is_told_in_one_line(model, tmp_path, capsys, text
 def test_a_model_that_is_none_is_told_in_one_line(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     assert main(["evaluate", "dates"]) == 2
-    missing = "config.json, tokenizer.json, model.safetensors not found"
-    assert capsys.readouterr().err == f"transformer-lab: model-dates holds no trained model: {missing}\n"
+    said = "model-dates is neither a folder nor a name on the hub, such as Helsinki-NLP/opus-mt-en-de"
+    assert capsys.readouterr().err == f"transformer-lab: {said}\n"

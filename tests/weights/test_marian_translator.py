@@ -10,6 +10,7 @@ import transformers
 
 from tests.weights.published import drawn, marian
 from tests.weights.spoken import ENGLISH, GERMAN, write_tokenizer
+from transformer_lab.cli import main
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.training.checkpoint import PARAMETERS, write_atomically
 from transformer_lab.transformer import Transformer, TransformerConfig
@@ -96,6 +97,15 @@ def test_a_name_on_the_hub_is_a_translator_too(tmp_path, monkeypatch):
     here, fetched = load_translator(tmp_path), load_translator("Helsinki-NLP/opus-mt-en-de")
     assert asked == ["Helsinki-NLP/opus-mt-en-de"]
     assert list(fetched.translate(TEXTS, max_length=2)) == list(here.translate(TEXTS, max_length=2))
+
+
+def test_the_command_translates_with_it(tmp_path, capsys):
+    theirs = publish(tmp_path)
+    arguments = ["translate", "-m", str(tmp_path), "--max-length", str(N_TOKENS), "--device", "cpu"]
+    assert main([*arguments, *TEXTS]) == 0
+    assert capsys.readouterr() == ("".join(f"{text}\n" for text in their_texts(theirs, tmp_path)), "")
+    assert main([*arguments, "the cat " * 99]) == 0
+    assert "of which the model reads 28" in capsys.readouterr().err
 
 
 def test_a_translator_trained_here_is_loaded_by_the_same_function(tmp_path):

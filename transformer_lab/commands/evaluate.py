@@ -4,7 +4,7 @@ import argparse
 import sys
 from pathlib import Path
 
-from transformer_lab.commands.shared import add_corpus, add_machine, is_dates, load
+from transformer_lab.commands.shared import MODEL, add_corpus, add_machine, is_dates, load
 
 DESCRIPTION = """Translate a corpus greedily and compare with its translations: exact match, and BLEU and chrF as
 sacrebleu computes them (13a tokens, cased). For dates, strings are drawn that no training has seen."""
@@ -16,7 +16,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     """Add the command."""
     parser = commands.add_parser("evaluate", help="evaluate a translator", description=DESCRIPTION, allow_abbrev=False)
     add_corpus(parser)
-    parser.add_argument("-m", "--model", default="model-dates", help="its folder (default: model-dates)")
+    parser.add_argument("-m", "--model", default="model-dates", help=MODEL)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="draws the dates (default: 0)")
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)

@@ -2,9 +2,12 @@
 
 import argparse
 from collections.abc import Sequence
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
+if TYPE_CHECKING:
+    from transformer_lab.translator import TextTranslator
+
+MODEL = "its folder, or the name of a published one, such as Helsinki-NLP/opus-mt-en-de (default: model-dates)"
 DATES = "dates"
 """The corpus that is no file."""
 
@@ -47,10 +50,10 @@ def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
         torch.set_num_threads(threads)
 
 
-def load(known: argparse.Namespace) -> Any:
+def load(known: argparse.Namespace) -> "TextTranslator":
     """Load the translator that is asked for."""
     from transformer_lab.device import pick_device
-    from transformer_lab.translator import Translator
+    from transformer_lab.weights.marian_translator import load_translator
 
     set_threads(known.threads)
-    return Translator.load(Path(known.model), pick_device(known.device))
+    return load_translator(known.model, pick_device(known.device))

@@ -8,10 +8,10 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_lab.commands.shared import add_machine, load
+from transformer_lab.commands.shared import MODEL, add_machine, load
 
 if TYPE_CHECKING:
-    from transformer_lab.translator import Translator
+    from transformer_lab.translator import TextTranslator
 
 DESCRIPTION = """Translate greedily, a line of output for each line of input. A line longer than the model
 takes is cut, and reported by number."""
@@ -35,7 +35,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     lines = "each is a line to translate (default: what comes through the pipe, or is typed until it ends)"
     parser.add_argument("lines", nargs="*", metavar="LINE", help=lines)
     parser.add_argument("-f", "--file", type=Path, help="translate its lines; UTF-8, gzipped or not")
-    parser.add_argument("-m", "--model", default="model-dates", help="the model's folder (default: model-dates)")
+    parser.add_argument("-m", "--model", default="model-dates", help=f"the model: {MODEL}")
     most = "tokens that a translation has at most (default: as many as the model can write)"
     parser.add_argument("--max-length", type=int, metavar="N", help=most)
     together = "lines that are translated together (default: 64, or 1 where they are typed)"
@@ -83,9 +83,9 @@ def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
             raise ValueError(f"{where}, line {number}: not UTF-8 ({error.reason})") from error
 
 
-def _told_if_cut(lines: Iterable[str], translator: "Translator", where: str) -> Iterator[str]:
+def _told_if_cut(lines: Iterable[str], translator: "TextTranslator", where: str) -> Iterator[str]:
     for number, line in enumerate(lines, start=1):
-        n_tokens = len(translator.tokenizer.encode(line.strip()).ids)
+        n_tokens = len(translator.source_tokens(line.strip()))
         if n_tokens > translator.longest:
             said = f"{n_tokens} tokens, of which the model reads {translator.longest}"
             print(f"{where}, line {number}: {said}", file=sys.stderr)
