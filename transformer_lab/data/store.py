@@ -1,6 +1,7 @@
 """Token sequences of any number, kept in a file and read through a memory map.
 
-In memory are only the length of each sequence (4 bytes) and where it ends (8 bytes).
+In memory are only the length of each sequence (4 bytes) and where it ends (8 bytes). With the order of its batches, a
+corpus of 10 million pairs takes half a gigabyte; its tokens take 4 bytes each, on the disk.
 """
 
 from array import array
