@@ -4,7 +4,8 @@ import typing
 
 import pytest
 
-from tests.course.samples import FEED_FORWARD, GREEDY_DECODE, LADDER
+from tests.course.samples import FEED_FORWARD, GREEDY_DECODE
+from tests.course.samples.said import LADDER
 from transformer_lab.course.exercise import Mistake, Status, Verdict
 from transformer_lab.course.exercises import every_exercise
 

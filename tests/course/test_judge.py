@@ -9,7 +9,8 @@ from hypothesis import strategies as st
 from jaxtyping import Float
 from torch import Tensor
 
-from tests.course.samples import SAMPLES, mistake
+from tests.course.samples import SAMPLES
+from tests.course.samples.said import mistake
 from transformer_lab.course.call import Case, call
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.judge import agree, behaviour, distance, judge

@@ -5,7 +5,9 @@ import functools
 import pytest
 import torch
 
-from tests.course.samples import SAMPLES, FeedForward, sample_next
+from tests.course.samples import SAMPLES
+from tests.course.samples.feed_forward import FeedForward
+from tests.course.samples.sample_next import sample_next
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.notebook import NotPassed, check, compare, hint, solution

@@ -6,7 +6,7 @@ import warnings
 import pytest
 import torch
 
-from transformer_lab.course.surroundings import kept_warnings, silence, usual_torch
+from transformer_lab.course.surroundings import as_before, kept_warnings, silence, usual_torch
 
 
 def test_a_lesson_that_changed_torch_is_as_it_was_and_the_call_did_not_see_it():
@@ -50,6 +50,18 @@ def test_random_numbers_inside_are_always_the_same_and_those_outside_go_on():
         other = torch.rand(3)
     assert torch.equal(one, other)
     assert torch.equal(torch.rand(2), expected)
+
+
+def test_an_interruption_anywhere_inside_leaves_everything_as_it_was():
+    streams, filters = (sys.stdout, sys.stderr), list(warnings.filters)
+    with pytest.raises(ZeroDivisionError), as_before():
+        sys.stdout = sys.stderr = None
+        warnings.simplefilter("ignore")
+        torch.set_default_dtype(torch.float64)
+        _ = 1 / 0
+    assert (sys.stdout, sys.stderr) == streams
+    assert warnings.filters == filters
+    assert torch.get_default_dtype() == torch.float32
 
 
 def test_silence_swallows_both_streams_and_ends(capsys):

@@ -17,7 +17,7 @@ from transformer_lab.course import stand_ins
 from transformer_lab.course.crash import describe
 from transformer_lab.course.inside import taken_from_notebook
 from transformer_lab.course.plain import same, to_plain
-from transformer_lab.course.surroundings import kept_warnings, silence, usual_torch
+from transformer_lab.course.surroundings import as_before, kept_warnings, silence, usual_torch
 from transformer_lab.course.time_limit import TookTooLong, time_limit
 
 Observations = dict[str, Any]
@@ -74,7 +74,7 @@ def call_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observatio
     observed: list[Observations] = []
     deadline = time.monotonic() + seconds
     try:
-        with time_limit(seconds):
+        with as_before(), time_limit(seconds):
             for case in cases:
                 with silence() if observed else contextlib.nullcontext():
                     observed.append(call(attempt, case))

@@ -2,6 +2,7 @@
 
 import contextlib
 import io
+import sys
 import warnings
 from collections.abc import Iterator
 
@@ -30,6 +31,17 @@ def usual_torch() -> Iterator[None]:
             torch.set_warn_always(every_time)
             if torch.are_deterministic_algorithms_enabled() != deterministic:
                 torch.use_deterministic_algorithms(deterministic)
+
+
+@contextlib.contextmanager
+def as_before() -> Iterator[None]:
+    """Put torch, the streams and the warnings back afterwards, wherever inside of what follows code is stopped."""
+    out, err = sys.stdout, sys.stderr
+    with usual_torch(), warnings.catch_warnings():
+        try:
+            yield
+        finally:
+            sys.stdout, sys.stderr = out, err
 
 
 @contextlib.contextmanager
