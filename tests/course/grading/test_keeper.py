@@ -48,9 +48,10 @@ if not os.path.exists('a'):
     assert open('a/b/c').read() == 'x' and os.environ['HOME'] == os.getcwd()
     os.chmod('a', 0)
 """
+    before = set(os.listdir(jail._folder / "work"))
     verdict = grade_answer(jail, inside(body)).verdict
     assert verdict.passed, verdict.message
-    assert os.listdir(jail._folder / "work") == []
+    assert set(os.listdir(jail._folder / "work")) <= before
 
 
 def test_what_its_children_say_after_it_does_not_count(jail: Jail):

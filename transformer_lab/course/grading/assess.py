@@ -93,7 +93,7 @@ def verdict_on(exercise: Exercise, outcome: Outcome, seed: int, limits: Limits) 
         if "missing" in outcome.answer:
             return Verdict(exercise.name, "not_started", f"No cell defines `{exercise.name}`.")
         if "crash" in outcome.answer:
-            return Verdict(exercise.name, "crashed", explain_crash("Your cell", outcome.answer["crash"]))
+            return Verdict(exercise.name, "crashed", explain_crash("The cell", outcome.answer["crash"]))
         return judge(exercise, seed, outcome.answer["observations"])
     except Exception:  # made-up observations can break what reads them in any way they like
         return Verdict(exercise.name, "crashed", "What came back makes no sense as the result of calls.")

@@ -24,7 +24,7 @@ def in_words(how: str, limits: Limits) -> str:
         limits: What it was allowed.
     """
     if how in ("time", "SIGXCPU"):
-        return f"Stopped: no answer within {limits.seconds:g} s. Does a loop in it ever end?"
+        return f"Stopped: no answer within {limits.seconds:g} s. Either a loop in it does not end, or it is very slow."
     if how == "size":
         return f"Stopped: it gave back more than {limits.answer_mb} MB."
     if how == "keeper":
