@@ -99,6 +99,20 @@ def test_one_answer_may_call_another(jail: Jail):
     assert grade_cells(jail, code, "attention").verdict.passed
 
 
+def test_what_an_answer_reads_from_the_notebook_comes_along_and_is_remarked(jail: Jail):
+    code = cells({"softmax": "def softmax(s): return s.softmax(axis)"}, others=["axis = -1"])
+    graded = grade_cells(jail, code, "softmax")
+    assert graded.points == every_exercise()["softmax"].points
+    assert "It reads `axis` from the notebook" in graded.verdict.message
+
+
+def test_an_answer_that_calls_an_unfinished_one_is_told_which(jail: Jail):
+    code = cells({"attention_weights": "def attention_weights(q, k): return softmax(q @ k.mT)"})
+    verdict = grade_cells(jail, code, "attention_weights").verdict
+    assert verdict.status == "crashed"
+    assert verdict.message.startswith("It calls `softmax`, which is not written yet.")
+
+
 def test_parts_are_right_even_where_the_learners_own_are_not(jail: Jail):
     answer = "def attention(q, k, v): return parts.attention_weights(q, k) @ v"
     code = cells({"attention": answer, "attention_weights": "def attention_weights(q, k): return q @ k.mT"})
