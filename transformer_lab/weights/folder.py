@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 CONFIG, TENSORS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
-FETCHED = ["*.json", "*.safetensors", "*.spm"]
+FETCHED = ["*.json", "model*.safetensors", "*.spm"]  # not what other libraries keep beside them
 FETCHED_INSTEAD = ["pytorch_model*.bin"]
 
 
@@ -40,7 +40,7 @@ def find(name: str | Path) -> Path:
         raise ValueError(f"{name} is no folder here; to fetch it from the hub: pip install huggingface_hub") from error
     try:
         folder = Path(snapshot_download(str(name), allow_patterns=FETCHED))
-        if not any(folder.glob("*.safetensors")):
+        if not any(folder.glob("model*.safetensors")):
             folder = Path(snapshot_download(str(name), allow_patterns=FETCHED_INSTEAD))
     except Exception as error:  # of many kinds, from many libraries
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
