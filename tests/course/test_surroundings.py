@@ -29,7 +29,6 @@ def test_what_the_call_changes_is_put_back_even_if_it_fails():
     with pytest.raises(ZeroDivisionError), usual_torch():
         torch.set_default_dtype(torch.float64)
         torch.use_deterministic_algorithms(True)
-        torch.set_warn_always(False)
         torch.set_grad_enabled(False)
         _ = 1 / 0
     assert torch.get_default_dtype() == torch.float32
