@@ -87,9 +87,10 @@ def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
 @decoders
 def test_every_layer_reads_the_same_memory(decoder):
     ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
+    by_loops = pre_norm_by_loops if decoder is PreNormDecoder else post_norm_by_loops
     x = ours.embed(TOKENS)
     for layer in ours.layers:
-        x = layer(x, memory, MASK, MEMORY_MASK)
+        x = by_loops(layer, x, memory)
     expected = norm_by_loops(ours.norm, x) if decoder is PreNormDecoder else x
     assert_close(ours(TOKENS, memory, MASK, MEMORY_MASK), expected)
 

@@ -69,9 +69,10 @@ def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
 @encoders
 def test_an_encoder_runs_its_layers_in_order(encoder):
     ours, mask = drawn(small(encoder)), padding_mask(TOKENS, PAD)
+    by_loops = pre_norm_by_loops if encoder is PreNormEncoder else post_norm_by_loops
     x = ours.embed(TOKENS)
     for layer in ours.layers:
-        x = layer(x, mask)
+        x = by_loops(layer, x, mask)
     assert_close(ours(TOKENS, mask), norm_by_loops(ours.norm, x) if encoder is PreNormEncoder else x)
 
 

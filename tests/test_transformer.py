@@ -9,6 +9,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.twins import assert_twins, drawn, either_way, make_twins
+from transformer_lab.encoder import Encoder, PreNormEncoder
 from transformer_lab.inspection import record_attention
 from transformer_lab.masks import causal_mask
 from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
@@ -198,7 +199,11 @@ def test_the_token_that_pads_can_also_begin_a_target(others):
     assert_close(model(SOURCE, target)[1, :3], model(SOURCE[1:], target[1:, :3])[0])
 
 
-def test_an_encoder_model_is_its_encoder_and_a_linear_layer():
-    model = drawn(EncoderModel(SMALL, n_outputs=7))
-    encoded = model.encoder(SOURCE, (SOURCE != SOURCE_PAD)[:, None, None, :])
+@variants
+def test_an_encoder_model_is_its_encoder_and_a_linear_layer(others):
+    config = TransformerConfig(**vars(SMALL) | others)
+    model = drawn(EncoderModel(config, n_outputs=7))
+    encoder = (PreNormEncoder if config.pre_norm else Encoder)(config.n_source_tokens, **config.stack).double()
+    encoder.load_state_dict(model.encoder.state_dict())
+    encoded = encoder(SOURCE, (SOURCE != SOURCE_PAD)[:, None, None, :])
     assert_close(model(SOURCE), encoded @ model.head.weight.T + model.head.bias)
