@@ -62,7 +62,8 @@ def run_tests(tests: list[str], edited: dict[str, str]) -> tuple[int, str]:
         sys.path.insert(0, folder)  # before an installed package
         first = FirstFailure()
         with open(os.devnull, "w") as sys.stdout:
-            status = pytest.main(["-x", "-q", "--tb=no", "-p", "no:cacheprovider", *tests], plugins=[first])
+            options = ["-x", "-q", "--tb=no", "-p", "no:cacheprovider", f"--basetemp={folder}/temporary"]
+            status = pytest.main([*options, *tests], plugins=[first])
         os.chdir(ROOT)
     return int(status), first.name
 
