@@ -1,3 +1,5 @@
+import os
+import signal
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -70,12 +72,22 @@ def test_when_it_is_stopped_nothing_is_left_of_it(echo: Interpreter):
 
 @pytest.mark.skipif(interpreter.sys.platform == "win32", reason="Windows cannot fork")
 def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
-    leave = "import os\n    if os.fork() == 0:\n        os.setsid(); time.sleep(5); os._exit(0)"
-    nursery = ECHO.replace("    while True:", f"    {leave}\n    while True:")
+    leave = """    import glob, os
+    if os.fork() == 0:
+        os.setsid()
+        os.mkdir(f"gone-{os.getpid()}")
+        time.sleep(60)
+        os._exit(0)
+    while not glob.glob("gone-*"):
+        time.sleep(0.01)
+"""
+    nursery = ECHO.replace("    frames.send(answers, b", f"{leave}    frames.send(answers, b", 1)
     echo = Interpreter(jail_with(tmp_path, nursery), forks=False)
     started = time.monotonic()
     echo.stop()
-    assert time.monotonic() - started < 5
+    assert time.monotonic() - started < 30
+    [gone] = tmp_path.glob("gone-*")
+    os.kill(int(gone.name.partition("-")[2]), signal.SIGKILL)
 
 
 @pytest.mark.parametrize(
