@@ -36,6 +36,24 @@ def test_rows_are_queries_and_columns_are_keys(draw, cells):
     assert ax.images[0].get_array().tolist() == [[1, 0, 0], [0, 1, 0]]
 
 
+def test_heads_stand_side_by_side_in_the_colours_of_one_scale():
+    weights = torch.tensor([[[1.0, 0.0]], [[0.25, 0.75]], [[0.5, 0.5]]])
+    axes = plots.heads(weights, queries=["a"], keys=["x", "y"])
+    assert [ax.get_title() for ax in axes] == ["head 0", "head 1", "head 2"]
+    assert [ax.images[0].get_array().tolist() for ax in axes] == weights.tolist()
+    assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
+    assert len(axes[0].figure.axes) == 4, "one scale for all"
+    assert tick_labels(axes[0]) == (["a"], ["x", "y"])
+    own = plt.subplots(1, 3)[1]
+    assert plots.heads(weights, axes=list(own)) == list(own)
+
+
+@pytest.mark.parametrize("n_heads, n_axes", [(3, 2), (0, 0)])
+def test_heads_need_a_place_each(n_heads, n_axes):
+    with pytest.raises(ValueError, match=f"got {n_heads} heads and {n_axes} axes"):
+        plots.heads(torch.ones(n_heads, 1, 1), axes=[plt.figure().add_subplot() for _ in range(n_axes)])
+
+
 def test_equal_weights_look_equal_in_every_plot():
     assert plots.weights(torch.full((2, 2), 0.1)).images[0].get_clim() == (0, 1)
 

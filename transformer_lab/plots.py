@@ -56,6 +56,38 @@ def weights(
     return image.axes
 
 
+def heads(
+    weights: Float[Tensor, "n_heads n_query n_key"],
+    queries: Sequence[str] | None = None,
+    keys: Sequence[str] | None = None,
+    axes: Sequence[Axes] | None = None,
+) -> list[Axes]:
+    """Draw the weights of several heads side by side, in the colours of ``weights`` but without numbers.
+
+    Args:
+        weights: A row per query, for each head.
+        queries: What the rows are called, in all heads.
+        keys: What the columns are called, in all heads.
+        axes: Where to draw, one for each head; a figure of their own if None.
+
+    Raises:
+        ValueError: As for ``weights``, or there are not as many axes as heads.
+    """
+    n_heads, n_query, n_key = weights.shape
+    if axes is None:
+        size = (1.2 + n_heads * min(0.7 + 0.25 * n_key, 4.0), 0.9 + min(0.25 * n_query, 4.0))
+        figure = plt.figure(figsize=size, layout="constrained", facecolor="white")
+        axes = [figure.add_subplot(1, n_heads, 1 + i) for i in range(n_heads)]
+    if not 1 <= n_heads == len(axes):
+        raise ValueError(f"each head needs axes of its own; got {n_heads} heads and {len(axes)} axes")
+    for i, ax in enumerate(axes):
+        image = _map(weights[i], queries, keys, ax, colours=colormaps["viridis"])
+        ax.set_title(f"head {i}")
+        ax.label_outer()
+    image.figure.colorbar(image, ax=axes, label="weight")
+    return list(axes)
+
+
 def mask(
     mask: Bool[Tensor, "n_query n_key"],
     queries: Sequence[str] | None = None,
