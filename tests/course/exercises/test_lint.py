@@ -33,6 +33,10 @@ SIGNATURES = {
     "scaled_dot_product_attention": "(queries, keys, values)",
     "softmax_jacobian": "(probabilities)",
     "additive_scores": "(queries, keys, w_q, w_k, w)",
+    "split_heads": "(x, n_heads)",
+    "merge_heads": "(x)",
+    "MultiHeadAttention": "(d_model, n_heads)",
+    "attention_parameters": "(d_model, n_heads, bias)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 
@@ -46,7 +50,9 @@ def seeds_for(exercise):
 
 def far_apart(runs):
     """Name the pairs of runs over the same cases that are too near to each other."""
-    for (one, seen), (other, right) in itertools.combinations(runs, 2):
+    for (one, right), (other, seen) in itertools.combinations(
+        runs, 2
+    ):  # attempts are held against the first ones first
         enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
         if one != other and not any(distance(*pair) >= enough for pair in zip(seen, right, strict=True)):
             yield f"{one} and {other} are {max(map(distance, seen, right)):.3g} tolerances apart"

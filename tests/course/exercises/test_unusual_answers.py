@@ -11,6 +11,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from tests.course.samples import SAMPLES
+from transformer_lab import multi_head
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
 
@@ -157,21 +158,71 @@ class OneByOne(nn.Module):
         return F.linear(F.linear(x, self.w_1.weight, self.w_1.bias).clamp_min(0), self.w_2.weight) + self.w_2.bias
 
 
-class HeadByHead(SAMPLES["MultiHeadAttention"].reference):
+MultiHeadAttention = every_exercise()["MultiHeadAttention"].reference
+
+
+class HeadByHead(MultiHeadAttention):
     def forward(self, query, key, value, mask=None):
         q, k, v = self.w_q(query), self.w_k(key), self.w_v(value)
-        mixed = []
+        d_k, mixed = q.shape[-1] // self.n_heads, []
+        if mask is not None:
+            mask = mask.expand(len(query), self.n_heads, query.shape[1], key.shape[1])
         for head in range(self.n_heads):
-            at = slice(head * (d := q.shape[-1] // self.n_heads), (head + 1) * d)
-            seen = None if mask is None else mask[:, min(head, mask.shape[1] - 1)]
+            at = slice(head * d_k, (head + 1) * d_k)
+            seen = None if mask is None else mask[:, head]
             mixed.append(F.scaled_dot_product_attention(q[..., at], k[..., at], v[..., at], attn_mask=seen))
         return self.w_o(torch.cat(mixed, dim=-1))
 
 
-class FilledWithMinusBillions(SAMPLES["MultiHeadAttention"].reference):
-    def weights(self, q, k, mask):
-        scores = (q / q.shape[-1] ** 0.5) @ k.transpose(-1, -2)
-        return F.softmax(scores if mask is None else scores.masked_fill(mask.logical_not(), -1e9), dim=-1)
+class WithTheLessonsParts(MultiHeadAttention):
+    def forward(self, query, key, value, mask=None):
+        parts = notebook.parts
+        q, k, v = (
+            parts.split_heads(layer(x), self.n_heads)
+            for layer, x in [(self.w_q, query), (self.w_k, key), (self.w_v, value)]
+        )
+        if mask is None:
+            return self.w_o(parts.merge_heads(parts.scaled_dot_product_attention(q, k, v)))
+        scores = torch.where(mask, q @ k.transpose(-2, -1) / math.sqrt(q.shape[-1]), -torch.inf)
+        return self.w_o(parts.merge_heads(parts.softmax(scores) @ v))
+
+
+class MaskedInPlaceByBillions(MultiHeadAttention):
+    """Scales the queries first, and fills with a number that is small enough where every query sees some key."""
+
+    def forward(self, query, key, value, mask=None):
+        b, d_k = query.size(0), query.size(2) // self.n_heads
+        q = self.w_q(query).view(b, -1, self.n_heads, d_k).transpose(1, 2) / d_k**0.5
+        k = self.w_k(key).view(b, -1, self.n_heads, d_k).permute(0, 2, 3, 1)
+        v = self.w_v(value).view(b, -1, self.n_heads, d_k).transpose(1, 2)
+        scores = torch.matmul(q, k)
+        if mask is not None:
+            scores.masked_fill_(mask.logical_not(), -1e9)
+        mixed = torch.matmul(F.softmax(scores, dim=-1), v)
+        return self.w_o(mixed.transpose(1, 2).contiguous().view(b, -1, self.n_heads * d_k))
+
+
+class InEinsum(MultiHeadAttention):
+    def forward(self, query, key, value, mask=None):
+        layers = [(self.w_q, query), (self.w_k, key), (self.w_v, value)]
+        q, k, v = (layer(x).unflatten(-1, (self.n_heads, -1)) for layer, x in layers)
+        scores = torch.einsum("bqhd,bkhd->bhqk", q, k) * q.shape[-1] ** -0.5
+        if mask is not None:
+            scores = scores + torch.zeros(()).where(mask, -torch.inf)
+        return self.w_o(torch.einsum("bhqk,bkhd->bqhd", scores.softmax(-1), v).flatten(2))
+
+
+class TorchsKernel(MultiHeadAttention):
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (
+            torch.stack(x.chunk(self.n_heads, -1), dim=1) for x in (self.w_q(query), self.w_k(key), self.w_v(value))
+        )
+        return self.w_o(torch.cat(F.scaled_dot_product_attention(q, k, v, attn_mask=mask).unbind(1), dim=-1))
+
+
+def contributions_by_loop(heads, w_o):
+    d_k = heads.shape[3]
+    return torch.stack([head @ w_o[:, i * d_k : (i + 1) * d_k].T for i, head in enumerate(heads.unbind(1))], dim=1)
 
 
 def leaks_by_cutting(model, tokens):
@@ -322,8 +373,44 @@ UNUSUAL = {
             @ values
         ),
     },
+    "split_heads": {
+        "view": lambda x, n_heads: x.view(*x.shape[:2], n_heads, -1).transpose(1, 2),
+        "chunks": lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=-1), dim=1),
+        "slices": lambda x, n_heads: torch.stack(
+            [x[:, :, i * (d_k := x.shape[2] // n_heads) : (i + 1) * d_k] for i in range(n_heads)], 1
+        ),
+        "permute": lambda x, n_heads: x.unflatten(2, (n_heads, -1)).permute(0, 2, 1, 3).contiguous(),
+        "positions counted by -1": lambda x, n_heads: x.reshape(
+            x.shape[0], -1, n_heads, int(x.shape[2] / n_heads)
+        ).swapaxes(1, 2),
+    },
+    "merge_heads": {
+        "contiguous": lambda x: x.transpose(1, 2).contiguous().view(x.shape[0], x.shape[2], -1),
+        "cat": lambda x: torch.cat([x[:, i] for i in range(x.shape[1])], dim=-1),
+        "einsum": lambda x: torch.einsum("bhnk->bnhk", x).reshape(x.shape[0], x.shape[2], x.shape[1] * x.shape[3]),
+        "turned twice": lambda x: x.mT.flatten(1, 2).mT,
+    },
+    "MultiHeadAttention": {
+        "head by head": HeadByHead,
+        "parts": WithTheLessonsParts,
+        "-1e9 in place": MaskedInPlaceByBillions,
+        "einsum": InEinsum,
+        "torch's": TorchsKernel,
+        "the library's": multi_head.MultiHeadAttention,
+    },
+    "attention_parameters": {
+        "head by head": lambda d_model, n_heads, bias=True: (
+            n_heads * 3 * (d_model + bias) * (d_model // n_heads) + (d_model + bias) * d_model
+        ),
+        "counted": lambda d_model, n_heads, bias=True: sum(
+            p.numel() for _ in range(4) for p in nn.Linear(d_model, d_model, bias=bias).parameters()
+        ),
+    },
+    "head_contributions": {
+        "loop": contributions_by_loop,
+        "einsum": lambda heads, w_o: torch.einsum("bhnk,ohk->bhno", heads, w_o.unflatten(1, (heads.shape[1], -1))),
+    },
     "FeedForward": {"functional": OneByOne},
-    "MultiHeadAttention": {"head by head": HeadByHead, "-1e9": FilledWithMinusBillions},
     "leaks_future": {"beginnings": leaks_by_cutting},
     "greedy_decode": {"sentence by sentence": decodes_sentence_by_sentence},
     "sample_next": {"Gumbel noise": samples_by_noise},

@@ -1,0 +1,134 @@
+"""What goes wrong when parameters are counted."""
+
+from transformer_lab.course.exercise import Mistake
+
+
+def every_head_as_wide_as_the_model(d_model, n_heads, bias=True):
+    return n_heads * 3 * (d_model**2 + bias * d_model) + n_heads * d_model**2 + bias * d_model
+
+
+def counted_once_per_head(d_model, n_heads, bias=True):
+    return n_heads * 4 * (d_model**2 + bias * d_model)
+
+
+def forgets_w_o(d_model, n_heads, bias=True):
+    return 3 * (d_model**2 + bias * d_model)
+
+
+def forgets_the_biases(d_model, n_heads, bias=True):
+    return 4 * d_model**2
+
+
+def always_with_biases(d_model, n_heads, bias=True):
+    return 4 * (d_model**2 + d_model)
+
+
+def one_bias_per_layer(d_model, n_heads, bias=True):
+    return 4 * (d_model**2 + bias)
+
+
+def one_bias_vector(d_model, n_heads, bias=True):
+    return 4 * d_model**2 + bias * d_model
+
+
+def only_one_head(d_model, n_heads, bias=True):
+    d_k = d_model // n_heads
+    return 3 * (d_model * d_k + bias * d_k) + d_model**2 + bias * d_model
+
+
+def heads_see_only_their_slice(d_model, n_heads, bias=True):
+    d_k = d_model // n_heads
+    return n_heads * 3 * (d_k**2 + bias * d_k) + d_model**2 + bias * d_model
+
+
+def counts_in_floats(d_model, n_heads, bias=True):
+    d_k = d_model / n_heads
+    return n_heads * 3 * (d_model * d_k + bias * d_k) + d_model**2 + bias * d_model
+
+
+MISTAKES = [
+    Mistake(
+        every_head_as_wide_as_the_model,
+        "The count grows with the number of heads, as if every head had projections as wide as the model. The "
+        "heads *share* a projection of d_model columns: each gets d_model / n_heads of them.",
+        [
+            "With 2 heads instead of 1, how wide is each head?",
+            "h heads, each with d_model · d_model / h weights: how many is that together?",
+            "The number of heads cancels.",
+        ],
+        also=[counted_once_per_head],
+    ),
+    Mistake(
+        forgets_w_o,
+        "Three layers are counted, and there are four. Which one comes after the heads are merged?",
+        [
+            "Look at the list of layers in `__init__` of the module.",
+            "w_q, w_k and w_v make the heads. What mixes them afterwards?",
+            "w_o is d_model × d_model, too.",
+        ],
+    ),
+    Mistake(
+        forgets_the_biases,
+        "The weights are right, but the biases are never counted. Look at what `bias` is for.",
+        [
+            "Does the count change when `bias` changes?",
+            "`nn.Linear(a, b)` has one bias for each of its b outputs.",
+            "d_model biases in each of the four layers.",
+        ],
+    ),
+    Mistake(
+        always_with_biases,
+        "Right with biases; without them the count should be smaller. The argument `bias` makes no difference.",
+        [
+            "Compare `bias=True` with `bias=False`.",
+            "Four layers with d_model biases each drop out.",
+            "`d_model if bias else 0`.",
+        ],
+    ),
+    Mistake(
+        one_bias_per_layer,
+        "Each layer is given a single bias. There is one for each *output* of the layer.",
+        [
+            "In a new cell: what is the shape of `nn.Linear(6, 6).bias`?",
+            "A layer with b outputs adds b numbers, one to each.",
+            "d_model biases per layer.",
+        ],
+    ),
+    Mistake(
+        one_bias_vector,
+        "The biases are counted once. Each of the four layers has its own.",
+        [
+            "How many layers are there, and how many biases has each?",
+            "Is the bias inside the bracket that is multiplied by 4?",
+            "4 · (weights + biases).",
+        ],
+    ),
+    Mistake(
+        only_one_head,
+        "This counts the projections of a single head. All the heads have some.",
+        [
+            "How many columns does one head take from w_q, and how many columns has w_q?",
+            "h heads of d_model / h columns each.",
+            "w_q, w_k and w_v each have d_model columns in all.",
+        ],
+    ),
+    Mistake(
+        heads_see_only_their_slice,
+        "Each head is counted as if it read only d_k of the features. It reads all d_model of them, and *makes* "
+        "d_k new ones.",
+        [
+            "Does one head's output depend on all of x? The gradient above says it.",
+            "One head's part of w_q is d_model × d_k.",
+            "h such parts make d_model × d_model.",
+        ],
+    ),
+    Mistake(
+        counts_in_floats,
+        "The count is right, but it came out as a float. Parameters come in whole numbers: look at the division.",
+        [
+            "What does `type(...)` say of the result?",
+            "`/` gives a float even where nothing is left over.",
+            "`//`; or do without the division, as the number of heads cancels.",
+        ],
+    ),
+]
