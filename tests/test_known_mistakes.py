@@ -11,15 +11,22 @@ from tests import test_additive as additive
 from tests import test_attention_properties as properties
 from tests import test_dot_product as dot_product
 from tests import test_masks as masks
+from tests import test_multi_head as heads
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.heads import MERGE_HEADS, MULTI_HEAD_ATTENTION, SPLIT_HEADS
 from transformer_lab.course.exercises.lookup import SOFT_LOOKUP
 from transformer_lab.course.exercises.scaling import ADDITIVE_SCORES, SCALED_DOT_PRODUCT_ATTENTION
 
 
-def mistakes_in(exercise: Exercise) -> list[wrong.Function]:
-    return [attempt for mistake in exercise.mistakes for attempt in mistake.spellings]
+def mistakes_in(exercise: Exercise, but: tuple[str, ...] = ()) -> list[wrong.Function]:
+    """List them, but for those that no test of numbers is meant for."""
+    attempts = [attempt for mistake in exercise.mistakes for attempt in mistake.spellings]
+    return [attempt for attempt in attempts if attempt.__name__ not in but]
 
 
+with_a_mask = partial(
+    heads.test_heads_are_separate_attentions_put_side_by_side, mask=heads.masks(heads.BATCH, heads.N_HEADS)
+)
 in_bfloat16 = partial(properties.test_numbers_keep_their_type, dtype=torch.bfloat16, tolerance=0.05)
 
 MEANT = {
@@ -56,6 +63,11 @@ MEANT = {
     in_bfloat16: [wrong.float32_outside],
     properties.test_gradients_are_those_of_small_differences: [wrong.weights_without_gradient, wrong.float32_inside],
     additive.test_the_score_of_a_pair_is_that_of_a_small_network: mistakes_in(ADDITIVE_SCORES),
+    heads.test_a_head_owns_neighbouring_features_of_every_position: mistakes_in(
+        SPLIT_HEADS, but=("a_list_of_heads", "divides_to_a_float", "reshapes_to_a_float")
+    ),
+    heads.test_merging_undoes_splitting: mistakes_in(MERGE_HEADS),
+    with_a_mask: mistakes_in(MULTI_HEAD_ATTENTION, but=("MaskTakenForGranted", "WeightsReturnedToo")),
     masks.test_a_position_may_look_at_itself_and_at_what_came_before: [
         wrong.upper_triangle,
         wrong.not_itself,
