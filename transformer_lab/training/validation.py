@@ -60,8 +60,9 @@ class Validation:
     def __call__(self) -> Judgement:
         """Judge."""
         self.translator.model.eval()
+        loss = self._loss()
         translations = list(self.translator.translate(self.sources, self._max_length))
-        return Judgement(self._loss(), self.score(translations, self.references))
+        return Judgement(loss, self.score(translations, self.references))
 
     @torch.no_grad()
     def _loss(self) -> float:
