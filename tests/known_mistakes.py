@@ -66,11 +66,6 @@ def nan_where_nothing_is_seen(scores: Tensor, mask: Tensor) -> Tensor:
 
 
 @mixing
-def nan_mended_too_late(scores: Tensor, mask: Tensor) -> Tensor:
-    return torch.softmax(scores + torch.zeros_like(scores).masked_fill(~mask, -torch.inf), dim=-1).nan_to_num()
-
-
-@mixing
 def softmax_over_queries(scores: Tensor, mask: Tensor) -> Tensor:
     return softmax(scores, ~mask, fill=-1e30, dim=-2).masked_fill(~mask, 0)
 
@@ -136,10 +131,6 @@ def not_causal(n_query: int, n_key: int | None = None) -> Tensor:
 
 def hides_the_tokens(tokens: Tensor, pad_id: int) -> Tensor:
     return ~padding_mask(tokens, pad_id)
-
-
-def on_the_queries(tokens: Tensor, pad_id: int) -> Tensor:
-    return padding_mask(tokens, pad_id).mT
 
 
 def padding_is_always_zero(tokens: Tensor, pad_id: int) -> Tensor:

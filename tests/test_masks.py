@@ -33,7 +33,7 @@ def influence(mask: Tensor, n_query: int, n_key: int) -> list[list[bool]]:
 @given(tokens=padded_tokens(PAD))
 def test_padding_is_what_nobody_may_look_at(padding, tokens):
     mask = padding(tokens, PAD)
-    assert mask.shape == (len(tokens), 1, 1, tokens.shape[1])
+    assert (mask.shape, mask.dtype) == ((len(tokens), 1, 1, tokens.shape[1]), torch.bool)
     assert mask[:, 0, 0].tolist() == [[token != PAD for token in sentence] for sentence in tokens.tolist()]
 
 
@@ -46,7 +46,10 @@ def test_no_gradient_reaches_padding_and_some_reaches_every_token(padding):
 @causal
 @given(n=lengths)
 def test_a_position_may_look_at_itself_and_at_what_came_before(causal, n):
-    assert causal(n).tolist() == [[s <= t for s in range(n)] for t in range(n)]
+    mask = causal(n)
+    assert isinstance(mask, Tensor)
+    assert mask.dtype == torch.bool
+    assert mask.tolist() == [[s <= t for s in range(n)] for t in range(n)]
 
 
 @causal
@@ -69,7 +72,7 @@ def test_no_gradient_reaches_what_comes_after_and_some_reaches_all_before(causal
 def test_a_decoder_may_look_at_what_came_before_and_is_no_padding(decoder, tokens):
     n = tokens.shape[1]
     mask = decoder(tokens, PAD)
-    assert mask.shape == (len(tokens), 1, n, n)
+    assert (mask.shape, mask.dtype) == ((len(tokens), 1, n, n), torch.bool)
     for sentence, seen in zip(tokens.tolist(), mask[:, 0].tolist(), strict=True):
         assert seen == [[s <= t and sentence[s] != PAD for s in range(n)] for t in range(n)]
 

@@ -9,12 +9,25 @@ from transformer_lab.course.stand_ins import STAND_INS, build, describe, is_desc
 TOKENS = torch.tensor([[0, 1], [1, 1]])
 
 
+MIXER = {
+    "embedding": torch.tensor([[1.0], [10.0]]),
+    "mixing": torch.tensor([[1.0, 0], [2, 3]]),
+    "mixing_in_training": torch.tensor([[0.0, 1], [1, 0]]),
+    "noise": torch.tensor(0.0),
+}
+
+
 def test_a_token_mixer_mixes_embeddings_by_position():
-    model = build(
-        describe("token_mixer", embedding=torch.tensor([[1.0], [10.0]]), mixing=torch.tensor([[1.0, 0], [2, 3]]))
-    )
+    model = build(describe("token_mixer", **MIXER)).eval()
     assert model(TOKENS).tolist() == [[[1.0], [32.0]], [[10.0], [50.0]]]
     assert model(TOKENS[:, :1]).tolist() == [[[1.0]], [[10.0]]]
+
+
+def test_a_token_mixer_is_another_while_it_trains():
+    assert build(describe("token_mixer", **MIXER))(TOKENS).tolist() == [[[10.0], [1.0]], [[10.0], [10.0]]]
+    noisy = build(describe("token_mixer", **{**MIXER, "noise": torch.tensor(1.0)}))
+    assert not torch.equal(noisy(TOKENS), noisy(TOKENS))
+    assert torch.equal(noisy.eval()(TOKENS), noisy(TOKENS))
 
 
 def test_a_next_token_table_looks_at_the_last_token_only():

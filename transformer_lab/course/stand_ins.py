@@ -7,6 +7,7 @@ built from it right where it is called. Their answers can be worked out by hand.
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
@@ -42,15 +43,22 @@ class _Tables(nn.Module):
 
 
 class TokenMixer(_Tables):
-    """Position t outputs ``Σ_s mixing[t, s] embedding[token_s]``: causal if ``mixing`` is lower triangular."""
+    """Position t outputs ``Σ_s mixing[t, s] embedding[token_s]``: causal if ``mixing`` is lower triangular.
+
+    While it trains, it mixes by another table and adds noise, as dropout does.
+    """
 
     embedding: Tensor
     mixing: Tensor
+    mixing_in_training: Tensor
+    noise: Tensor
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d"]:
         """Mix the embedded tokens."""
         n = tokens.shape[1]
-        return self.mixing[:n, :n] @ self.embedding[tokens]
+        mixing = self.mixing_in_training if self.training else self.mixing
+        mixed = mixing[:n, :n] @ self.embedding[tokens]
+        return mixed + self.noise * torch.randn(mixed.shape) if self.training else mixed
 
 
 class NextTokenTable(_Tables):

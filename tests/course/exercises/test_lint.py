@@ -37,6 +37,11 @@ SIGNATURES = {
     "merge_heads": "(x)",
     "MultiHeadAttention": "(d_model, n_heads)",
     "attention_parameters": "(d_model, n_heads, bias)",
+    "padding_mask": "(tokens, pad_id)",
+    "causal_mask": "(length)",
+    "decoder_mask": "(tokens, pad_id)",
+    "masked_attention": "(queries, keys, values, mask)",
+    "leaks_future": "(model, tokens)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

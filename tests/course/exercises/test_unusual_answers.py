@@ -227,8 +227,50 @@ def contributions_by_loop(heads, w_o):
 
 def leaks_by_cutting(model, tokens):
     """Feed ever longer beginnings: a causal model says the same as for the whole."""
+    model.eval()
     whole = model(tokens)
     return any(not torch.allclose(model(tokens[:, :n]), whole[:, :n], atol=1e-5) for n in range(1, tokens.shape[1]))
+
+
+@torch.no_grad()
+def leaks_by_trying_every_token(model, tokens):
+    model = model.eval()
+    before = model(tokens).numpy()
+    for position, token in itertools.product(range(1, tokens.shape[1]), range(int(tokens.max()) + 1)):
+        changed = tokens.clone()
+        changed[:, position] = token
+        if not np.allclose(model(changed).numpy()[:, :position], before[:, :position], atol=1e-3):
+            return np.True_
+    return np.False_
+
+
+def leaks_from_all_that_follows(model, tokens):
+    """Change the whole rest at once, and give a tensor."""
+    model.train(False)
+    other = tokens.roll(1, 0) if len(tokens) > 1 and (tokens != tokens.roll(1, 0)).all() else tokens - 1
+    other = other.where(other >= 0, tokens.max())
+    places = torch.arange(tokens.shape[1])
+    moved = [
+        (model(torch.where(places < t, tokens, other)) - model(tokens))[:, :t].abs().amax() for t in places[1:].tolist()
+    ]
+    return torch.stack(moved).max() > 1e-5
+
+
+def masked_by_loops(queries, keys, values, mask):
+    output = torch.zeros(*queries.shape[:-1], values.shape[-1])
+    mask = mask.expand(*queries.shape[:-1], keys.shape[-2])
+    for *batch, i in itertools.product(*map(range, queries.shape[:-1])):
+        at = tuple(batch)
+        seen = mask[(*at, i)]
+        if seen.any():
+            scores = keys[at][seen] @ queries[(*at, i)] / queries.shape[-1] ** 0.5
+            output[(*at, i)] = scores.softmax(0) @ values[at][seen]
+    return output
+
+
+def masked_in_log_space(queries, keys, values, mask):
+    scores = torch.where(mask, queries @ keys.mT / queries.shape[-1] ** 0.5, -1e30)
+    return ((scores - scores.logsumexp(-1, keepdim=True)).exp() * mask) @ values
 
 
 def decodes_sentence_by_sentence(model, source, bos_id, eos_id, max_length):
@@ -411,7 +453,56 @@ UNUSUAL = {
         "einsum": lambda heads, w_o: torch.einsum("bhnk,ohk->bhno", heads, w_o.unflatten(1, (heads.shape[1], -1))),
     },
     "FeedForward": {"functional": OneByOne},
-    "leaks_future": {"beginnings": leaks_by_cutting},
+    "leaks_future": {
+        "beginnings": leaks_by_cutting,
+        "every token": leaks_by_trying_every_token,
+        "all that follows": leaks_from_all_that_follows,
+    },
+    "padding_mask": {
+        "unsqueeze": lambda tokens, pad_id: (~tokens.eq(pad_id)).unsqueeze(1).unsqueeze(1),
+        "view": lambda tokens, pad_id: (tokens != pad_id).view(len(tokens), 1, 1, -1),
+        "a loop": lambda tokens, pad_id: torch.stack([(row != pad_id)[None, None] for row in tokens]),
+    },
+    "causal_mask": {
+        "a comparison": lambda length: torch.arange(length) <= torch.arange(length)[:, None],
+        "the upper one turned round": lambda length: ~torch.ones(length, length).triu(1).bool(),
+        "from a list": lambda length: torch.tensor([[j <= i for j in range(length)] for i in range(length)]),
+        "not minus infinity": lambda length: nn.Transformer.generate_square_subsequent_mask(length) == 0,
+        "numpy": lambda length: torch.from_numpy(np.tri(length, dtype=bool)),
+    },
+    "decoder_mask": {
+        "parts": lambda tokens, pad_id: (
+            notebook.parts.padding_mask(tokens, pad_id) & notebook.parts.causal_mask(tokens.shape[1])
+        ),
+        "a product": lambda tokens, pad_id: (
+            (tokens != pad_id)[:, None, None] * torch.ones(2 * tokens.shape[1:]).tril().bool()
+        ),
+        "what is hidden": lambda tokens, pad_id: (
+            ~((tokens == pad_id)[:, None, None] | torch.ones(2 * tokens.shape[1:]).triu(1).bool())
+        ),
+        "triangle of the padding mask": lambda tokens, pad_id: (
+            (tokens != pad_id)[:, None, None].repeat(1, 1, tokens.shape[1], 1).tril()
+        ),
+    },
+    "masked_attention": {
+        "torch's": F.scaled_dot_product_attention,
+        "one query after another": masked_by_loops,
+        "in log space": masked_in_log_space,
+        "weights mended": lambda queries, keys, values, mask: (
+            torch.softmax((queries @ keys.mT / queries.shape[-1] ** 0.5).masked_fill(mask == 0, -torch.inf), -1)
+            .nan_to_num()
+            .matmul(values)
+        ),
+        "minus a billion, then the mask": lambda queries, keys, values, mask: (
+            torch.softmax((queries @ keys.mT / queries.shape[-1] ** 0.5).masked_fill(~mask, -1e9), -1) * mask @ values
+        ),
+    },
+    "sliding_window_mask": {
+        "two triangles": lambda length, window: torch.ones(length, length).tril().triu(1 - window).bool(),
+        "a difference of triangles": lambda length, window: (
+            torch.ones(length, length).tril() - torch.ones(length, length).tril(-window) == 1
+        ),
+    },
     "greedy_decode": {"sentence by sentence": decodes_sentence_by_sentence},
     "sample_next": {"Gumbel noise": samples_by_noise},
 }

@@ -1,0 +1,103 @@
+"""What goes wrong with attention where a query may see nothing."""
+
+import torch
+
+from transformer_lab.course.exercise import Mistake
+
+
+def scaled_scores(queries, keys):
+    return queries @ keys.mT / queries.shape[-1] ** 0.5
+
+
+def nan_where_nothing_is_seen(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-1) @ values
+
+
+def nan_mended_too_late(queries, keys, values, mask):
+    to_add = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+    return torch.softmax(scaled_scores(queries, keys) + to_add, dim=-1).nan_to_num() @ values
+
+
+def output_mended_too_late(queries, keys, values, mask):
+    return nan_where_nothing_is_seen(queries, keys, values, mask).nan_to_num()
+
+
+def output_mended_too_late_after_adding(queries, keys, values, mask):
+    to_add = torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)
+    return (torch.softmax(scaled_scores(queries, keys) + to_add, dim=-1) @ values).nan_to_num()
+
+
+def minus_a_billion(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -1e9), dim=-1) @ values
+
+
+def adds_minus_a_billion(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys) + (~mask) * -1e9, dim=-1) @ values
+
+
+def adds_minus_ten_thousand(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys) + (~mask) * -1e4, dim=-1) @ values
+
+
+def forgets_keepdim(queries, keys, values, mask):
+    weights = torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-1)
+    return weights.masked_fill(~mask.any(dim=-1), 0.0) @ values
+
+
+def forgets_keepdim_in_where(queries, keys, values, mask):
+    weights = torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-1)
+    return torch.where(mask.any(dim=-1), weights, 0.0) @ values
+
+
+def forgets_keepdim_and_masks_the_output(queries, keys, values, mask):
+    output = torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-1) @ values
+    return output.masked_fill(~mask.any(dim=-1), 0.0)
+
+
+MISTAKES = [
+    Mistake(
+        nan_where_nothing_is_seen,
+        "Right wherever a query may see something. Where it may see nothing, all its scores are -∞, and the output "
+        "is nan. It should be zeros.",
+        [
+            "What is the softmax of three times -∞? Which numbers are divided?",
+            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed. What should their "
+            "weights be?",
+            "Fill the weights of these rows with 0 after the softmax: `weights.masked_fill(sees_nothing, 0.0)`.",
+        ],
+    ),
+    Mistake(
+        nan_mended_too_late,
+        "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
+        "nothing takes that away. Look at what reaches the softmax in such a row.",
+        [
+            "Which gradients do the queries and the values get? In training, one nan ruins the whole model.",
+            "If the empty rows never hold -∞, no nan is ever made.",
+            "Let the empty rows through the softmax as if nothing were hidden, and fill their weights with 0 "
+            "afterwards, before they meet the values.",
+        ],
+        also=[output_mended_too_late, output_mended_too_late_after_adding],
+    ),
+    Mistake(
+        minus_a_billion,
+        "Right wherever a query may see something. Where it may see nothing, all its scores are equally low, so "
+        "the softmax hands out weights as if nothing were forbidden. The output should be zeros.",
+        [
+            "What is the softmax of three equal numbers? Does it matter how low they are?",
+            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed.",
+            "Fill the weights of these rows with 0 after the softmax.",
+        ],
+        also=[adds_minus_a_billion, adds_minus_ten_thousand],
+    ),
+    Mistake(
+        forgets_keepdim,
+        "The rows in which nothing is allowed are lined up with the wrong axis: it crashes, or zeroes *columns*. "
+        "Look at the shape of what says which rows they are.",
+        [
+            "For a mask of shape (2, 3), what shape does `mask.any(dim=-1)` have?",
+            "Shapes are lined up from the right: (2, 3) and (2,) do not fit, (2, 3) and (2, 1) do.",
+            "`keepdim=True` leaves the last axis in place, with length 1.",
+        ],
+        also=[forgets_keepdim_in_where, forgets_keepdim_and_masks_the_output],
+    ),
+]

@@ -1,0 +1,212 @@
+"""What goes wrong when attention leaves out what is hidden."""
+
+import torch
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.masks.mistakes.empty_rows import (
+    minus_a_billion,
+    nan_where_nothing_is_seen,
+    scaled_scores,
+)
+
+
+def _rightly_masked(scores, values, mask):
+    return torch.softmax(scores.masked_fill(~mask, -1e30), dim=-1).masked_fill(~mask, 0.0) @ values
+
+
+def mask_after_the_softmax(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys), dim=-1) * mask @ values
+
+
+def renormalised_after_the_softmax(queries, keys, values, mask):
+    weights = torch.softmax(scaled_scores(queries, keys), dim=-1) * mask
+    return weights / weights.sum(dim=-1, keepdim=True) @ values
+
+
+def renormalised_with_a_guard(queries, keys, values, mask):
+    weights = torch.softmax(scaled_scores(queries, keys), dim=-1) * mask
+    return (weights / weights.sum(dim=-1, keepdim=True)).nan_to_num() @ values
+
+
+def renormalised_with_an_epsilon(queries, keys, values, mask):
+    weights = torch.softmax(scaled_scores(queries, keys), dim=-1) * mask
+    return weights / (weights.sum(dim=-1, keepdim=True) + 1e-9) @ values
+
+
+def hides_what_is_allowed(queries, keys, values, mask):
+    return nan_where_nothing_is_seen(queries, keys, values, ~mask)
+
+
+def hides_what_is_allowed_softly(queries, keys, values, mask):
+    return minus_a_billion(queries, keys, values, ~mask)
+
+
+def hides_what_is_allowed_without_nan(queries, keys, values, mask):
+    return _rightly_masked(scaled_scores(queries, keys), values, ~mask)
+
+
+def ignores_the_mask(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys), dim=-1) @ values
+
+
+def ignores_what_masked_fill_gives(queries, keys, values, mask):
+    scores = scaled_scores(queries, keys)
+    scores.masked_fill(~mask, -torch.inf)
+    return torch.softmax(scores, dim=-1).masked_fill(~mask.any(dim=-1, keepdim=True), 0.0) @ values
+
+
+def scores_of_zero(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, 0.0), dim=-1) @ values
+
+
+def scores_times_the_mask(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys) * mask, dim=-1) @ values
+
+
+def scores_of_almost_zero(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, 1e-9), dim=-1) @ values
+
+
+def not_scaled(queries, keys, values, mask):
+    return _rightly_masked(queries @ keys.mT, values, mask)
+
+
+def not_scaled_and_nan(queries, keys, values, mask):
+    return nan_where_nothing_is_seen(queries * queries.shape[-1] ** 0.5, keys, values, mask)
+
+
+def infinity_times_zero(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys) + ~mask * -torch.inf, dim=-1) @ values
+
+
+def softmax_along_the_queries(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -1e9), dim=-2) @ values
+
+
+def softmax_along_the_queries_and_nan(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-2) @ values
+
+
+def written_into_places_of_the_mask(queries, keys, values, mask):
+    scores = scaled_scores(queries, keys)
+    scores[~mask] = -torch.inf
+    return torch.softmax(scores, dim=-1).nan_to_num() @ values
+
+
+def written_into_places_of_the_mask_and_nan(queries, keys, values, mask):
+    scores = scaled_scores(queries, keys)
+    scores[~mask] = -torch.inf
+    return torch.softmax(scores, dim=-1) @ values
+
+
+def written_into_places_softly(queries, keys, values, mask):
+    scores = scaled_scores(queries, keys)
+    scores[~mask] = -1e9
+    return torch.softmax(scores, dim=-1) @ values
+
+
+def empty_rows_by_index(queries, keys, values, mask):
+    weights = torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-1)
+    weights[~mask.any(dim=-1)] = 0
+    return weights @ values
+
+
+MISTAKES = [
+    Mistake(
+        mask_after_the_softmax,
+        "The weights are set to 0 *after* the softmax: those that are left add up to less than 1, and the better a "
+        "hidden key matches, the smaller they get. It still has a say. Look at where the mask comes in.",
+        [
+            "Print the sums of the rows of the weights.",
+            "The softmax divides by a sum. Is the hidden key in that sum?",
+            "Mask the *scores*, with a number whose exponential is 0.",
+        ],
+    ),
+    Mistake(
+        renormalised_after_the_softmax,
+        "Masking after the softmax and dividing by what is left is right on paper. But where a hidden key matches "
+        "far better than the others, their weights have become 0 already, and 0/0 follows. Look at where the mask "
+        "comes in.",
+        [
+            "What are the weights of the scores 200 and 0? What is left once the first is hidden?",
+            "What is hidden must not take part in the softmax at all.",
+            "Mask the *scores*, with a number whose exponential is 0.",
+        ],
+        also=[renormalised_with_a_guard, renormalised_with_an_epsilon],
+    ),
+    Mistake(
+        hides_what_is_allowed,
+        "The mask is read the wrong way round: what is allowed gets hidden. True means: may look.",
+        [
+            "With a mask that is True everywhere, what does the function do?",
+            "`masked_fill` fills where its first argument is True. Where should it fill?",
+            "`~mask` instead of `mask`.",
+        ],
+        also=[hides_what_is_allowed_softly, hides_what_is_allowed_without_nan],
+    ),
+    Mistake(
+        ignores_the_mask,
+        "The mask is not used, or its result is lost: every query sees every hidden key.",
+        [
+            "Does `mask` occur in the code, and is its result used?",
+            "`masked_fill` gives a new tensor; it does not change the old one.",
+            "The masked scores are what goes into the softmax.",
+        ],
+        also=[ignores_what_masked_fill_gives],
+    ),
+    Mistake(
+        scores_of_zero,
+        "Hidden scores become 0, and the exponential of 0 is 1: a hidden key still gets weight, even more than "
+        "keys that match badly. Look at the number that is filled in.",
+        [
+            "What weight does a score of 0 get beside scores of -1 and 1?",
+            "Which number has 0 as its exponential?",
+            "-∞: `-torch.inf` or `float('-inf')`.",
+        ],
+        also=[scores_times_the_mask, scores_of_almost_zero],
+    ),
+    Mistake(
+        not_scaled,
+        "The masking is right, but the scores are not divided by √d_k.",
+        [
+            "What did lesson 02 do with the scores?",
+            "d_k is the width of the queries and keys.",
+            "Divide the scores by `queries.shape[-1] ** 0.5`.",
+        ],
+        also=[not_scaled_and_nan],
+    ),
+    Mistake(
+        infinity_times_zero,
+        "Everything is nan: -∞ is multiplied by the mask, and where the mask is 0 that is not 0. Look at the product.",
+        [
+            "What is `-torch.inf * 0`?",
+            "What has to be chosen, place by place, cannot be had by multiplying with infinity.",
+            "`scores.masked_fill(~mask, -torch.inf)` fills without multiplying.",
+        ],
+    ),
+    Mistake(
+        softmax_along_the_queries,
+        "The softmax runs along the queries: the weights of a query do not add up to 1. Look at its axis.",
+        [
+            "Sum the weights along each axis.",
+            "Each query spreads one unit of attention over the *keys*: the last axis.",
+            "`dim=-1`.",
+        ],
+        also=[softmax_along_the_queries_and_nan],
+    ),
+    Mistake(
+        written_into_places_of_the_mask,
+        "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to "
+        "be broadcast, as one for all sentences or all heads does. Look for a function that broadcasts.",
+        [
+            "What shapes do the scores and the mask have in the case that crashes?",
+            "`x[mask] = …` does not broadcast the mask. `masked_fill` and `torch.where` do.",
+            "`scores.masked_fill(~mask, -torch.inf)`.",
+        ],
+        also=[
+            written_into_places_of_the_mask_and_nan,
+            written_into_places_softly,
+            empty_rows_by_index,
+        ],
+    ),
+]
