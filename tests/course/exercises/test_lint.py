@@ -42,6 +42,10 @@ SIGNATURES = {
     "decoder_mask": "(tokens, pad_id)",
     "masked_attention": "(queries, keys, values, mask)",
     "leaks_future": "(model, tokens)",
+    "sinusoidal_encoding": "(length, d_model, base)",
+    "shift_rotation": "(offset, d_model, base)",
+    "apply_rotary": "(x, positions, base)",
+    "alibi_bias": "(n_heads, n_query, n_key)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

@@ -133,6 +133,49 @@ def sliding_window_mask(length, window):
     return table
 
 
+def shift_rotation(offset, d_model, base=10000.0):
+    """The only matrix that moves many encodings of all kinds to where they should be."""
+    powers = [base ** (-2 * i / d_model) for i in range(d_model // 2)]
+
+    def encodings(first):
+        rows = [[wave(p * power) for power in powers for wave in (math.sin, math.cos)] for p in range(first, 20000, 7)]
+        return torch.tensor(rows[:2000], dtype=torch.float64)
+
+    return torch.linalg.lstsq(encodings(0), encodings(offset)).solution.T.float()
+
+
+def apply_rotary(x, positions, base=10000.0):
+    """In the complex plane, to turn is to multiply."""
+    pairs = torch.view_as_complex(x.double().unflatten(-1, (-1, 2)).contiguous())
+    powers = base ** (-torch.arange(0, x.shape[-1], 2).double() / x.shape[-1])
+    return torch.view_as_real(pairs * torch.exp(1j * torch.outer(positions.double(), powers))).flatten(-2).float()
+
+
+def alibi_bias(n_heads, n_query, n_key):
+    missing = n_key - n_query
+    return torch.tensor(
+        [
+            [[-(0.5 ** (8 * h / n_heads)) * abs(i + missing - j) for j in range(n_key)] for i in range(n_query)]
+            for h in range(1, n_heads + 1)
+        ]
+    )
+
+
+def sinusoidal_encoding(length, d_model, base=10000.0):
+    rows = [[t / base ** (c // 2 * 2 / d_model) for c in range(d_model)] for t in range(length)]
+    return torch.tensor([[math.cos(a) if c % 2 else math.sin(a) for c, a in enumerate(row)] for row in rows])
+
+
+def relative_bias(table, n_query, n_key):
+    reach = (table.shape[1] - 1) // 2
+    bias = torch.empty(len(table), n_query, n_key)
+    for i in range(n_query):
+        for j in range(n_key):
+            offset = j - (i + n_key - n_query)
+            bias[:, i, j] = table[:, max(-reach, min(reach, offset)) + reach]
+    return bias
+
+
 INDEPENDENT = {
     "similarity": similarity,
     "softmax": lambda scores: F.softmax(scores.double(), dim=-1).float(),
@@ -156,6 +199,11 @@ INDEPENDENT = {
     "decoder_mask": decoder_mask,
     "leaks_future": leaks_future,
     "sliding_window_mask": sliding_window_mask,
+    "sinusoidal_encoding": sinusoidal_encoding,
+    "shift_rotation": shift_rotation,
+    "apply_rotary": apply_rotary,
+    "alibi_bias": alibi_bias,
+    "relative_bias": relative_bias,
 }
 
 

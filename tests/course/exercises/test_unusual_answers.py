@@ -146,6 +146,65 @@ def nearest(queries, keys, values):
     )
 
 
+def encoding_by_loops(length, d_model, base=10000.0):
+    encoding = torch.zeros(length, d_model)
+    for t in range(length):
+        for i in range(0, d_model, 2):
+            encoding[t, i] = math.sin(t / base ** (i / d_model))
+            encoding[t, i + 1] = math.cos(t / base ** (i / d_model))
+    return encoding
+
+
+def encoding_by_exp(length, d_model, base=10000.0):
+    """The spelling of many tutorials, with the powers as exponentials of logarithms."""
+    angles = torch.arange(length).unsqueeze(1) * torch.exp(torch.arange(0, d_model, 2) * (-math.log(base) / d_model))
+    encoding = torch.zeros(length, d_model)
+    encoding[:, 0::2], encoding[:, 1::2] = torch.sin(angles), torch.cos(angles)
+    return encoding
+
+
+def shift_by_blocks(offset, d_model, base=10000.0):
+    blocks = []
+    for i in range(d_model // 2):
+        b = offset / base ** (2 * i / d_model)
+        blocks.append(torch.tensor([[math.cos(b), math.sin(b)], [-math.sin(b), math.cos(b)]]))
+    return torch.block_diag(*blocks)
+
+
+def shift_by_exponential(offset, d_model, base=10000.0):
+    """A rotation is the exponential of its angles."""
+    angles = offset * base ** (-torch.arange(0, d_model, 2) / d_model)
+    turn = torch.tensor([[0.0, 1.0], [-1.0, 0.0]])
+    return torch.linalg.matrix_exp(torch.kron(torch.diag(angles), turn).double()).float()
+
+
+def rotary_in_complex_numbers(x, positions, base=10000.0):
+    angles = torch.outer(positions, base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1]))
+    turned = torch.view_as_complex(x.unflatten(-1, (-1, 2)).contiguous()) * torch.polar(torch.ones_like(angles), angles)
+    return torch.view_as_real(turned).flatten(-2)
+
+
+def rotary_with_partners(x, positions, base=10000.0):
+    angles = torch.outer(positions, base ** (-torch.arange(0, x.shape[-1], 2) / x.shape[-1])).repeat_interleave(2, -1)
+    partner = torch.stack([-x[..., 1::2], x[..., 0::2]], dim=-1).flatten(-2)
+    return x * angles.cos() + partner * angles.sin()
+
+
+def alibi_by_loops(n_heads, n_query, n_key):
+    bias = torch.zeros(n_heads, n_query, n_key)
+    for h in range(n_heads):
+        for i in range(n_query):
+            for j in range(n_key):
+                bias[h, i, j] = -(2 ** (-8 * (h + 1) / n_heads)) * abs(i + n_key - n_query - j)
+    return bias
+
+
+def relative_by_gather(table, n_query, n_key):
+    reach = table.shape[1] // 2
+    offsets = (torch.arange(n_key)[None] - torch.arange(n_key)[-n_query:, None]).clip(-reach, reach)
+    return table.index_select(1, (offsets + reach).flatten()).view(-1, n_query, n_key)
+
+
 class OneByOne(nn.Module):
     """A feed-forward network of two layers hidden in a list, and no ``torch.relu``."""
 
@@ -452,6 +511,15 @@ UNUSUAL = {
         "loop": contributions_by_loop,
         "einsum": lambda heads, w_o: torch.einsum("bhnk,ohk->bhno", heads, w_o.unflatten(1, (heads.shape[1], -1))),
     },
+    "sinusoidal_encoding": {
+        "loops": encoding_by_loops,
+        "exp of log": encoding_by_exp,
+        "in float64": lambda length, d_model, base=10000.0: encoding_by_exp(length, d_model, base).double().float(),
+    },
+    "shift_rotation": {"block_diag": shift_by_blocks, "matrix_exp": shift_by_exponential},
+    "apply_rotary": {"complex numbers": rotary_in_complex_numbers, "partners": rotary_with_partners},
+    "alibi_bias": {"a cube of loops": alibi_by_loops},
+    "relative_bias": {"index_select": relative_by_gather},
     "FeedForward": {"functional": OneByOne},
     "leaks_future": {
         "beginnings": leaks_by_cutting,

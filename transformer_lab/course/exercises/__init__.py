@@ -5,7 +5,13 @@ from importlib import import_module
 
 from transformer_lab.course.exercise import Exercise
 
-LESSONS = {"01_lookup": "lookup", "02_scaling": "scaling", "03_heads": "heads", "04_masks": "masks"}
+LESSONS = {
+    "01_lookup": "lookup",
+    "02_scaling": "scaling",
+    "03_heads": "heads",
+    "04_masks": "masks",
+    "05_positions": "positions",
+}
 """From a lesson to the module that holds its exercises."""
 
 
