@@ -134,8 +134,8 @@ check(sinusoidal_encoding)
 encoding = parts.sinusoidal_encoding(60, 32)
 columns = {f"column {c}": encoding[:, c] for c in (0, 6, 12, 18)}
 ax = plots.lines(range(60), columns, xlabel="position", ylabel="value")
-ax.set_ylim(-1.1, 1.9)
-ax.legend(ncols=4, loc="upper center", frameon=False)
+ax.set_ylim(-1.1, 2.1)
+ax.legend(ncols=2, loc="upper center", frameon=False)
 print("columns 0, 6, 12, 18 at position 10:", [round(encoding[10, c].item(), 2) for c in (0, 6, 12, 18)])
 
 # %% [markdown]
