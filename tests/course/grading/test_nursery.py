@@ -74,10 +74,8 @@ def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.Monkey
     own = str(Path(nursery.__file__).parents[3])
     folders = [str(tmp_path / name) for name in ("checkout", "packages", "other")]
     monkeypatch.setattr("sys.path", [own, *folders])
-    monkeypatch.setattr("sys.meta_path", [object()])  # such as finders of editable installations
     nursery._forget_the_course()
     assert nursery.sys.path == [own, *folders[1:]]
-    assert nursery.sys.meta_path == []
 
 
 def test_every_job_finds_the_same_chance(jail: Jail):

@@ -44,7 +44,12 @@ class Interpreter:
 
     def __init__(self, folder: Path, forks: bool) -> None:
         course, work = str(folder / "course"), str(folder / "work")
-        code = f"import sys; sys.path.insert(0, {course!r}); from transformer_lab.course.grading import nursery"
+        # Python's own finders look into folders; that of an editable installation would find all of the course.
+        own_finders = "[finder for finder in sys.meta_path if finder.__module__.startswith('_frozen_importlib')]"
+        code = (
+            f"import sys; sys.meta_path[:] = {own_finders}; sys.path.insert(0, {course!r}); "
+            "from transformer_lab.course.grading import nursery"
+        )
         environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
         with (folder / "said").open("wb") as said:
             self.process = subprocess.Popen(

@@ -51,8 +51,7 @@ def main(folder: str, forks: bool) -> None:
 
 
 def _forget_the_course() -> None:
-    """Find modules by path only, and none of the course but those that were copied here."""
-    sys.meta_path[:] = [finder for finder in sys.meta_path if isinstance(finder, type)]  # those of Python itself
+    """Leave no folder to import from that holds the course, but the one that it was copied to."""
     own = str(Path(__file__).parents[3])
     sys.path[:] = [
         folder
