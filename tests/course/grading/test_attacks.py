@@ -39,7 +39,7 @@ LINUX = {
     "huge tensor": (inside("torch.ones(1 << 40)"), "allocate memory"),
     "huge answer": ("def softmax(s): return torch.ones(1 << 23)", "more than 16 MB|MemoryError|allocate memory"),
     "threads": (inside(BOMBS["threads"]), "can't start new thread"),
-    "big file": (inside("open('big', 'wb').write(bytes(1 << 28))"), "File too large"),
+    "big file": (inside("file = open('big', 'wb')\nwhile True: file.write(bytes(1 << 20))"), "File too large"),
     "many files": (inside("x = [open(os.devnull) for _ in range(999)]"), "Too many open files"),
     "garbage": (inside(BOMBS["garbage"]), "cannot be read"),
     "flood": (inside(BOMBS["flood"]), "more than 16 MB"),
