@@ -33,7 +33,8 @@ in_bfloat16 = partial(properties.test_numbers_keep_their_type, dtype=torch.bfloa
 masked = {mistake.__name__: mistake for mistake in mistakes_in(MASKED_ATTENTION)}
 mended_too_late = [mistake for name, mistake in masked.items() if "mended_too_late" in name]
 del masked["empty_rows_by_index"]  # crashes with some masks only, and is the same mistake as another
-seen_elsewhere = [*mended_too_late, masked["written_into_places_of_the_mask"], masked["renormalised_with_a_guard"]]
+renormalised = [masked["renormalised_with_a_guard"], masked["renormalised_with_an_epsilon"]]
+seen_elsewhere = [*mended_too_late, *renormalised, masked["written_into_places_of_the_mask"]]
 
 MEANT = {
     dot_product.test_a_lookup_mixes_the_values_by_how_well_their_keys_match: mistakes_in(SOFT_LOOKUP),
@@ -49,7 +50,7 @@ MEANT = {
     dot_product.test_a_mask_means_what_it_means_to_torch: [wrong.inverted],
     dot_product.test_a_hidden_key_is_hidden_however_badly_the_others_match: [
         wrong.minus_a_billion,
-        masked["renormalised_with_a_guard"],
+        *renormalised,
     ],
     properties.test_shuffling_keys_with_their_values_changes_nothing: [wrong.prefers_late_keys],
     properties.test_permuting_queries_permutes_outputs: [wrong.late_queries_are_sharper],
