@@ -30,10 +30,16 @@ def check_width(name: str, width: int, **inputs: Tensor) -> None:
             raise ValueError(f"{given} must be {name}={width} wide; got shape {tuple(x.shape)}")
 
 
-def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf) -> None:
+def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf, start: int = 0) -> None:
     """Refuse token ids that a model has no embedding for, or no positions.
 
     The ids themselves are looked at on a CPU only: elsewhere, that would make the program wait for the accelerator.
+
+    Args:
+        tokens: The tokens.
+        vocab_size: How many different ones there are.
+        max_length: How many a model takes.
+        start: How many it has taken before these.
 
     Raises:
         ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
@@ -45,8 +51,9 @@ def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf) 
     """
     if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"tokens must be int64 of shape (batch, n); got {tokens.dtype} of shape {tuple(tokens.shape)}")
-    if not 1 <= tokens.shape[1] <= max_length:
-        raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {tokens.shape[1]}")
+    if not 1 <= tokens.shape[1] <= max_length - start:
+        n = f"{tokens.shape[1]} after {start}" if start else tokens.shape[1]
+        raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {n}")
     if tokens.device.type != "cpu" or torch.compiler.is_compiling() or not tokens.numel():
         return  # to look at the ids would also break a compiled graph in two
     low, high = (int(end) for end in tokens.aminmax())

@@ -3,6 +3,7 @@
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_lab.cache import Cache, LayerCache
 from transformer_lab.checks import check_width
 from transformer_lab.feed_forward import FeedForward
 from transformer_lab.multi_head import MultiHeadAttention
@@ -55,8 +56,9 @@ class DecoderLayer(nn.Module):
         self,
         x: Float[Tensor, "batch n d_model"],
         memory: Float[Tensor, "batch n_source d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
+        cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Pass a sequence through.
 
@@ -65,12 +67,14 @@ class DecoderLayer(nn.Module):
             memory: What the encoder made of the source.
             mask: True where a position may look at another: not at later ones, as ``decoder_mask`` has it.
             memory_mask: True where a position may look at one of the source: at every one but padding.
+            cache: Keeps what is needed of earlier calls: then ``x`` holds only what is new.
 
         Raises:
             ValueError: A vector is not ``d_model`` wide.
         """
-        x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask)))
-        x = self.norm_2(x + self.dropout(self.cross_attention(x, memory, memory, memory_mask)))
+        written, read = (None, None) if cache is None else (cache.self_attention, cache.cross_attention)
+        x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask, written)))
+        x = self.norm_2(x + self.dropout(self.cross_attention(x, memory, memory, memory_mask, read)))
         return self.norm_3(x + self.dropout(self.feed_forward(x)))
 
 
@@ -85,14 +89,16 @@ class PreNormDecoderLayer(DecoderLayer):
         self,
         x: Float[Tensor, "batch n d_model"],
         memory: Float[Tensor, "batch n_source d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
+        cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Pass a sequence through; arguments as in ``DecoderLayer``."""
         check_width("d_model", self.self_attention.d_model, x=x)
+        written, read = (None, None) if cache is None else (cache.self_attention, cache.cross_attention)
         normed = self.norm_1(x)
-        x = x + self.dropout(self.self_attention(normed, normed, normed, mask))
-        x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, memory_mask))
+        x = x + self.dropout(self.self_attention(normed, normed, normed, mask, written))
+        x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, memory_mask, read))
         return x + self.dropout(self.feed_forward(self.norm_3(x)))
 
 
@@ -114,8 +120,9 @@ class Decoder(Stack):
         self,
         tokens: Int[Tensor, "batch n"],
         memory: Float[Tensor, "batch n_source d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
+        cache: Cache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Decode token ids; arguments as in ``DecoderLayer``.
 
@@ -123,11 +130,11 @@ class Decoder(Stack):
             ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary, or the memory is of
                 more or fewer sentences.
         """
-        x = self.embed(tokens)
+        x = self.embed(tokens, 0 if cache is None else cache.length)
         if len(memory) != len(tokens):
             raise ValueError(f"the memory must be of as many sentences as the tokens; got {len(memory)}, {len(tokens)}")
-        for layer in self.layers:
-            x = layer(x, memory, mask, memory_mask)
+        for i, layer in enumerate(self.layers):
+            x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
         return self.norm(x)
 
 

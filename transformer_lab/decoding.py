@@ -1,10 +1,124 @@
-"""Decoding: from a model that says what may come next to a text."""
+"""Decoding: from a model that says what may come next to a text.
+
+A ``Writer`` is a model in the middle of writing: it takes the newest tokens and says what may come next, and keeps
+the rest in a cache. ``write`` lets it go on token by token.
+"""
+
+from collections.abc import Callable, Iterator
+from functools import partial
+from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.language_model import LanguageModel
+from transformer_lab.sampling import sample_next
 from transformer_lab.transformer import Transformer
+
+Choose = Callable[[Tensor], Tensor]
+"""From the logits of what may come next, (batch, vocab_size), to what does, (batch)."""
+
+
+@runtime_checkable
+class Writer(Protocol):
+    """A model in the middle of writing."""
+
+    def __call__(self, tokens: Int[Tensor, "rows n"], /) -> Float[Tensor, "rows vocab_size"]:
+        """Read the newest tokens; give the logits of the one after them."""
+
+    def reorder(self, rows: Int[Tensor, " new_rows"], /) -> None:
+        """Let row i go on from what row ``rows[i]`` has written."""
+
+
+class TranslationWriter:
+    """A Transformer that writes about a source.
+
+    Args:
+        model: It is used as it stands: call ``model.eval()`` first.
+        source: The sentences to translate.
+        max_length: How many tokens it will read at most, the first included.
+
+    Raises:
+        ValueError: The model cannot take so many, or cannot read the source.
+    """
+
+    def __init__(self, model: Transformer, source: Int[Tensor, "batch n_source"], max_length: int) -> None:
+        _check_room(max_length, model.config.max_length)
+        self.model, self.cache = model, model.new_cache(max_length)
+        self.memory, self.source = model.encode(source), source
+
+    def __call__(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
+        """Read the newest tokens; give the logits of the one after them."""
+        return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
+
+    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
+        """Let row i go on from what row ``rows[i]`` has written.
+
+        There may be more rows than before, those about one sentence next to each other. The keys and values of the
+        source stay as they were: such rows share them.
+        """
+        self.cache.reorder(rows)
+        if len(rows) != len(self.source):
+            self.memory, self.source = self.memory[rows], self.source[rows]
+
+
+class TextWriter:
+    """A language model that goes on with a text.
+
+    Args:
+        model: It is used as it stands: call ``model.eval()`` first.
+        max_length: How many tokens it will read at most, those it is given included.
+
+    Raises:
+        ValueError: The model cannot take so many.
+    """
+
+    def __init__(self, model: LanguageModel, max_length: int) -> None:
+        _check_room(max_length, model.config.max_length)
+        self.model, self.cache = model, model.new_cache(max_length)
+
+    def __call__(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
+        """Read the newest tokens; give the logits of the one after the last that is not padding."""
+        logits = self.model(tokens, self.cache)
+        if self.model.config.pad_id is None or tokens.shape[1] == 1:
+            return logits[:, -1]
+        real = torch.arange(tokens.shape[1], device=tokens.device) * (tokens != self.model.config.pad_id)
+        return logits[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)]
+
+    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
+        """Let row i go on from what row ``rows[i]`` has written."""
+        self.cache.reorder(rows)
+
+
+def write(
+    writer: Writer, tokens: Int[Tensor, "rows n"], max_new_tokens: int, choose: Choose, eos_id: int | None = None
+) -> Iterator[Int[Tensor, " rows"]]:
+    """Write one token after another in all the rows, and hand each over as soon as it is there.
+
+    Args:
+        writer: What writes.
+        tokens: What it begins with.
+        max_new_tokens: How many tokens are written at most.
+        choose: Decides what comes next.
+        eos_id: The token that ends a row: after it only it follows, and when all rows have ended, nothing.
+    """
+    ended = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+    for _ in range(max_new_tokens):
+        with torch.no_grad():  # not around the loop: it would also hold while we wait to be asked for more
+            chosen = choose(writer(tokens))
+        if eos_id is not None:
+            chosen = torch.where(ended, eos_id, chosen)
+            ended |= chosen == eos_id
+        yield chosen
+        if ended.all():
+            return
+        tokens = chosen[:, None]
+
+
+def likeliest(logits: Float[Tensor, "rows vocab_size"]) -> Int[Tensor, " rows"]:
+    """Choose the likeliest token."""
+    return logits.argmax(dim=-1)
 
 
 @torch.no_grad()
@@ -17,24 +131,53 @@ def greedy_decode(
         model: It is used as it stands: call ``model.eval()`` first.
         source: The sentences to translate.
         bos_id: The token that begins a sentence; it is not part of the output.
-        eos_id: The token that ends one; nothing but this token follows it.
+        eos_id: The token that ends one; after it only it follows.
         max_length: How many tokens are written at most.
 
     Raises:
-        ValueError: ``max_length`` is below 1.
+        ValueError: The model cannot write so much, or cannot read the source.
     """
-    if max_length < 1:
-        raise ValueError(f"at least one token has to be written; got max_length={max_length}")
-    written = source.new_full((len(source), max_length), eos_id)
-    memory = model.encode(source)
-    target = source.new_full((len(source), 1), bos_id)
-    going = torch.arange(len(source), device=source.device)  # sentences that have ended are put aside
-    for n in range(max_length):
-        token = model.decode(target, memory, source)[:, -1].argmax(dim=-1)
-        written[going, n] = token
-        goes_on = token != eos_id
-        if not goes_on.any():
-            return written[:, : n + 1]
-        going, source, memory = going[goes_on], source[goes_on], memory[goes_on]
-        target = torch.cat([target, token[:, None]], dim=1)[goes_on]
-    return written
+    begin = torch.full((len(source), 1), bos_id, device=source.device)
+    writer = TranslationWriter(model, source, max_length)
+    return torch.stack(list(write(writer, begin, max_length, likeliest, eos_id)), dim=1)
+
+
+@torch.no_grad()
+def generate(
+    model: LanguageModel,
+    tokens: Int[Tensor, "batch n"],
+    max_new_tokens: int,
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    eos_id: int | None = None,
+    generator: torch.Generator | None = None,
+) -> Int[Tensor, "batch n_all"]:
+    """Go on with texts, drawing each next token from what the model says.
+
+    Args:
+        model: It is used as it stands: call ``model.eval()`` first.
+        tokens: The texts to go on with; shorter ones are padded, on either side.
+        max_new_tokens: How many tokens are added at most.
+        temperature: As in ``restrict``; at 0 the likeliest token is taken.
+        top_k: As in ``restrict``.
+        top_p: As in ``restrict``.
+        eos_id: The token that ends a text.
+        generator: Where chance comes from.
+
+    Returns:
+        The texts, padding included, and what was added to each.
+
+    Raises:
+        ValueError: The model cannot take so many tokens.
+    """
+    writer = TextWriter(model, tokens.shape[1] + max_new_tokens - 1)
+    draw = partial(sample_next, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
+    choose = draw if temperature else likeliest
+    added = write(writer, tokens, max_new_tokens, choose, eos_id)
+    return torch.cat([tokens, *(column[:, None] for column in added)], dim=1)
+
+
+def _check_room(max_length: int, room: int) -> None:
+    if not 1 <= max_length <= room:
+        raise ValueError(f"this model reads 1 to max_length={room} tokens; {max_length} were asked for")

@@ -9,6 +9,7 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_lab.cache import Cache, GrowingKeys
 from transformer_lab.checks import check_tokens, check_width
 from transformer_lab.language_model_config import FEED_FORWARDS, NORMS, LanguageModelConfig
 from transformer_lab.masks import causal_mask, decoder_mask
@@ -46,13 +47,14 @@ class Block(nn.Module):
     def forward(
         self,
         x: Float[Tensor, "batch n d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n #n"],
-        bias: Float[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"],
+        bias: Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         rotation: Rotation | None = None,
+        cache: GrowingKeys | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Pass a text through; arguments and errors as in ``GroupedQueryAttention``."""
         check_width("d_model", self.self_attention.d_model, x=x)
-        x = x + self.dropout(self.self_attention(self.norm_1(x), mask, bias, rotation))
+        x = x + self.dropout(self.self_attention(self.norm_1(x), mask, bias, rotation, cache))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))
 
 
@@ -96,27 +98,41 @@ class LanguageModel(nn.Module):
             self.head.weight = self.embedding.weight
         self._initialise()
 
-    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab_size"]:
+    def forward(
+        self, tokens: Int[Tensor, "batch n"], cache: Cache | None = None
+    ) -> Float[Tensor, "batch n vocab_size"]:
         """Give the logits of the token after each token.
+
+        Args:
+            tokens: The text so far; with a cache, what was added to it since the last call.
+            cache: From ``new_cache``: keeps what has been read, so that nothing is read twice.
 
         Raises:
             ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
         """
         config = self.config
-        check_tokens(tokens, config.vocab_size, config.max_length)
-        mask = causal_mask(tokens.shape[1], device=tokens.device)
+        check_tokens(tokens, config.vocab_size, config.max_length, 0 if cache is None else cache.length)
+        text = tokens if cache is None else cache.followed_by(tokens)
+        mask = causal_mask(tokens.shape[1], text.shape[1], tokens.device)
         if config.pad_id is not None:
-            mask = decoder_mask(tokens, config.pad_id)
-        where = positions_of(tokens, config.pad_id)
+            mask = decoder_mask(text, config.pad_id, tokens.shape[1])
+        everywhere = positions_of(text, config.pad_id)
+        where = everywhere[:, -tokens.shape[1] :]
         x = self.embed(tokens, where)
         bias = rotation = None
         if config.positions == "alibi":
-            bias = distance_bias(config.n_heads, where, where).to(x.dtype)
+            bias = distance_bias(config.n_heads, where, everywhere).to(x.dtype)
         elif config.positions == "rotary":
             rotation = Rotation(where, config.d_model // config.n_heads, config.rotary_base)
-        for block in self.blocks:
-            x = block(x, mask, bias, rotation)
+        for i, block in enumerate(self.blocks):
+            x = block(x, mask, bias, rotation, None if cache is None else cache.layers[i].self_attention)
+        if cache is not None:
+            cache.keep(text)
         return self.head(self.norm(x))
+
+    def new_cache(self, max_length: int | None = None) -> Cache:
+        """Make a cache for a text of up to so many tokens; for as many as the model takes if None."""
+        return Cache(self.config.n_layers, self.config.max_length if max_length is None else max_length)
 
     def embed(self, tokens: Int[Tensor, "batch n"], where: Int[Tensor, "#batch n"]) -> Float[Tensor, "batch n d_model"]:
         """Look tokens up, and add the positions where they stand if positions are something to add."""

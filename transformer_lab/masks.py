@@ -47,12 +47,20 @@ def causal_mask(
     return torch.ones(n_query, n_key, dtype=torch.bool, device=device).tril(n_key - n_query)
 
 
-def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 n n"]:
+def decoder_mask(
+    tokens: Int[Tensor, "batch n"], pad_id: int, n_query: int | None = None
+) -> Bool[Tensor, "batch 1 n_query n"]:
     """Let every position look at the real tokens up to itself: the mask of a decoder's self-attention.
+
+    Args:
+        tokens: All tokens that may be looked at.
+        pad_id: The one that is no token, but fills short sentences up.
+        n_query: How many of the tokens, at the end, do the looking; all if None.
 
     >>> decoder_mask(torch.tensor([[7, 8, 0]]), pad_id=0)
     tensor([[[[ True, False, False],
               [ True,  True, False],
               [ True,  True, False]]]])
     """
-    return padding_mask(tokens, pad_id) & causal_mask(tokens.shape[-1], device=tokens.device)
+    n_key = tokens.shape[-1]
+    return padding_mask(tokens, pad_id) & causal_mask(n_key if n_query is None else n_query, n_key, tokens.device)

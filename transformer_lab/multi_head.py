@@ -5,6 +5,7 @@ from collections.abc import Callable
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
+from transformer_lab.cache import FixedKeys, GrowingKeys
 from transformer_lab.checks import check_width
 from transformer_lab.dot_product import attend, scaled_dot_product_attention
 from transformer_lab.positions import Rotation
@@ -24,6 +25,18 @@ def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
     """Let each head of keys or values serve a group of query heads, by repeating it next to itself."""
     return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
+
+
+def fold_rows(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n d"], batch: int) -> Tensor:
+    """Put neighbouring rows end to end, so that ``batch`` of them are left."""
+    rows, heads, n, d = x.shape
+    return x.reshape(batch, rows // batch, heads, n, d).transpose(1, 2).reshape(batch, heads, -1, d)
+
+
+def unfold_rows(x: Float[Tensor, "batch heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
+    """Take such rows apart again: the inverse of ``fold_rows``."""
+    batch, heads, _, d = x.shape
+    return x.reshape(batch, heads, rows // batch, -1, d).transpose(1, 2).reshape(rows, heads, -1, d)
 
 
 class ObservableAttention(nn.Module):
@@ -51,13 +64,20 @@ class ObservableAttention(nn.Module):
 
     def mix(
         self,
-        q: Float[Tensor, "batch n_heads n_query d_k"],
+        q: Float[Tensor, "rows n_heads n_query d_k"],
         k: Float[Tensor, "batch n_heads n_key d_k"],
         v: Float[Tensor, "batch n_heads n_key d_k"],
         mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None,
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
-    ) -> Float[Tensor, "batch n_heads n_query d_k"]:
-        """Attend in all the heads; through the fused kernels, unless somebody wants to see the weights."""
+    ) -> Float[Tensor, "rows n_heads n_query d_k"]:
+        """Attend in all the heads; through the fused kernels, unless somebody wants to see the weights.
+
+        Several rows of queries in turn may share the keys and values of one, as the beams of a search share a source.
+        """
+        if len(q) > len(k):
+            if mask is not None:
+                mask = fold_rows(mask.expand(len(q), -1, q.shape[2], -1), len(k))
+            return unfold_rows(self.mix(fold_rows(q, len(k)), k, v, mask), len(q))
         dropout = self.dropout if self.training else 0.0
         if self.on_weights is None:
             return attend(q, k, v, mask, bias, dropout)
@@ -100,7 +120,8 @@ class MultiHeadAttention(ObservableAttention):
         query: Float[Tensor, "batch n_query d_model"],
         key: Float[Tensor, "batch n_key d_model"],
         value: Float[Tensor, "batch n_key d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_all_keys"] | None = None,
+        cache: GrowingKeys | FixedKeys | None = None,
     ) -> Float[Tensor, "batch n_query d_model"]:
         """Look every query up among the keys.
 
@@ -109,14 +130,18 @@ class MultiHeadAttention(ObservableAttention):
             key: What is asked: the sequence itself, or in cross-attention the encoder's output.
             value: What is handed over; nearly always the same tensor as ``key``.
             mask: True where a query may look at a key; it may differ between sentences and heads.
+            cache: Keeps projected keys and values: those of earlier calls are looked at as well.
 
         Raises:
             ValueError: An input is not ``d_model`` wide, or there are more or fewer keys than values.
         """
         check_width("d_model", self.d_model, query=query, key=key, value=value)
+
+        def project() -> tuple[Tensor, Tensor]:
+            return split_heads(self.w_k(key), self.n_heads), split_heads(self.w_v(value), self.n_heads)
+
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
-        k = split_heads(self.w_k(key), self.n_heads)
-        v = split_heads(self.w_v(value), self.n_heads)
+        k, v = project() if cache is None else cache(project)
         return self.w_o(merge_heads(self.mix(q, k, v, mask)))
 
 
@@ -157,9 +182,10 @@ class GroupedQueryAttention(ObservableAttention):
     def forward(
         self,
         x: Float[Tensor, "batch n d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None,
-        bias: Float[Tensor, "*#batch_and_heads #n #n"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
+        bias: Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         rotation: Rotation | None = None,
+        cache: GrowingKeys | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Let every position look the others up.
 
@@ -168,15 +194,20 @@ class GroupedQueryAttention(ObservableAttention):
             mask: True where a position may look at another.
             bias: Added to the scores, as ``alibi_bias``.
             rotation: Turns queries and keys by their positions.
+            cache: Keeps keys and values: those of earlier calls are looked at as well.
 
         Raises:
             ValueError: The input is not ``d_model`` wide.
         """
         check_width("d_model", self.d_model, x=x)
-        q = split_heads(self.w_q(x), self.n_heads)
-        k = split_heads(self.w_k(x), self.n_kv_heads)
-        v = split_heads(self.w_v(x), self.n_kv_heads)
-        if rotation is not None:
-            q, k = rotation(q), rotation(k)
+
+        def turn(x: Tensor) -> Tensor:
+            return x if rotation is None else rotation(x)
+
+        def project() -> tuple[Tensor, Tensor]:
+            return turn(split_heads(self.w_k(x), self.n_kv_heads)), split_heads(self.w_v(x), self.n_kv_heads)
+
+        q = turn(split_heads(self.w_q(x), self.n_heads))
+        k, v = project() if cache is None else cache(project)
         group = self.n_heads // self.n_kv_heads
         return self.w_o(merge_heads(self.mix(q, repeat_kv(k, group), repeat_kv(v, group), mask, bias)))

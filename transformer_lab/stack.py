@@ -65,17 +65,21 @@ class Stack(nn.Module):
         self.norm = self.final_norm(d_model)
         initialise(self)
 
-    def embed(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d_model"]:
+    def embed(self, tokens: Int[Tensor, "batch n"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
         """Look tokens up, scale them by √d_model, and add their positions: sections 3.4 and 3.5 of the paper.
 
         The scale lifts embeddings, drawn with variance 1/d_model, to the size of the sinusoids.
 
+        Args:
+            tokens: The tokens.
+            start: The position of the first of them.
+
         Raises:
             ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
         """
-        check_tokens(tokens, self.embedding.num_embeddings, max_length=len(self.positions))
+        check_tokens(tokens, self.embedding.num_embeddings, len(self.positions), start)
         scale = math.sqrt(self.embedding.embedding_dim)
-        return self.dropout(self.embedding(tokens) * scale + self.positions[: tokens.shape[1]])
+        return self.dropout(self.embedding(tokens) * scale + self.positions[start : start + tokens.shape[1]])
 
 
 def initialise(model: nn.Module) -> None:

@@ -1,0 +1,21 @@
+"""Decoding without a cache, to compare with: at every step the whole text is read again."""
+
+import torch
+
+
+def uncached_logits(model, source, target):
+    """Give the logits after each target token."""
+    with torch.no_grad():
+        return model(source, target)
+
+
+def uncached_greedy(model, source, bos_id, eos_id, max_length):
+    """Write the likeliest next token, again and again."""
+    target = torch.full((len(source), 1), bos_id)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    while target.shape[1] <= max_length and not ended.all():
+        token = uncached_logits(model, source, target)[:, -1].argmax(-1)
+        token = torch.where(ended, eos_id, token)
+        ended |= token == eos_id
+        target = torch.cat([target, token[:, None]], dim=1)
+    return target[:, 1:]

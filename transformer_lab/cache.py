@@ -1,0 +1,123 @@
+"""Caches: what a decoder keeps of the tokens it has seen, so that each is read only once.
+
+A token's keys and values do not change when others are written after it. So they are kept, and for each new token
+only its own are computed; its query is not needed again. The keys and values of a source are computed once for all.
+"""
+
+from collections.abc import Callable
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+KeysAndValues = tuple[Tensor, Tensor]
+Project = Callable[[], KeysAndValues]
+
+
+class GrowingKeys:
+    """Keys and values of the tokens so far, for self-attention, in memory that is set aside beforehand.
+
+    Args:
+        max_length: For how many tokens there is room.
+    """
+
+    def __init__(self, max_length: int) -> None:
+        self.max_length = max_length
+        self.length = 0
+        self._room: Tensor | None = None  # (2, batch, n_kv_heads, max_length, d_k)
+
+    def __call__(self, project: Project) -> KeysAndValues:
+        """Project the new tokens, keep the result, and give the keys and values of all tokens so far.
+
+        Raises:
+            ValueError: There is no room left.
+        """
+        k, v = project()
+        start, end = self.length, self.length + k.shape[2]
+        if end > self.max_length:
+            raise ValueError(f"this cache has room for max_length={self.max_length} tokens; got {end}")
+        if self._room is None:
+            self._room = k.new_empty(2, *k.shape[:2], self.max_length, k.shape[3])
+        self._room[0, :, :, start:end], self._room[1, :, :, start:end] = k, v
+        self.length = end
+        keys, values = self._room[:, :, :, :end]
+        return keys, values
+
+    def reorder(self, rows: Int[Tensor, " batch"]) -> None:
+        """Let row i go on from what row ``rows[i]`` has seen; in place, unless there are more or fewer rows now."""
+        if self._room is None:
+            return
+        if len(rows) == self._room.shape[1]:
+            self._room[:, :, :, : self.length] = self._room[:, rows, :, : self.length]
+        else:
+            self._room = self._room[:, rows]
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first tokens."""
+        self.length = min(self.length, length)
+
+
+class FixedKeys:
+    """Keys and values of a source, for cross-attention: projected once, and shared by all that is written about it."""
+
+    def __init__(self) -> None:
+        self._kept: KeysAndValues | None = None
+
+    def __call__(self, project: Project) -> KeysAndValues:
+        """Project the source the first time; give its keys and values."""
+        if self._kept is None:
+            self._kept = project()
+        return self._kept
+
+
+class LayerCache:
+    """What one layer keeps.
+
+    Args:
+        max_length: For how many tokens there is room.
+    """
+
+    def __init__(self, max_length: int) -> None:
+        self.self_attention = GrowingKeys(max_length)
+        self.cross_attention = FixedKeys()
+
+
+class Cache:
+    """What a model keeps of the tokens it has seen: their ids, and each layer's keys and values.
+
+    Args:
+        n_layers: How many layers the model has.
+        max_length: For how many tokens there is room.
+    """
+
+    def __init__(self, n_layers: int, max_length: int) -> None:
+        self.max_length = max_length
+        self.layers = [LayerCache(max_length) for _ in range(n_layers)]
+        self._tokens: Int[Tensor, "batch n"] | None = None
+
+    @property
+    def length(self) -> int:
+        """How many tokens it has seen."""
+        return 0 if self._tokens is None else self._tokens.shape[1]
+
+    def followed_by(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
+        """Give the tokens so far and these after them."""
+        return tokens if self._tokens is None else torch.cat([self._tokens, tokens], dim=1)
+
+    def keep(self, tokens: Int[Tensor, "batch n"]) -> None:
+        """Take these for the tokens so far."""
+        self._tokens = tokens
+
+    def reorder(self, rows: Int[Tensor, " batch"]) -> None:
+        """Let row i go on from what row ``rows[i]`` has seen."""
+        if self._tokens is not None:
+            self._tokens = self._tokens[rows]
+        for layer in self.layers:
+            layer.self_attention.reorder(rows)
+
+    def cut(self, length: int) -> None:
+        """Forget all but the first tokens."""
+        if self._tokens is not None:
+            self._tokens = self._tokens[:, :length]
+        for layer in self.layers:
+            layer.self_attention.cut(length)
