@@ -9,7 +9,8 @@ from torch.testing import assert_close
 from tests.uncached import uncached_greedy, uncached_logits
 from transformer_lab.beam_search import beam_search, penalty, search
 from transformer_lab.decoding import TranslationWriter, greedy_decode
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 BOS, EOS = 1, 2
 

@@ -11,7 +11,8 @@ from transformer_lab.decoding import TextWriter, TranslationWriter, generate, gr
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import POSITIONS, LanguageModelConfig
 from transformer_lab.sampling import restrict
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 PAD, BOS, EOS = 0, 1, 2
 SIZES = {"d_model": 24, "d_ff": 20, "n_layers": 3, "max_length": 17}

@@ -17,7 +17,8 @@ from torch.testing import assert_close
 from tests.twins import drawn
 from transformer_lab.language_model import LanguageModel, LanguageModelConfig
 from transformer_lab.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
-from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
+from transformer_lab.transformer import EncoderModel, Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 PAD, SOURCE_PAD, NEVER, UNUSED, VOCAB_SIZE, D_MODEL = 4, 9, 11, 12, 13, 12
 # Each token occurs once in its sentence. One sentence is full; the others have padding after, before, or between; in

@@ -11,7 +11,8 @@ from transformer_lab.inspection import record_attention, trace_shapes
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import LanguageModelConfig
 from transformer_lab.multi_head import ObservableAttention
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 SIZES = {"d_model": 12, "n_heads": 3, "d_ff": 7, "n_layers": 2, "dropout": 0.0}
 SOURCE, TARGET = torch.tensor([[5, 6, 7, 8, 0], [5, 6, 0, 0, 0]]), torch.tensor([[1, 9, 10], [1, 9, 0]])

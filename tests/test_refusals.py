@@ -65,7 +65,8 @@ from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import LanguageModelConfig
 from transformer_lab.multi_head import GroupedQueryAttention, MultiHeadAttention
 from transformer_lab.recurrent import RecurrentTranslator
-from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
+from transformer_lab.transformer import EncoderModel, Transformer
+from transformer_lab.transformer_config import TransformerConfig
 small = TransformerConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
 text = LanguageModelConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
 apart = replace(small, source_vocab_size=10)

@@ -7,7 +7,9 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from tests.strategies import generators
-from transformer_lab.transformer import FEED_FORWARDS, EncoderModel, Transformer, TransformerConfig
+from transformer_lab.feed_forward import FEED_FORWARDS
+from transformer_lab.transformer import EncoderModel, Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 configs = st.builds(
     TransformerConfig,

@@ -12,7 +12,8 @@ from transformer_lab.decoder import Decoder, PreNormDecoder
 from transformer_lab.encoder import Encoder, PreNormEncoder
 from transformer_lab.feed_forward import FeedForward, GELUFeedForward
 from transformer_lab.stack import Stack, initialise
-from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
+from transformer_lab.transformer import EncoderModel, Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 D_MODEL, MAX_LENGTH = 12, 7
 TOKENS = torch.tensor([[1, 2, 3, 5, 12], [7, 0, 6, 4, 4]])

@@ -12,7 +12,8 @@ from tests.twins import assert_twins, drawn, either_way, make_twins
 from transformer_lab.encoder import Encoder, PreNormEncoder
 from transformer_lab.inspection import record_attention
 from transformer_lab.masks import causal_mask
-from transformer_lab.transformer import EncoderModel, Transformer, TransformerConfig
+from transformer_lab.transformer import EncoderModel, Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 PAD, SOURCE_PAD = 4, 9
 SOURCE = torch.tensor([[1, 2, SOURCE_PAD, 4, 5, 6, 7], [PAD, 8, 3, 2, SOURCE_PAD, SOURCE_PAD, SOURCE_PAD]])
@@ -105,15 +106,6 @@ def test_the_papers_models_have_as_many_parameters_as_is_said(name, parameters):
     with torch.device("meta"):
         assert sum(parameter.numel() for parameter in Transformer(config).parameters()) == parameters
     assert f"{parameters:,}" in getattr(TransformerConfig, name).__doc__
-
-
-def test_the_papers_models_have_the_sizes_of_its_table_3():
-    base, big = TransformerConfig.base(37_000), TransformerConfig.big(37_000)
-    sizes = ["n_layers", "d_model", "d_ff", "n_heads", "dropout"]
-    assert [getattr(base, size) for size in sizes] == [6, 512, 2048, 8, 0.1]
-    assert [getattr(big, size) for size in sizes] == [6, 1024, 4096, 16, 0.3]
-    assert TransformerConfig.big(37_000, dropout=0.1, d_model=2048).d_model == 2048
-    assert base.attention_dropout == big.attention_dropout == 0
 
 
 def test_one_vocabulary_means_one_embedding_which_is_the_last_layer_too():

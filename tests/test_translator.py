@@ -10,7 +10,8 @@ from torch.testing import assert_close
 from tests.scripted import Scripted
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
 from transformer_lab.training.checkpoint import PARAMETERS, write_atomically
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 from transformer_lab.translator import CONFIG, TOKENIZER, Translator
 
 TEXTS = ["abc", "", "cab", "  ", "ccccccc", "b", " a b "]

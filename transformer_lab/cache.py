@@ -7,7 +7,7 @@ only its own are computed; its query is not needed again. The keys and values of
 from collections.abc import Callable
 
 import torch
-from jaxtyping import Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 KeysAndValues = tuple[Tensor, Tensor]
@@ -121,3 +121,15 @@ class Cache:
             self._tokens = self._tokens[:, :length]
         for layer in self.layers:
             layer.self_attention.cut(length)
+
+
+def fold_rows(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n d"], batch: int) -> Tensor:
+    """Put neighbouring rows end to end, so that ``batch`` of them are left."""
+    rows, heads, n, d = x.shape
+    return x.reshape(batch, rows // batch, heads, n, d).transpose(1, 2).reshape(batch, heads, -1, d)
+
+
+def unfold_rows(x: Float[Tensor, "batch heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
+    """Take such rows apart again: the inverse of ``fold_rows``."""
+    batch, heads, _, d = x.shape
+    return x.reshape(batch, heads, rows // batch, -1, d).transpose(1, 2).reshape(rows, heads, -1, d)

@@ -5,7 +5,7 @@ from collections.abc import Callable
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.cache import FixedKeys, GrowingKeys
+from transformer_lab.cache import FixedKeys, GrowingKeys, fold_rows, unfold_rows
 from transformer_lab.checks import check_width
 from transformer_lab.dot_product import attend, scaled_dot_product_attention
 from transformer_lab.positions import Rotation
@@ -25,18 +25,6 @@ def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
     """Let each head of keys or values serve a group of query heads, by repeating it next to itself."""
     return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
-
-
-def fold_rows(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n d"], batch: int) -> Tensor:
-    """Put neighbouring rows end to end, so that ``batch`` of them are left."""
-    rows, heads, n, d = x.shape
-    return x.reshape(batch, rows // batch, heads, n, d).transpose(1, 2).reshape(batch, heads, -1, d)
-
-
-def unfold_rows(x: Float[Tensor, "batch heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
-    """Take such rows apart again: the inverse of ``fold_rows``."""
-    batch, heads, _, d = x.shape
-    return x.reshape(batch, heads, rows // batch, -1, d).transpose(1, 2).reshape(rows, heads, -1, d)
 
 
 class ObservableAttention(nn.Module):

@@ -16,7 +16,8 @@ from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.decoding import greedy_decode
 from transformer_lab.training.checkpoint import PARAMETERS, load_parameters, read
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 

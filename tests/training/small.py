@@ -9,7 +9,8 @@ from transformer_lab.data.batches import Batches, InMemory
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.trainer import Trainer
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 
 VOCAB_SIZE = 11
 SHAPE = TransformerConfig(

@@ -10,7 +10,8 @@ from transformer_lab.data.corpus import Problems
 from transformer_lab.training import recipes
 from transformer_lab.training.log import LOG
 from transformer_lab.training.recipes import CORPUS, CORPUS_MODEL, DATES, DATES_MODEL, train_corpus, train_dates
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 from transformer_lab.translator import Translator
 
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]

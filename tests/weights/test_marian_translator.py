@@ -13,7 +13,8 @@ from tests.weights.spoken import ENGLISH, GERMAN, write_tokenizer
 from transformer_lab.cli import main
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.training.checkpoint import PARAMETERS, write_atomically
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 from transformer_lab.translator import Translator
 from transformer_lab.weights.marian_translator import MarianTranslator, load_translator
 

@@ -16,7 +16,8 @@ from transformers import PreTrainedModel
 from tests.weights.published import EOS, PAD, VARIANTS, difference, drawn, greedy, loaded, logits, texts, their_greedy
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import LanguageModelConfig
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 from transformer_lab.weights import gpt2, llama, marian
 from transformer_lab.weights.layout import Change, Entry, Layout, Paired, Transposed
 from transformer_lab.weights.pretrained import load_language_model, load_translation_model, save

@@ -17,7 +17,8 @@ from transformer_lab.training.processes import Processes
 from transformer_lab.training.scores import bleu, exact_match
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import Validation
-from transformer_lab.transformer import Transformer, TransformerConfig
+from transformer_lab.transformer import Transformer
+from transformer_lab.transformer_config import TransformerConfig
 from transformer_lab.translator import Translator
 
 N_DATES, N_HELD_OUT = 60_000, 1000

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from transformer_lab.positions import sinusoidal_encoding
-from transformer_lab.transformer import TransformerConfig
+from transformer_lab.transformer_config import TransformerConfig
 from transformer_lab.weights.layout import Entry, Layout, Paired, Row
 from transformer_lab.weights.options import ACTIVATIONS, FEED_FORWARDS, Options
 
