@@ -10,15 +10,9 @@ from torch.testing import assert_close
 from tests.loops import heads_by_loops
 from tests.strategies import generators, normal, sizes
 from tests.twins import assert_twins, drawn, either_way, make_twins, vectors
+from transformer_lab.grouped_query import GroupedQueryAttention
 from transformer_lab.inspection import record_attention
-from transformer_lab.multi_head import (
-    GroupedQueryAttention,
-    MultiHeadAttention,
-    merge_heads,
-    repeat_kv,
-    split_heads,
-)
-from transformer_lab.positions import Rotation, alibi_bias, apply_rotary
+from transformer_lab.multi_head import MultiHeadAttention, merge_heads, split_heads
 
 BATCH, N_QUERY, N_KEY, D_MODEL, N_HEADS = 2, 5, 7, 15, 3
 
@@ -52,15 +46,6 @@ def test_merging_undoes_splitting(merge, sizes, n_heads, rng):
 def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
     for shape in [(0, 5, 6), (2, 0, 6)]:
         assert merge_heads(split_heads(torch.zeros(shape), n_heads=3)).shape == shape
-
-
-@given(sizes=sizes(4), n_repeats=st.integers(1, 3), rng=generators())
-def test_a_repeated_head_stands_next_to_itself(sizes, n_repeats, rng):
-    x = normal(rng, *sizes)
-    repeated = repeat_kv(x, n_repeats)
-    assert repeated.shape[1] == sizes[1] * n_repeats
-    for head in range(repeated.shape[1]):
-        assert torch.equal(repeated[:, head], x[:, head // n_repeats])
 
 
 @pytest.mark.parametrize("multi_head", [MultiHeadAttention])
@@ -148,45 +133,11 @@ def test_weights_are_dropped_in_training_and_only_when_asked_for(seen):
         assert torch.equal(evaluated, trained) is not differs
 
 
-@pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
-@pytest.mark.parametrize("bias", [False, True])
-def test_groups_of_query_heads_share_keys_and_values(n_kv_heads, bias):
-    attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads, bias))
-    x, mask = vectors(BATCH, N_KEY, D_MODEL * 2), masks(n_query=N_KEY)
-    assert_close(attention(x, mask), heads_by_loops(attention, x, x, x, mask))
-    assert attention.w_k.weight.shape == attention.w_v.weight.shape == (n_kv_heads * 5, D_MODEL * 2)
-
-
-def test_with_as_many_keys_as_queries_it_is_multi_head_self_attention():
-    grouped, multi = GroupedQueryAttention(D_MODEL, N_HEADS, N_HEADS, bias=True), MultiHeadAttention(D_MODEL, N_HEADS)
-    multi.double().load_state_dict(drawn(grouped).state_dict())
-    x, mask = vectors(BATCH, N_KEY, D_MODEL), masks(n_query=N_KEY)
-    assert_close(grouped(x, mask), multi(x, x, x, mask))
-
-
-def test_queries_and_keys_are_turned_and_scores_lowered_when_asked_for():
-    n, d_k = N_KEY, 4
-    attention = drawn(GroupedQueryAttention(3 * d_k, n_heads=3, n_kv_heads=3))
-    x, where, bias = vectors(1, n, 3 * d_k), torch.arange(n), alibi_bias(3, n, n).double()
-    with record_attention(attention) as recorded:
-        attention(x, bias=bias, rotation=Rotation(where, d_k))
-    for head in range(3):
-        rows = slice(head * d_k, (head + 1) * d_k)
-        q, k = (apply_rotary(x[0] @ w.weight[rows].T, where) for w in [attention.w_q, attention.w_k])
-        assert_close(recorded[""][0, head], torch.softmax(q @ k.T / 2 + bias[head], dim=-1))
-
-
 @pytest.mark.parametrize("n_heads", [2, 0, -3, 30])
 def test_heads_that_do_not_divide_the_width_are_named(n_heads):
     for make in [MultiHeadAttention, lambda *sizes: GroupedQueryAttention(*sizes, n_kv_heads=1)]:
         with pytest.raises(ValueError, match=f"d_model=15, n_heads={n_heads}"):
             make(15, n_heads)
-
-
-@pytest.mark.parametrize("n_kv_heads", [2, 0, 6])
-def test_heads_that_cannot_be_shared_evenly_are_named(n_kv_heads):
-    with pytest.raises(ValueError, match=f"n_heads=3, n_kv_heads={n_kv_heads}"):
-        GroupedQueryAttention(15, 3, n_kv_heads)
 
 
 def test_vectors_of_another_width_are_named():

@@ -4,7 +4,7 @@ import ast
 
 import pytest
 
-from tests.mutations import ELSEWHERE, MUTATIONS, mutated
+from tests.mutations import MUTATIONS, mutated
 
 
 @pytest.mark.parametrize(
@@ -14,7 +14,5 @@ def test_a_mistake_can_still_be_made(module, mutation):
     ast.parse(mutated(module, mutation))
 
 
-def test_every_row_of_the_list_is_tried_or_belongs_elsewhere():
-    tried = {mutation.row for _, mutation in MUTATIONS}
-    assert sorted(tried | ELSEWHERE.keys()) == list(range(1, 51))
-    assert not tried & ELSEWHERE.keys()
+def test_every_row_of_the_list_is_tried():
+    assert {mutation.row for _, mutation in MUTATIONS} == set(range(1, 51))

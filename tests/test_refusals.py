@@ -39,6 +39,7 @@ REFUSED = {
     "MultiHeadAttention(12, 3)(*torch.ones(3, 2, 5, 13))": "query must be d_model=12 wide; got shape (2, 5, 13)",
     "MultiHeadAttention(12, 3)(torch.ones(2, 5, 12), torch.ones(2, 5, 12), torch.ones(2, 3, 12))":
         "every key needs a value; got 5 keys, 3 values",
+    "MultiHeadAttention(12, 3)(torch.ones(6, 5, 12), *torch.ones(2, 3, 5, 12))": "as many sentences; got 6 and 3",
     "MultiHeadAttention(0, 1)": "d_model=0, n_heads=1",
     "GroupedQueryAttention(12, 3, 1)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",
     "FeedForward(12, 7)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",
@@ -63,7 +64,8 @@ from transformer_lab.additive import AdditiveAttention
 from transformer_lab.feed_forward import FeedForward, SwiGLU
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import LanguageModelConfig
-from transformer_lab.multi_head import GroupedQueryAttention, MultiHeadAttention
+from transformer_lab.grouped_query import GroupedQueryAttention
+from transformer_lab.multi_head import MultiHeadAttention
 from transformer_lab.recurrent import RecurrentTranslator
 from transformer_lab.transformer import EncoderModel, Transformer
 from transformer_lab.transformer_config import TransformerConfig

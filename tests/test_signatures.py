@@ -5,11 +5,12 @@ from inspect import signature
 import pytest
 from torch import nn
 
-from transformer_lab import additive, dot_product, masks, multi_head, norms, positions
+from transformer_lab import additive, dot_product, grouped_query, masks, multi_head, norms, positions
 from transformer_lab.decoder import Decoder, DecoderLayer
 from transformer_lab.encoder import Encoder, EncoderLayer, PreNormEncoderLayer
 from transformer_lab.feed_forward import FeedForward, SwiGLU
-from transformer_lab.multi_head import GroupedQueryAttention, MultiHeadAttention
+from transformer_lab.grouped_query import GroupedQueryAttention
+from transformer_lab.multi_head import MultiHeadAttention
 
 STACK = ["vocab_size", "d_model", "n_heads", "d_ff", "n_layers", "max_length"]
 LAYER = ["d_model", "n_heads", "d_ff"]
@@ -32,7 +33,7 @@ FUNCTIONS = {
     additive.additive_scores: ["queries", "keys", "w_q", "w_k", "w"],
     multi_head.split_heads: ["x", "n_heads"],
     multi_head.merge_heads: ["x"],
-    multi_head.repeat_kv: ["x", "n_repeats"],
+    grouped_query.repeat_kv: ["x", "n_repeats"],
     masks.padding_mask: ["tokens", "pad_id"],
     masks.decoder_mask: ["tokens", "pad_id"],
     positions.sinusoidal_encoding: ["length", "d_model", "base"],

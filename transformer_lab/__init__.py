@@ -4,7 +4,7 @@ The model reads as a book, front to back; no chapter needs a later one.
 
 1. **Attention.** ``dot_product``: a query looks keys up. ``checks``: what is refused. ``additive``: the way it was
    first done. ``masks``: who may look at whom. ``positions``: who stands where. ``cache``: what need not be computed
-   twice. ``multi_head``: several attentions side by side.
+   twice. ``multi_head``: several attentions side by side. ``grouped_query``: with fewer keys.
 2. **Layers.** ``feed_forward``: what is computed at each position by itself. ``norms``: numbers are kept at one size.
    ``stack``: embedded tokens and the layers on top of them. ``encoder``, ``decoder``: the two halves.
 3. **Models.** ``transformer_config`` and ``transformer``: the paper's. ``language_model_config`` and

@@ -11,9 +11,9 @@ from torch import Tensor, nn
 
 from transformer_lab.cache import Cache, GrowingKeys
 from transformer_lab.checks import check_tokens, check_width
+from transformer_lab.grouped_query import GroupedQueryAttention
 from transformer_lab.language_model_config import FEED_FORWARDS, NORMS, LanguageModelConfig
 from transformer_lab.masks import causal_mask, decoder_mask
-from transformer_lab.multi_head import GroupedQueryAttention
 from transformer_lab.positions import Rotation, distance_bias, sinusoidal_encoding
 
 

@@ -8,7 +8,6 @@ from torch import Tensor, nn
 from transformer_lab.cache import FixedKeys, GrowingKeys, fold_rows, unfold_rows
 from transformer_lab.checks import check_width
 from transformer_lab.dot_product import attend, scaled_dot_product_attention
-from transformer_lab.positions import Rotation
 
 
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
@@ -20,11 +19,6 @@ def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tens
 def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch n d_model"]:
     """Put the heads' features side by side again: the inverse of ``split_heads``."""
     return x.transpose(1, 2).flatten(start_dim=2)
-
-
-def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
-    """Let each head of keys or values serve a group of query heads, by repeating it next to itself."""
-    return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
 
 
 class ObservableAttention(nn.Module):
@@ -121,9 +115,12 @@ class MultiHeadAttention(ObservableAttention):
             cache: Keeps projected keys and values: those of earlier calls are looked at as well.
 
         Raises:
-            ValueError: An input is not ``d_model`` wide, or there are more or fewer keys than values.
+            ValueError: An input is not ``d_model`` wide, there are more or fewer keys than values, or they are of more
+                or fewer sentences than the queries.
         """
         check_width("d_model", self.d_model, query=query, key=key, value=value)
+        if len(query) != len(key):
+            raise ValueError(f"queries and keys must be of as many sentences; got {len(query)} and {len(key)}")
 
         def project() -> tuple[Tensor, Tensor]:
             return split_heads(self.w_k(key), self.n_heads), split_heads(self.w_v(value), self.n_heads)
@@ -131,71 +128,3 @@ class MultiHeadAttention(ObservableAttention):
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
         k, v = project() if cache is None else cache(project)
         return self.w_o(merge_heads(self.mix(q, k, v, mask)))
-
-
-class GroupedQueryAttention(ObservableAttention):
-    """Self-attention in which several query heads share each head of keys and values.
-
-    Query head i looks keys and values up in their head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al.
-    (2023), arXiv:2305.13245. Fewer keys and values make long texts affordable when they are generated. With as many of
-    them as queries it is multi-head self-attention again.
-
-    Args:
-        d_model: Width of the input and output.
-        n_heads: How many query heads.
-        n_kv_heads: How many heads of keys and values.
-        bias: Whether the projections have biases. Llama's have none, GPT-2's do.
-        dropout: Share of the attention weights that training drops.
-
-    Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
-
-    >>> import torch
-    >>> attention = GroupedQueryAttention(d_model=12, n_heads=6, n_kv_heads=2)
-    >>> attention(torch.randn(3, 5, 12)).shape
-    torch.Size([3, 5, 12])
-    """
-
-    def __init__(self, d_model: int, n_heads: int, n_kv_heads: int, bias: bool = False, dropout: float = 0.0) -> None:
-        super().__init__(d_model, n_heads, dropout)
-        if n_kv_heads < 1 or n_heads % n_kv_heads:
-            raise ValueError(f"n_kv_heads must divide n_heads; got n_heads={n_heads}, n_kv_heads={n_kv_heads}")
-        self.n_kv_heads = n_kv_heads
-        d_kv = d_model // n_heads * n_kv_heads
-        self.w_q = nn.Linear(d_model, d_model, bias)
-        self.w_k = nn.Linear(d_model, d_kv, bias)
-        self.w_v = nn.Linear(d_model, d_kv, bias)
-        self.w_o = nn.Linear(d_model, d_model, bias)
-
-    def forward(
-        self,
-        x: Float[Tensor, "batch n d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
-        bias: Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
-        rotation: Rotation | None = None,
-        cache: GrowingKeys | None = None,
-    ) -> Float[Tensor, "batch n d_model"]:
-        """Let every position look the others up.
-
-        Args:
-            x: The sequence.
-            mask: True where a position may look at another.
-            bias: Added to the scores, as ``alibi_bias``.
-            rotation: Turns queries and keys by their positions.
-            cache: Keeps keys and values: those of earlier calls are looked at as well.
-
-        Raises:
-            ValueError: The input is not ``d_model`` wide.
-        """
-        check_width("d_model", self.d_model, x=x)
-
-        def turn(x: Tensor) -> Tensor:
-            return x if rotation is None else rotation(x)
-
-        def project() -> tuple[Tensor, Tensor]:
-            return turn(split_heads(self.w_k(x), self.n_kv_heads)), split_heads(self.w_v(x), self.n_kv_heads)
-
-        q = turn(split_heads(self.w_q(x), self.n_heads))
-        k, v = project() if cache is None else cache(project)
-        group = self.n_heads // self.n_kv_heads
-        return self.w_o(merge_heads(self.mix(q, repeat_kv(k, group), repeat_kv(v, group), mask, bias)))

@@ -14,7 +14,7 @@ import sys
 
 import pandas as pd
 
-from tests.mutations import ELSEWHERE, MUTATIONS
+from tests.mutations import MUTATIONS
 from tests.mutations.trial import run_tests, tests_of, try_out
 
 LOADED_ONCE = ["pandas", "pytest", "torch", "torch.testing"]  # not what pytest rewrites: its plugins
@@ -36,8 +36,6 @@ def main(wanted: list[str]) -> int:
         table = pd.DataFrame(pool.starmap(try_out, chosen, chunksize=1)).sort_values("row", kind="stable")
     print(table.to_string(index=False, justify="left"))
     print(table.result.value_counts().to_string(header=False))
-    for row, where in ELSEWHERE.items():
-        print(f"row {row} is about what the library does not have yet: {where}")
     return int(((table.result != "killed") & (table["by or why"] == "")).any())
 
 

@@ -41,7 +41,6 @@ MULTI_HEAD = [
     Mutation(1, "scaled by 1/√d_model", {"attend(q, k,": "attend(q / self.n_heads**0.5, k,"}),
     Mutation(1, "scaled by 1/√d_model, recorded", {"attention(q, k,": "attention(q / self.n_heads**0.5, k,"}),
     Mutation(5, "keys projected as queries", {"self.w_k(key)": "self.w_q(key)"}),
-    Mutation(5, "grouped: keys projected as queries", {"k = split_heads(self.w_k(x)": "k = split_heads(self.w_q(x)"}),
     Mutation(
         6,
         "heads split by view alone",
@@ -55,17 +54,21 @@ MULTI_HEAD = [
         "no w_o",
         {"return self.w_o(merge_heads(self.mix(q, k, v, mask)))": "return merge_heads(self.mix(q, k, v, mask))"},
     ),
-    Mutation(8, "grouped: no w_o", {"self.w_o(merge_heads(self.mix(q, repeat": "(merge_heads(self.mix(q, repeat"}),
     Mutation(9, "weights dropped also in eval", {"self.dropout if self.training else 0.0": "self.dropout"}),
     Mutation(21, "mask forgotten", {"self.mix(q, k, v, mask)": "self.mix(q, k, v, None)"}),
-    Mutation(21, "grouped: mask forgotten", {"repeat_kv(v, group), mask, bias": "repeat_kv(v, group), None, bias"}),
+]
+
+GROUPED_QUERY = [
+    Mutation(5, "keys projected as queries", {"turn(split_heads(self.w_k(x)": "turn(split_heads(self.w_q(x)"}),
+    Mutation(8, "no w_o", {"self.w_o(merge_heads(self.mix(q, repeat": "(merge_heads(self.mix(q, repeat"}),
+    Mutation(21, "mask forgotten", {"repeat_kv(v, group), mask, bias": "repeat_kv(v, group), None, bias"}),
 ]
 
 MASKS = [
     Mutation(16, "tril(-1)", {"tril(n_key - n_query)": "tril(n_key - n_query - 1)"}),
     Mutation(17, "tril(1)", {"tril(n_key - n_query)": "tril(n_key - n_query + 1)"}),
     Mutation(17, "triu", {"tril(n_key - n_query)": "triu(n_key - n_query)"}),
-    Mutation(18, "no causal mask", {" & causal_mask(tokens.shape[-1], device=tokens.device)": ""}),
+    Mutation(18, "no causal mask", {" & causal_mask(n_key if n_query is None else n_query, n_key, tokens.device)": ""}),
     Mutation(20, "causal | pad", {"pad_id) & causal": "pad_id) | causal"}),
     Mutation(21, "padding forgotten in the decoder", {"padding_mask(tokens, pad_id) & causal": "causal"}),
     Mutation(23, "padding on the queries", {"[..., None, None, :]": "[..., None, :, None]"}),
@@ -100,6 +103,7 @@ TABLE = {
     "dot_product": DOT_PRODUCT,
     "additive": ADDITIVE,
     "multi_head": MULTI_HEAD,
+    "grouped_query": GROUPED_QUERY,
     "masks": MASKS,
     "positions": POSITIONS,
 }

@@ -22,7 +22,8 @@ FEED_FORWARD = [
 
 def in_layers(name: str, last: int) -> list[Mutation]:
     """Give the mistakes of encoder layers and decoder layers alike; ``last`` is the number of their last norm."""
-    attended = "self.dropout(self.self_attention(normed, normed, normed, mask))"
+    cached = ", written" if name == "Decoder" else ""
+    attended = f"self.dropout(self.self_attention(normed, normed, normed, mask{cached}))"
     computed = "self.dropout(self.feed_forward(x))"
     post_norm, pre_norm = f"return self.norm_{last}(x + {computed})", f"self.feed_forward(self.norm_{last}(x))"
     over_positions = f"x = x + {computed}\n        return nn.functional.layer_norm(x, x.shape[1:])"
@@ -67,13 +68,14 @@ def in_layers(name: str, last: int) -> list[Mutation]:
     ]
 
 
-CROSS = "self.cross_attention(x, memory, memory, memory_mask)"
-PRE_CROSS = "self.cross_attention(self.norm_2(x), memory, memory, memory_mask)"
+EMBEDDED = "self.embed(tokens, 0 if cache is None else cache.length)"
+CROSS = "self.cross_attention(x, memory, memory, memory_mask, read)"
+PRE_CROSS = "self.cross_attention(self.norm_2(x), memory, memory, memory_mask, read)"
 DECODER = [
     *in_layers("Decoder", last=3),
-    Mutation(18, "mask forgotten", {"self.self_attention(x, x, x, mask)": "self.self_attention(x, x, x)"}),
+    Mutation(18, "mask forgotten", {"self.self_attention(x, x, x, mask, written)": "self.self_attention(x, x, x)"}),
     Mutation(22, "memory mask forgotten", {CROSS: "self.cross_attention(x, memory, memory)"}),
-    Mutation(22, "pre: memory mask forgotten", {PRE_CROSS: PRE_CROSS.replace(", memory_mask", "")}),
+    Mutation(22, "pre: memory mask forgotten", {PRE_CROSS: PRE_CROSS.replace(", memory_mask, read", "")}),
     Mutation(
         25,
         "x = norm(x); x + cross(x)",
@@ -82,12 +84,13 @@ DECODER = [
     Mutation(
         35,
         "no positions in the decoder",
-        {"x = self.embed(tokens)": "x = self.embedding(tokens) * self.embedding.embedding_dim**0.5"},
+        {EMBEDDED: "self.embedding(tokens) * self.embedding.embedding_dim**0.5"},
     ),
     Mutation(41, "cross-attention to itself", {CROSS: "self.cross_attention(x, x, x, mask)"}),
     Mutation(41, "pre: cross-attention to itself", {PRE_CROSS: "self.cross_attention(self.norm_2(x), x, x, mask)"}),
     Mutation(42, "queries from the encoder", {CROSS: "self.cross_attention(memory, x, x)"}),
     Mutation(42, "pre: queries from the encoder", {PRE_CROSS: "self.cross_attention(memory, x, x)"}),
+    Mutation(47, "every step at position 0", {"0 if cache is None else cache.length": "0"}),
 ]
 
 TABLE = {"norms": NORMS, "feed_forward": FEED_FORWARD, "encoder": in_layers("Encoder", last=2), "decoder": DECODER}

@@ -5,7 +5,7 @@ from tests.mutations.mutation import Mutation
 LAYERS = """nn.ModuleList(
             self.layer(d_model, n_heads, d_ff, dropout, attention_dropout, feed_forward) for _ in range(n_layers)
         )"""
-EMBEDDED = "self.embedding(tokens) * scale + self.positions[: tokens.shape[1]]"
+EMBEDDED = "self.embedding(tokens) * scale + self.positions[start : start + tokens.shape[1]]"
 ONE_LAYER = "self.layer(d_model, n_heads, d_ff, dropout, attention_dropout, feed_forward)"
 
 STACK = [
@@ -13,14 +13,14 @@ STACK = [
     Mutation(34, "[layer] * n", {LAYERS: f"nn.ModuleList([{ONE_LAYER}] * n_layers)"}),
     Mutation(34, "a python list", {LAYERS: f"[{ONE_LAYER} for _ in range(n_layers)]"}),
     Mutation(35, "no positions", {EMBEDDED: "self.embedding(tokens) * scale"}),
-    Mutation(37, "positions by the batch", {"[: tokens.shape[1]]": "[: tokens.shape[0], None]"}),
+    Mutation(37, "positions by the batch", {"[start : start + tokens.shape[1]]": "[: tokens.shape[0], None]"}),
     Mutation(38, "embeddings not scaled", {EMBEDDED: EMBEDDED.replace(" * scale", "")}),
     Mutation(38, "positions scaled, too", {EMBEDDED: EMBEDDED.replace(" * scale +", " * scale + scale *")}),
 ]
 
-TARGET_MASK = "mask = decoder_mask(target, self.config.target_pad_id)\n"
-NOT_CAUSAL = "mask = padding_mask(target, self.config.target_pad_id)\n"
-DECODE = "self.decoder(target, memory, mask, memory_mask)"
+TARGET_MASK = "mask = decoder_mask(written, self.config.target_pad_id, target.shape[1])\n"
+NOT_CAUSAL = "mask = padding_mask(written, self.config.target_pad_id)\n"
+DECODE = "self.decoder(target, memory, mask, memory_mask, cache)"
 SOURCE_MASK = "padding_mask(source, self.config.source_pad_id)"
 CAUSAL_IF = "        if not self.training:\n            "
 
@@ -56,13 +56,13 @@ TRANSFORMER = [
     ),
 ]
 
-PADDED = "mask = decoder_mask(tokens, config.pad_id)\n"
-UNPADDED = "mask = causal_mask(tokens.shape[1], device=tokens.device)\n"
-HIDES_PADDING = "mask = (tokens != config.pad_id)[:, None, None, :]\n"
+PADDED = "mask = decoder_mask(text, config.pad_id, tokens.shape[1])\n"
+UNPADDED = "mask = causal_mask(tokens.shape[1], text.shape[1], tokens.device)\n"
+HIDES_PADDING = "mask = (text != config.pad_id)[:, None, None, :]\n"
 DROPOUT = "nn.Dropout(config.dropout)\n        self.blocks"
 BLOCKS = "Block(config) for _ in range(config.n_layers)"
 ORDER = "(source == self.pad_id).int().argsort(dim=1, stable=True)"
-ATTENDED = "self.dropout(self.self_attention(self.norm_1(x), mask, bias, rotation))"
+ATTENDED = "self.dropout(self.self_attention(self.norm_1(x), mask, bias, rotation, cache))"
 COMPUTED = "self.dropout(self.feed_forward(self.norm_2(x)))"
 
 LANGUAGE_MODEL = [
@@ -107,10 +107,13 @@ LANGUAGE_MODEL = [
         "positions of the padding, too",
         {"((tokens != pad_id).cumsum(dim=1) - 1)": "torch.arange(tokens.shape[1]).expand(tokens.shape)"},
     ),
-    Mutation(35, "no rotation", {"self.norm_1(x), mask, bias, rotation)": "self.norm_1(x), mask, bias)"}),
-    Mutation(35, "no distances", {"self.norm_1(x), mask, bias, rotation)": "self.norm_1(x), mask, None, rotation)"}),
+    Mutation(35, "no rotation", {"self.norm_1(x), mask, bias, rotation, cache)": "self.norm_1(x), mask, bias)"}),
+    Mutation(
+        35, "no distances", {"self.norm_1(x), mask, bias, rotation, cache)": "self.norm_1(x), mask, None, rotation)"}
+    ),
     Mutation(37, "positions by the batch", {"self.positions[where]": "self.positions[: len(tokens), None]"}),
     Mutation(38, "embeddings not scaled beside sinusoids", {"math.sqrt(config.d_model) if": "1.0 if"}),
+    Mutation(47, "every step at position 0", {"everywhere[:, -tokens.shape[1] :]": "everywhere[:, : tokens.shape[1]]"}),
 ]
 
 RECURRENT = [

@@ -1,0 +1,69 @@
+"""Mistakes in writing token by token: caches, sampling, beams, speculation."""
+
+from tests.mutations.mutation import Mutation
+
+CACHE = [
+    Mutation(47, "new keys over the old ones", {"start, end = self.length, self.length +": "start, end = 0, 0 +"}),
+    Mutation(47, "only the new keys are given", {"self._room[:, :, :, :end]": "self._room[:, :, :, start:end]"}),
+    Mutation(
+        47,
+        "the cache is not reordered",
+        {"self._room[:, rows, :, : self.length]": "self._room[:, :, :, : self.length]"},
+    ),
+    Mutation(47, "the tokens are not reordered", {"self._tokens = self._tokens[rows]": "pass"}),
+    Mutation(47, "nothing is forgotten", {"self.length = min(self.length, length)": "pass"}),
+]
+
+SAMPLING = [
+    Mutation(50, "the token that crosses the mass is dropped", {".roll(1, dims=-1)": ""}),
+    Mutation(
+        50,
+        "mass before the temperature",
+        {
+            "logits = logits / temperature\n": "cold, logits = logits, logits / temperature\n",
+            "ranked.softmax": "(ranked * temperature).softmax",
+        },
+    ),
+    Mutation(
+        50,
+        "top-p of what top-k dropped, too",
+        {"likelier = ranked.softmax": "likelier = logits.sort(dim=-1, descending=True)[0].softmax"},
+    ),
+]
+
+REORDER = "writer.reorder((first_row * n_beams + beam).flatten())"
+UNORDERED = "writer.reorder((first_row * n_beams + torch.arange(beam.shape[1]) % n_beams).flatten())"
+
+BEAM_SEARCH = [
+    Mutation(47, "beams are not reordered", {REORDER: UNORDERED}),
+    Mutation(47, "the end does not count", {"length + ~ended\n": "length + (~ended & False)\n"}),
+    Mutation(
+        47,
+        "a text that ended goes on",
+        {"masked_fill(ended[..., None], -torch.inf)": "masked_fill(ended[..., None], 0)"},
+    ),
+    Mutation(47, "the last beam, not the best", {".max(dim=1)": ".min(dim=1)"}),
+]
+
+DECODING = [
+    Mutation(
+        47,
+        "the first token is not the last real one",
+        {"return logits[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)]": "return logits[:, -1]"},
+    ),
+    Mutation(47, "what has ended goes on", {"chosen = torch.where(ended, eos_id, chosen)": "pass"}),
+]
+
+SPECULATIVE = [
+    Mutation(50, "every guess is taken", {"q[token] >= p[token]": "q[token] < 0"}),
+    Mutation(50, "what is refused is drawn anew from p", {"(p - q).clamp(min=0)": "p"}),
+    Mutation(50, "the guesser's own probabilities", {"*judged, last = judge(text": "*judged, last = guess(text"}),
+]
+
+TABLE = {
+    "cache": CACHE,
+    "sampling": SAMPLING,
+    "beam_search": BEAM_SEARCH,
+    "decoding": DECODING,
+    "speculative": SPECULATIVE,
+}
