@@ -5,6 +5,7 @@ import random
 import torch
 from torch import Tensor
 
+from transformer_lab.cache import Cache
 from transformer_lab.transformer import Transformer
 
 
@@ -14,11 +15,16 @@ class Scripted(Transformer):
     def encode(self, source: Tensor) -> Tensor:
         return source[..., None].float()
 
-    def decode(self, target: Tensor, memory: Tensor, source: Tensor) -> Tensor:
+    def decode(self, target: Tensor, memory: Tensor, source: Tensor, cache: Cache | None = None) -> Tensor:
         assert torch.equal(memory, self.encode(source)), "the memory belongs to another source"
+        text = target if cache is None else cache.followed_by(target)
+        if cache is not None:
+            cache.keep(text)
         logits = torch.zeros(*target.shape, self.config.vocab_size)
-        for row, (read, written) in enumerate(zip(source.tolist(), target.tolist(), strict=True)):
+        before = text.shape[1] - target.shape[1]
+        for row, (read, written) in enumerate(zip(source.tolist(), text.tolist(), strict=True)):
             read = [token for token in read if token != self.config.source_pad_id]
-            for n in range(len(written)):
-                logits[row, n, random.Random(f"{read} {written[: n + 1]}").randrange(2, self.config.vocab_size)] = 1
+            for n in range(target.shape[1]):
+                beginning = written[: before + n + 1]
+                logits[row, n, random.Random(f"{read} {beginning}").randrange(2, self.config.vocab_size)] = 1
         return logits

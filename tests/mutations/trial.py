@@ -15,7 +15,9 @@ ROOT = Path(__file__).parents[2]
 BESIDE = {
     "dot_product": ["attention_properties"],
     "stack": ["encoder", "decoder", "transformer"],
-    "language_model": ["language_model_training"],
+    "decoder": ["decoding"],
+    "language_model": ["language_model_training", "decoding"],
+    "cache": ["decoding"],
 }
 """Tests that belong to a module beside those that bear its name."""
 
