@@ -8,6 +8,7 @@ import torch
 from torch.testing import assert_close
 
 from tests.scripted import Scripted
+from transformer_lab.beam_search import beam_search
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
 from transformer_lab.training.checkpoint import PARAMETERS, write_atomically
 from transformer_lab.transformer import Transformer
@@ -36,6 +37,16 @@ def test_translations_do_not_depend_on_their_neighbours(translator):
     for batch_size in (1, 2, 3, 64):
         assert list(translator.translate(TEXTS, batch_size=batch_size)) == alone
     assert len(set(alone)) > 2
+
+
+def test_a_beam_is_followed_where_one_is_asked_for(translator):
+    source = torch.tensor([[*translator.source_tokens("cab"), EOS_ID]])
+    found = {}
+    for beam_size in (1, 2, 30):
+        [ids] = beam_search(translator.model, source, BOS_ID, EOS_ID, 9, beam_size).tolist()
+        found[beam_size] = translator.decode(ids).strip()
+        assert list(translator.translate(["cab"], beam_size=beam_size)) == [found[beam_size]]
+    assert len(set(found.values())) > 1
 
 
 def test_an_empty_text_gives_an_empty_one(translator):

@@ -12,9 +12,9 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from transformer_lab.beam_search import beam_search
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
-from transformer_lab.decoding import greedy_decode
 from transformer_lab.training.checkpoint import PARAMETERS, load_parameters, read
 from transformer_lab.transformer import Transformer
 from transformer_lab.transformer_config import TransformerConfig
@@ -65,16 +65,19 @@ class TextTranslator(ABC):
         return np.asarray([self.bos_id, *self.target_tokens(text)[: self.longest], self.eos_id])
 
     @torch.no_grad()
-    def translate(self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64) -> Iterator[str]:
+    def translate(
+        self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64, beam_size: int = 1
+    ) -> Iterator[str]:
         """Translate texts one after another, reading as many at a time as make a batch.
 
         Args:
             texts: What is to be translated; an empty text gives an empty one.
             max_length: How many tokens each translation has at most. None: as many as the model can write.
             batch_size: How many texts are translated together.
+            beam_size: How many translations of each are followed at once; 1 is greedy.
 
         Raises:
-            ValueError: ``max_length`` is more than the model can write.
+            ValueError: ``max_length`` is more than the model can write, or the beam is empty.
         """
         limit = self.model.config.max_length
         max_length = limit if max_length is None else max_length
@@ -83,13 +86,13 @@ class TextTranslator(ABC):
         texts = iter(texts)
         self.model.eval()
         while batch := list(islice(texts, batch_size)):
-            yield from self._translate_batch([text.strip() for text in batch], max_length)
+            yield from self._translate_batch([text.strip() for text in batch], max_length, beam_size)
 
-    def _translate_batch(self, texts: Sequence[str], max_length: int) -> list[str]:
+    def _translate_batch(self, texts: Sequence[str], max_length: int, beam_size: int) -> list[str]:
         translations = [""] * len(texts)
         if full := [i for i, text in enumerate(texts) if text]:
             source = pad([self.encode_source(texts[i]) for i in full], self.model.config.source_pad_id).to(self.device)
-            written = greedy_decode(self.model, source, self.bos_id, self.eos_id, max_length)
+            written = beam_search(self.model, source, self.bos_id, self.eos_id, max_length, beam_size)
             for i, ids in zip(full, written.tolist(), strict=True):
                 translations[i] = self.decode(ids).strip()
         return translations

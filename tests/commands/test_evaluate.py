@@ -9,13 +9,20 @@ from transformer_lab.training.scores import bleu, chrf, exact_match
 from transformer_lab.translator import Translator
 
 
-def test_it_prints_the_scores_of_greedy_translations(corpus, model, capsys, monkeypatch):
+@pytest.mark.parametrize("beam", [1, 4])
+def test_it_prints_the_scores_of_translations(corpus, model, capsys, monkeypatch, beam):
     sources, references = (Path(path).read_text("utf-8").splitlines() for path in corpus)
     right = dict(zip(sources[::2], references[::2], strict=True))
     written = [right.get(source, "nothing right") for source in sources]
     asked = []
-    monkeypatch.setattr(Translator, "translate", lambda self, texts: asked.extend(texts) or iter(written))
-    assert main(["evaluate", *corpus, "-m", str(model)]) == 0
+
+    def translate(self, texts, beam_size):
+        asked.extend(texts)
+        assert beam_size == beam
+        return iter(written)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    assert main(["evaluate", *corpus, "-m", str(model), *(["--beam", "4"] if beam == 4 else [])]) == 0
     assert asked == sources
     assert capsys.readouterr().out.splitlines() == [
         "pairs        200",

@@ -18,8 +18,8 @@ def told(monkeypatch):
     """Let the model write what it reads, backwards, and note how many lines it reads together."""
     sizes = []
 
-    def translate(self, texts, max_length=None, batch_size=64):
-        sizes.append((max_length, batch_size))
+    def translate(self, texts, max_length=None, batch_size=64, beam_size=1):
+        sizes.append((max_length, batch_size, beam_size))
         return (text.strip()[::-1] for text in texts)
 
     monkeypatch.setattr(Translator, "translate", translate)
@@ -38,7 +38,7 @@ def backwards(lines):
 def test_each_argument_is_a_line(model, told, capsys):
     assert main(["translate", "-m", str(model), *LINES]) == 0
     assert capsys.readouterr() == (backwards(LINES), "")
-    assert told == [(None, 64)]
+    assert told == [(None, 64, 1)]
 
 
 @pytest.mark.parametrize("packed", [False, True])
@@ -55,12 +55,12 @@ def test_a_pipe_is_translated_in_batches_and_what_is_typed_at_once(model, told, 
     monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode(), tty))
     assert main(["translate", "-m", str(model)]) == 0
     assert capsys.readouterr() == (backwards(LINES), "")
-    assert told == [(None, together)]
+    assert told == [(None, together, 1)]
 
 
 def test_lengths_and_batches_are_as_asked(model, told):
     assert main(["translate", "-m", str(model), "eins", "--max-length", "7", "--batch-size", "3"]) == 0
-    assert told == [(7, 3)]
+    assert told == [(7, 3, 1)]
 
 
 def test_a_line_that_is_cut_is_reported_by_number(model, told, capsys):
@@ -106,3 +106,10 @@ def test_a_reader_that_has_enough_is_no_error(model):
     assert process.stderr.read() == b""
     assert process.wait() in (0, 1)
     process.stderr.close()
+
+
+def test_a_beam_is_asked_for_by_its_size(model, told, capsys):
+    assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
+    assert told == [(None, 64, 3)]
+    assert main(["translate", "-m", str(model), "--beam", "0", "eins"]) == 2
+    assert capsys.readouterr().err == "transformer-lab: at least one translation is followed; got --beam 0\n"

@@ -4,10 +4,10 @@ import argparse
 import sys
 from pathlib import Path
 
-from transformer_lab.commands.shared import MODEL, add_corpus, add_machine, is_dates, load
+from transformer_lab.commands.shared import MODEL, add_beam, add_corpus, add_machine, is_dates, load
 
-DESCRIPTION = """Translate a corpus greedily and compare with its translations: exact match, and BLEU and chrF as
-sacrebleu computes them (13a tokens, cased). For dates, strings are drawn that no training has seen."""
+DESCRIPTION = """Translate a corpus and compare with its translations: exact match, and BLEU and chrF as sacrebleu
+computes them (13a tokens, cased). For dates, strings are drawn that no training has seen."""
 
 N_DATES = 1000
 
@@ -18,6 +18,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     add_corpus(parser)
     parser.add_argument("-m", "--model", default="model-dates", help=MODEL)
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="draws the dates (default: 0)")
+    add_beam(parser)
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
 
@@ -39,7 +40,7 @@ def run(known: argparse.Namespace) -> int:
         print(problems, file=sys.stderr)
     if not pairs:
         raise ValueError(f"{' and '.join(known.corpus)}: no sentence pair to evaluate")
-    translations = list(translator.translate(source for source, _ in pairs))
+    translations = list(translator.translate((source for source, _ in pairs), beam_size=known.beam))
     references = [target for _, target in pairs]
     print(f"pairs        {len(pairs):,}")
     print(f"exact match  {exact_match(translations, references):.2f} %")

@@ -24,6 +24,13 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--bad-lines", choices=["skip", "refuse"], default="skip", help=bad)
 
 
+def add_beam(parser: argparse.ArgumentParser) -> None:
+    """Let the user say how many translations are followed at once."""
+    parser.add_argument(
+        "--beam", type=int, default=1, metavar="N", help="translations of a line that are followed at once (default: 1)"
+    )
+
+
 def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threads: str) -> None:
     """Let it be chosen where to compute."""
     best = "where to compute, such as cpu, cuda or cuda:1 (default: a GPU if there is one)"

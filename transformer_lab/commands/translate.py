@@ -8,13 +8,13 @@ from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_lab.commands.shared import MODEL, add_machine, load
+from transformer_lab.commands.shared import MODEL, add_beam, add_machine, load
 
 if TYPE_CHECKING:
     from transformer_lab.translator import TextTranslator
 
-DESCRIPTION = """Translate greedily, a line of output for each line of input. A line longer than the model
-takes is cut, and reported by number."""
+DESCRIPTION = """Translate, a line of output for each line of input: greedily, or by beam search. A line longer than
+the model takes is cut, and reported by number."""
 
 EXAMPLES = """examples:
   transformer-lab translate "3 mars 2021" 2021年3月3日
@@ -40,6 +40,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("--max-length", type=int, metavar="N", help=most)
     together = "lines that are translated together (default: 64, or 1 where they are typed)"
     parser.add_argument("--batch-size", type=int, metavar="N", help=together)
+    add_beam(parser)
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
 
@@ -52,6 +53,8 @@ def run(known: argparse.Namespace) -> int:
         raise ValueError(f"translate lines or a file, not both; got {len(known.lines)} lines and {known.file}")
     if known.batch_size is not None and known.batch_size < 1:
         raise ValueError(f"a batch has at least one line; got --batch-size {known.batch_size}")
+    if known.beam < 1:
+        raise ValueError(f"at least one translation is followed; got --beam {known.beam}")
     translator = load(known)
     where, typed = "standard input", False
     if known.lines:
@@ -65,7 +68,8 @@ def run(known: argparse.Namespace) -> int:
         sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
     batch_size = known.batch_size or (1 if typed else 64)
     try:
-        for translation in translator.translate(_told_if_cut(lines, translator, where), known.max_length, batch_size):
+        lines = _told_if_cut(lines, translator, where)
+        for translation in translator.translate(lines, known.max_length, batch_size, known.beam):
             print(translation, flush=True)
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's last flush finds a reader
