@@ -8,7 +8,7 @@
 # two of the schemes that today's models use instead, and say what happens to each on longer texts than it was trained
 # on.
 #
-# Reading: 40 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 30 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start
@@ -239,8 +239,8 @@ error = (wide[:1000] @ three_on.T - wide[3:1003]).abs().max()
 print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 
 # %% [markdown]
-# This matters because matrices are what a model can learn: a head whose projections hold such a rotation looks three
-# places on, wherever it stands.
+# This matters because matrices are what a model can learn: a head whose projections hold such a rotation looks a
+# fixed number of places away, wherever it stands.
 #
 # ---
 #
