@@ -10,7 +10,7 @@ from torch.testing import assert_close
 from transformer_lab.inspection import record_attention, trace_shapes
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import LanguageModelConfig
-from transformer_lab.multi_head import ObservableAttention
+from transformer_lab.multi_head import MultiHeadAttention, ObservableAttention
 from transformer_lab.transformer import Transformer
 from transformer_lab.transformer_config import TransformerConfig
 
@@ -47,6 +47,45 @@ def test_a_language_model_shows_a_weight_for_every_query_head():
     with record_attention(model) as weights:
         model(torch.tensor([[1, 2, 4, 5]]))
     assert [tuple(w.shape) for w in weights.values()] == 2 * [(1, 3, 4, 4)]
+
+
+class OfAnotherMake(nn.Module):
+    """The same layers as in the library's class, and a way of its own."""
+
+    def __init__(self, d_model: int, n_heads: int) -> None:
+        super().__init__()
+        self.n_heads = n_heads
+        self.w_q, self.w_k, self.w_v, self.w_o = (nn.Linear(d_model, d_model) for _ in "qkvo")
+
+    def forward(self, one: Tensor, other: Tensor, third: Tensor, mask: Tensor | None = None) -> Tensor:
+        q, k, v = (x.unflatten(-1, (self.n_heads, -1)).transpose(1, 2) for x in (one, other, third))
+        return nn.functional.scaled_dot_product_attention(q, k, v, mask).transpose(1, 2).flatten(2)
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_an_attention_of_another_make_shows_the_same_weights_as_the_librarys(by_name):
+    torch.manual_seed(0)
+    ours, other = MultiHeadAttention(12, 3), OfAnotherMake(12, 3)
+    other.load_state_dict(ours.state_dict())
+    query, key, value = torch.randn(2, 5, 12), torch.randn(2, 7, 12), torch.randn(2, 7, 12)
+    mask = torch.rand(2, 1, 5, 7) < 0.7
+    both = nn.ModuleDict({"ours": ours, "other": other})
+    with record_attention(both) as weights:
+        ours(query, key, value, mask)
+        if by_name:
+            other(query, key, value, mask=mask)
+        else:
+            other(query, key, value, mask)
+    assert_close(weights["other"], weights["ours"])
+    assert hooks(both) == 0
+
+
+def test_other_modules_with_projections_are_left_alone():
+    model = nn.Module()
+    model.w_q, model.w_k = nn.Linear(3, 3), nn.Linear(3, 3)
+    with record_attention(model) as weights:
+        assert hooks(model) == 0
+    assert weights == {}
 
 
 def test_nothing_is_kept_outside_the_block():
