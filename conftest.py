@@ -8,6 +8,7 @@ import pytest
 os.environ |= {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",  # read when the library is first imported
     "TRANSFORMER_LAB_STRICT": "0",  # lessons run as published, with nothing solved
+    "TRANSFORMER_LAB_PARTS": "",  # and with nothing that was solved in another lesson
     "OMP_NUM_THREADS": "1",
 }
 

@@ -31,7 +31,12 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},  # no version: it differs between machines
 }
-ENVIRONMENT = {"TRANSFORMER_LAB_CHECK_SHAPES": "1", "TRANSFORMER_LAB_STRICT": "0", "OMP_NUM_THREADS": "1"}
+ENVIRONMENT = {
+    "TRANSFORMER_LAB_CHECK_SHAPES": "1",
+    "TRANSFORMER_LAB_STRICT": "0",
+    "TRANSFORMER_LAB_PARTS": "",  # whatever whoever builds has solved
+    "OMP_NUM_THREADS": "1",
+}
 
 
 def read_source(path: Path) -> NotebookNode:

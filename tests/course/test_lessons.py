@@ -217,4 +217,5 @@ def test_jupyterlab_opens_on_the_working_copy(tmp_path, published, monkeypatch, 
     as_root = ["--allow-root"] if user == 0 else []
     assert arguments == [f"--ServerApp.root_dir={tmp_path / 'mine'}", *as_root, "--no-browser", "--port", "8890"]
     assert (environment["OMP_NUM_THREADS"], environment["TRANSFORMER_LAB_CHECK_SHAPES"]) == ("1", "1")
+    assert environment["TRANSFORMER_LAB_PARTS"] == str(tmp_path / "mine" / "parts")
     assert names(tmp_path / "mine") == [NAME]

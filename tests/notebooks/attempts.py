@@ -4,7 +4,7 @@ import copy
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -51,6 +51,15 @@ def solutions(lesson: Lesson) -> dict[str, str]:
             function, name, _ = hunted
             answers[cell.id] = renamed(lesson.exercises[name].solution, name, function)
     return answers
+
+
+def all_solved(lessons: Iterable[Lesson]) -> NotebookNode:
+    """Make a notebook that solves all exercises of these lessons and has each checked."""
+    cells = []
+    for lesson in lessons:
+        answers = [cell for name, e in lesson.exercises.items() for cell in (e.solution, f"check({name})")]
+        cells += map(nbformat.v4.new_code_cell, [lesson.code[0].source, *answers])
+    return nbformat.v4.new_notebook(cells=cells)
 
 
 def first_mistakes(lesson: Lesson) -> dict[str, str]:

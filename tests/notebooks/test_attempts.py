@@ -1,20 +1,39 @@
 """Lessons run to their end whatever the learner wrote, and say the right thing about it."""
 
+from pathlib import Path
+
+import nbformat
 import pytest
 
 from notebooks.build import differences, execute, lessons
-from tests.notebooks.attempts import each_attempt_checked, first_mistakes, solutions, with_attempts
+from tests.notebooks.attempts import all_solved, each_attempt_checked, first_mistakes, solutions, with_attempts
 from tests.notebooks.lesson import Lesson, shown
 from tests.notebooks.rules.running import nothing_went_wrong
 
 every_lesson = pytest.mark.parametrize("name", lessons())
 
 
+@pytest.fixture(scope="module")
+def kept_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Solve everything, as a learner who has come to the end, and keep it."""
+    folder = tmp_path_factory.mktemp("parts")
+    solved = all_solved(map(Lesson.stored, lessons()))
+    execute(solved, environment={"TRANSFORMER_LAB_STRICT": "1", "TRANSFORMER_LAB_PARTS": str(folder)})
+    return folder
+
+
 @every_lesson
-def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(name: str) -> None:
-    lesson = Lesson.stored(name)
+def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(name: str, kept_parts: Path, tmp_path: Path) -> None:
+    lesson, earlier = Lesson.stored(name), [other for other in lessons() if other < name]
+    for other in earlier:
+        (tmp_path / f"{other}.py").write_text((kept_parts / f"{other}.py").read_text())
     answers = solutions(lesson)
-    solved = Lesson(name, execute(with_attempts(lesson, answers), environment={"TRANSFORMER_LAB_STRICT": "1"}))
+    book = with_attempts(lesson, answers)
+    book.cells.append(nbformat.v4.new_code_cell("print(parts)", id="whose"))
+    environment = {"TRANSFORMER_LAB_STRICT": "1", "TRANSFORMER_LAB_PARTS": str(tmp_path)}
+    solved = Lesson(name, execute(book, environment=environment))
+    own = [part for other in [*earlier, name] for part in Lesson.stored(other).exercises]
+    assert shown(solved.code[-1]).startswith(f"Parts of your own: {', '.join(own)}.")
     verdicts = {cell.id: shown(cell) for cell in solved.code if cell.id.startswith("check-")}
     assert verdicts.keys() == {f"check-{cell}" for cell in answers}
     assert [check for check, verdict in verdicts.items() if ": passed" not in verdict.splitlines()[0]] == []

@@ -9,6 +9,8 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
+from transformer_lab.course.files import write_whole
+
 REPOSITORY = Path(__file__).parents[2]
 RECORD = ".editions.json"
 """Says which edition of each lesson was handed out last; without it a lesson may be offered once too often."""
@@ -27,7 +29,11 @@ def open_lab(arguments: Sequence[str]) -> None:
     folder = working_copy()
     for line in hand_out(REPOSITORY / "notebooks", folder):
         print(line, flush=True)
-    os.environ |= {"TRANSFORMER_LAB_CHECK_SHAPES": "1", "OMP_NUM_THREADS": "1"}  # the lessons' kernels inherit them
+    os.environ |= {  # the lessons' kernels inherit them
+        "TRANSFORMER_LAB_CHECK_SHAPES": "1",
+        "TRANSFORMER_LAB_PARTS": os.environ.get("TRANSFORMER_LAB_PARTS") or str(folder / "parts"),
+        "OMP_NUM_THREADS": "1",
+    }
     as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
 
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]  # slow, and needed only here
@@ -67,17 +73,17 @@ def hand_out(published: Path, folder: Path) -> list[str]:
         edition, copy = _edition(book), folder / lesson.name
         before = record.get(lesson.name)
         if not os.path.lexists(copy):
-            _write(copy, nbformat.writes(book))
+            write_whole(copy, nbformat.writes(book))
         elif edition != before and edition != _edition_of(copy):
             if _is_untouched(copy, before):
-                _write(copy, nbformat.writes(book))
+                write_whole(copy, nbformat.writes(book))
                 news.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
             else:
                 beside = _free_name(copy)
-                _write(beside, nbformat.writes(book))
+                write_whole(beside, nbformat.writes(book))
                 news.append(f"{copy.name}: yours is as you left it; a newer edition lies beside it, {beside.name}.")
         record[lesson.name] = edition
-    _write(folder / RECORD, json.dumps(record, indent=1))
+    write_whole(folder / RECORD, json.dumps(record, indent=1))
     return news
 
 
@@ -125,10 +131,3 @@ def _read_record(folder: Path) -> dict[str, str]:
         return {}
     known = record if isinstance(record, dict) else {}
     return {lesson: edition for lesson, edition in known.items() if isinstance(edition, str)}
-
-
-def _write(path: Path, text: str) -> None:
-    """Write a file whole or not at all."""
-    unfinished = path.with_name(f"{path.name}.unfinished")
-    unfinished.write_text(text, encoding="utf-8")
-    unfinished.replace(path)

@@ -2,17 +2,15 @@
 
 import difflib
 import functools
-import math
 import os
-import time
 from collections import Counter
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
 import torch
 from torch import nn
 
+from transformer_lab.course import kept
 from transformer_lab.course.call import Case, call_all
 from transformer_lab.course.exercise import Exercise, Verdict
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
@@ -21,6 +19,7 @@ from transformer_lab.course.inside import functions_of
 from transformer_lab.course.judge import behaviour, judge
 from transformer_lab.course.panel import Panel
 from transformer_lab.course.parts import Parts
+from transformer_lab.course.speed import SLOW, slowdown
 from transformer_lab.course.surroundings import silence
 
 __all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution"]
@@ -31,11 +30,6 @@ SEED = 0
 """Of the cases a lesson checks with; the grader has others."""
 SECONDS = 10.0
 """How long all cases of one check may take together: loops in plain Python are slow, but may be right."""
-SLOW = 5.0
-"""A right answer that takes more times as long as the reference is not what lessons train with."""
-
-LONG_ENOUGH = 1.0
-"""A time of so many seconds needs no second measurement."""
 
 parts = Parts(lambda name: every_exercise()[name].reference)
 """Working pieces by name: ``parts.softmax`` is your own once it has passed, the library's until then."""
@@ -158,39 +152,22 @@ def _verdict_on(exercise: Exercise, attempt: Any) -> Verdict:
         if not verdict.passed:
             return verdict
         remark = _remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
-    if not remark and not observed[0]["remarks"]["reads"]:
+    if remark or observed[0]["remarks"]["reads"]:
+        parts.give_up(exercise.name)
+        remark += " The lessons go on with the library's."
+    else:
         parts.keep(exercise.name, attempt)
-        return verdict
-    parts.give_up(exercise.name)
-    return replace(verdict, message=f"{verdict.message}{remark} The lessons go on with the library's.")
+        problem = kept.keep(exercise.name, attempt)
+        remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
+    return replace(verdict, message=verdict.message + remark)
 
 
 def _remark(attempt: Any, exercise: Exercise, largest: Case, seen: Any, right: Any) -> str:
     """Say why a right answer is not what the lessons should train with, if so."""
     if right["remarks"]["differentiable"] and not seen["remarks"]["differentiable"]:
         return "\nOne thing: no gradient passes through your version (`.item()`, `.tolist()` and `.numpy()` cut it)."
-    times = _slowdown(attempt, exercise.reference, largest, seen["remarks"]["seconds"])
+    times = slowdown(attempt, exercise.reference, largest, seen["remarks"]["seconds"], SECONDS)
     return f"\nOne thing: your version takes {times:.0f} times as long as the reference." if times > SLOW else ""
 
 
-def _slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float) -> float:
-    """Compare the best times of a few turns taken alternately, which a busy machine disturbs least.
-
-    What has taken long already, ``best`` seconds, is not run again: noise is not that loud.
-    """
-    best_of_reference = math.inf
-    deadline = time.perf_counter() + 0.3
-    for turn in range(5):
-        best_of_reference = min(best_of_reference, _seconds(reference, case))
-        fast = turn > 0 and best <= SLOW * best_of_reference  # the first time, the reference may have been disturbed
-        if fast or best > LONG_ENOUGH or time.perf_counter() > deadline:
-            break
-        best = min(best, _seconds(attempt, case))
-    return best / best_of_reference
-
-
-def _seconds(function: Any, case: Case) -> float:
-    with silence():
-        [seen] = call_all(function, [case], SECONDS)
-    seconds: float = seen["remarks"].get("seconds", math.inf) if "remarks" in seen else math.inf
-    return seconds
+kept.restore(parts)

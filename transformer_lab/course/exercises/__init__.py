@@ -26,3 +26,8 @@ def exercises_of(lesson: str) -> tuple[Exercise, ...]:
 def every_exercise() -> dict[str, Exercise]:
     """Map each exercise's name to it, over all lessons."""
     return {exercise.name: exercise for lesson in LESSONS for exercise in exercises_of(lesson)}
+
+
+def lesson_of(name: str) -> str:
+    """Find the lesson that an exercise belongs to."""
+    return next(lesson for lesson in LESSONS for exercise in exercises_of(lesson) if exercise.name == name)
