@@ -47,6 +47,8 @@ def test_a_learner_is_told_of_a_mistake_mends_it_and_is_graded(tmp_path: Path, m
                 assert f"{exercise.name}: passed" in answer(book, exercise.name)
             book.save()
 
+    kept = (lessons / "parts" / "01_lookup.py").read_text(encoding="utf-8")
+    assert softmax.solution in kept and soft_lookup.solution in kept
     subprocess.run([*COMMAND, "grade", str(lessons / NAME), "-o", str(out)], check=True)
     gradebook = pd.read_csv(out / "gradebook.csv")
     assert gradebook["points"].tolist() == [softmax.points + soft_lookup.points]
