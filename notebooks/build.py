@@ -4,6 +4,9 @@
     python notebooks/build.py 01_lookup        build one
     python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
 
+Whatever is built, ``interview_questions.ipynb`` is brought up to date with the sources of all lessons; by its name it
+is built alone.
+
 A cell whose source and text outputs are as before is left as it is stored, pictures included: building twice changes
 no byte, on any machine. To renew pictures, delete the notebook first.
 """
@@ -25,7 +28,10 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
+from transformer_lab.course.questions import collect
+
 FOLDER = Path(__file__).parent
+QUESTIONS = "interview_questions"
 SECONDS_PER_CELL = 120
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -141,10 +147,10 @@ def keep_what_is_the_same(new: NotebookNode, old: NotebookNode) -> NotebookNode:
 
 
 def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
-    """Build one lesson.
+    """Build one lesson, or the collection of all interview questions.
 
     Args:
-        name: Such as ``01_lookup``.
+        name: Such as ``01_lookup``, or ``interview_questions``.
         check: Whether to leave the stored notebook alone.
         folder: Where the notebooks are, and their sources under ``source``.
 
@@ -152,8 +158,8 @@ def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
         How the new notebook differs from the one that was stored.
     """
     path = folder / f"{name}.ipynb"
-    new = execute(read_source(folder / "source" / f"{name}.py"), folder)
-    old = nbformat.read(path, as_version=4) if path.exists() else nbformat.v4.new_notebook()
+    new = questions(folder) if name == QUESTIONS else execute(read_source(_source(name, folder)), folder)
+    old = _stored(path)
     told = list(differences(new, old))
     if not check:
         text = nbformat.writes(keep_what_is_the_same(new, old)) + "\n"
@@ -162,9 +168,16 @@ def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
     return told
 
 
+def questions(folder: Path = FOLDER) -> NotebookNode:
+    """Collect the interview questions from the sources of all lessons; nothing has to be run for that."""
+    book = collect({name: read_source(_source(name, folder)) for name in lessons(folder)})
+    book.metadata = nbformat.from_dict(METADATA)
+    return book
+
+
 def lessons(folder: Path = FOLDER) -> list[str]:
-    """List the names of all lessons that have a source."""
-    return sorted(path.stem for path in (folder / "source").glob("*.py"))
+    """List the names of all lessons that have a source, in the order to read them: first those without a number."""
+    return sorted((path.stem for path in (folder / "source").glob("*.py")), key=lambda name: (name[0].isdigit(), name))
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
@@ -173,10 +186,10 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a lesson such as 01_lookup; all if none is given")
     parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
     options = parser.parse_args(arguments)
-    if unknown := sorted(set(options.names) - set(lessons(folder))):
+    if unknown := sorted(set(options.names) - {*lessons(folder), QUESTIONS}):
         parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(lessons(folder))}")
     failed = False
-    for name in options.names or lessons(folder):
+    for name in dict.fromkeys([*(options.names or lessons(folder)), QUESTIONS]):
         try:
             told = build(name, options.check, folder)
         except (CellExecutionError, DeadKernelError, TimeoutError, ValueError) as error:
@@ -187,6 +200,18 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         print("".join(f"  {line}\n" for line in told), end="")
         failed |= options.check and bool(told)
     return int(failed)
+
+
+def _source(name: str, folder: Path) -> Path:
+    return folder / "source" / f"{name}.py"
+
+
+def _stored(path: Path) -> NotebookNode:
+    """Read what is stored; what is missing, or was torn by a merge, counts as empty."""
+    try:
+        return nbformat.read(path, as_version=4)
+    except (FileNotFoundError, ValueError):
+        return nbformat.v4.new_notebook()
 
 
 def _slug(heading: str) -> str:

@@ -8,7 +8,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from notebooks.build import execute, main, read_source
+from notebooks.build import execute, lessons, main, read_source
 from tests.notebooks.lesson import shown
 
 SOURCE = """# %% [markdown] id="title"
@@ -134,6 +134,25 @@ def test_an_error_in_a_cell_fails_the_build_and_shows_the_cell(
     assert 'print("six times seven:", 6 / 0)' in told
     assert "ZeroDivisionError" in told
     assert not (folder / "01_word.ipynb").exists()
+
+
+def test_whatever_is_built_the_collection_of_questions_is_brought_up_to_date(folder: Path) -> None:
+    built(folder)
+    source, path = folder / "source" / "01_word.py", folder / "interview_questions.ipynb"
+    section = (
+        "\n# %% [markdown]\n# ## Interview questions\n# <details><summary>Why?</summary>\n# Because.\n# </details>\n"
+    )
+    source.write_text(source.read_text(encoding="utf-8") + section, encoding="utf-8")
+    assert main(["interview_questions", "--check"], folder) == 1
+    path.write_text("<<<<<<< HEAD", encoding="utf-8")  # what a merge may leave of it
+    assert main(["01_word"], folder) == 0
+    assert [cell.id for cell in nbformat.read(path, as_version=4).cells] == ["title", "01_word"]
+    assert main(["interview_questions", "--check"], folder) == 0
+
+
+def test_lessons_without_a_number_come_first(folder: Path) -> None:
+    (folder / "source" / "primer.py").write_text(SOURCE, encoding="utf-8")
+    assert lessons(folder) == ["primer", "01_word"]
 
 
 def test_an_unknown_lesson_is_refused_by_name(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -14,6 +14,9 @@ LESSONS = {
 }
 """From a lesson to the module that holds its exercises."""
 
+UNGRADED = ("interview_questions",)
+"""Notebooks that are handed out with the lessons, and have no exercises."""
+
 
 @cache
 def exercises_of(lesson: str) -> tuple[Exercise, ...]:
