@@ -72,6 +72,18 @@ def test_a_student_without_a_notebook_is_not_forgotten(tmp_path: Path):
     assert ("ben", "", True) in told(find([tmp_path]))
 
 
+def test_what_comes_with_the_lessons_but_has_no_exercises_is_no_submission(tmp_path: Path):
+    hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
+    alone = [hand_in(tmp_path / student / "interview_questions.ipynb", []) for student in ("ada", "ben")]
+    assert told(find([tmp_path])) == {("ada", "01_lookup", False), ("ben", "", True)}
+    assert [submission.problem for submission in find(alone)] == [submissions.NOTHING_TO_GRADE] * 2
+
+
+def test_a_lesson_with_a_misleading_name_is_graded(tmp_path: Path):
+    hand_in(tmp_path / "ada" / "interview_questions.ipynb", cells({}))
+    assert told(find([tmp_path])) == {("ada", "01_lookup", False)}
+
+
 def test_an_earlier_grading_among_the_submissions_is_no_student(tmp_path: Path):
     hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({}))
     (tmp_path / "graded").mkdir()
@@ -164,7 +176,7 @@ def test_links_to_other_peoples_files_and_pipes_are_not_followed(tmp_path: Path)
     (handed_in / "eve" / "folder").symlink_to(solved.parent)
     problems = {submission.student: submission.problem for submission in find([handed_in])}
     assert problems["ada"] == problems["ben"] == "This is no file of its own."
-    assert problems["eve"] == "There is no notebook in this folder."
+    assert problems["eve"] == "There is no notebook to grade in this folder."
 
 
 def test_paths_that_hold_nothing_are_named(tmp_path: Path):

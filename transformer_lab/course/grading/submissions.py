@@ -7,12 +7,12 @@ one, and all that is needed is the text of the code cells.
 import json
 import os
 import unicodedata
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.course.exercises import LESSONS, exercises_of
+from transformer_lab.course.exercises import LESSONS, UNGRADED, exercises_of
 
 LARGEST_NOTEBOOK = 16 << 20
 """Bytes: with many pictures, an honest notebook has a few million."""
@@ -24,6 +24,7 @@ MOST_NOTEBOOKS = 50
 """In a student's folder; all others would wait for hours."""
 DEEPEST = 8
 """So many folders within folders are looked into."""
+NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
 
 
 class Unreadable(ValueError):
@@ -80,16 +81,21 @@ def find(paths: Sequence[Path], ignore: Path | None = None) -> list[Submission]:
 
 def _in_folder(folder: Path, ignore: Path | None) -> Iterator[Submission]:
     own = [path for path in sorted(folder.glob("*.ipynb")) if not path.name.startswith(".")]
-    for path in own:
-        yield _submission(path, _student(path))
+    yield from _gradable(_submission(path, _student(path)) for path in own)
     for student in sorted(path for path in folder.iterdir() if _is_folder(path, ignore)):
         theirs = sorted(_below(student, ignore))
-        yield from (_submission(path, clean(student.name)) for path in theirs[:MOST_NOTEBOOKS])
+        gradable = _gradable(_submission(path, clean(student.name)) for path in theirs[:MOST_NOTEBOOKS])
+        yield from gradable
         if len(theirs) > MOST_NOTEBOOKS:
             left = f"{len(theirs)} notebooks are in this folder: only the first {MOST_NOTEBOOKS} were looked at."
             yield Submission(clean(student.name), student, problem=left)
-        if not theirs and not own:
-            yield Submission(clean(student.name), student, problem="There is no notebook in this folder.")
+        if not gradable and not own:
+            yield Submission(clean(student.name), student, problem="There is no notebook to grade in this folder.")
+
+
+def _gradable(submissions: Iterable[Submission]) -> list[Submission]:
+    """Leave out what comes with the lessons, and has no exercises."""
+    return [submission for submission in submissions if submission.problem != NOTHING_TO_GRADE]
 
 
 def _below(folder: Path, ignore: Path | None) -> Iterator[Path]:
@@ -146,6 +152,8 @@ def _submission(path: Path, student: str) -> Submission:
     except Unreadable as error:
         return Submission(student, path, lesson, problem=str(error))
     lesson = lesson or lesson_by_cells(cells)
+    if not lesson and any(name in path.stem for name in UNGRADED):
+        return Submission(student, path, problem=NOTHING_TO_GRADE)
     if not lesson:
         return Submission(student, path, problem="This is no lesson of the course: neither its name nor its cells are.")
     return Submission(student, path, lesson, cells)
