@@ -12,7 +12,7 @@ from nbformat import NotebookNode
 
 from notebooks.build import FOLDER, text_of
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises import exercises_of
+from transformer_lab.course.exercises import UNGRADED, exercises_of
 
 
 @dataclass(frozen=True)
@@ -30,7 +30,12 @@ class Lesson:
     @cached_property
     def exercises(self) -> dict[str, Exercise]:
         """The lesson's exercises by name."""
-        return {exercise.name: exercise for exercise in exercises_of(self.name)}
+        return {} if self.name in UNGRADED else {exercise.name: exercise for exercise in exercises_of(self.name)}
+
+    @property
+    def number(self) -> str:
+        """The two digits its name begins with; none in front of all lessons, in the primer."""
+        return self.name[:2] if self.name[0].isdigit() else ""
 
     @property
     def cells(self) -> list[NotebookNode]:

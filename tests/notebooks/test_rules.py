@@ -70,6 +70,7 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     contents.the_title_says_what_to_expect: [
         (text("# 01 · ", "# 02 · "), "# 01 · "),
         (text("Reading: ", "Takes "), "Reading: "),
+        (text("Exercises: ", "Tasks: "), "how long the exercises take"),
     ],
     contents.the_parts_come_in_order: [
         (text("## In short", "## Sum"), "0 headings begin with 'In short'"),
@@ -90,7 +91,7 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     contents.every_prediction_is_asked_for_and_answered: [
         (text("compare(prediction,", "print("), "was never compared"),
         (text("prediction = ...", "prediction = 8"), "tagged prediction hold"),
-        (text("**Predict.**", "Guess!"), "does not say **Predict.**"),
+        (text("**Predict.**", "Guess!"), "says neither **Predict.**"),
         (text("compare(prediction_alone", "compare(alone"), "not predicted"),
     ],
     contents.it_has_experiments_a_bug_hunt_and_a_transfer_task: [
