@@ -11,7 +11,7 @@ The model reads as a book, front to back; no chapter needs a later one.
    ``language_model``: a decoder alone, from GPT-2 to Llama. ``recurrent``: what there was before. ``inspection``: how
    to look inside any of them.
 4. **Writing.** ``sampling``: draw the next token. ``decoding``: token after token. ``beam_search``: several texts at
-   once. ``speculative``: with the help of a smaller model.
+   once. ``speculative``: with the help of a smaller model. ``streaming``: text that is shown while it is written.
 
 Set ``TRANSFORMER_LAB_CHECK_SHAPES=1`` before the first import to have every call checked against
 its jaxtyping annotation. The tests and the lessons do; it is off otherwise, for speed.
