@@ -7,7 +7,7 @@ import torch
 from torch.testing import assert_close
 
 from tests.uncached import uncached_greedy
-from transformer_lab.decoding import TextWriter, TranslationWriter, generate, greedy_decode, likeliest, write
+from transformer_lab.decoding import TextWriter, TranslationWriter, chooser, generate, greedy_decode, likeliest, write
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import POSITIONS, LanguageModelConfig
 from transformer_lab.sampling import restrict
@@ -144,6 +144,13 @@ def test_what_is_drawn_comes_as_often_as_the_model_says():
         kept = expected > 0
         chi_square = ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum()
         assert chi_square < 20.5  # 1 in 1000 for the 5 degrees of freedom of 6 tokens
+
+
+def test_how_to_choose_is_refused_before_anything_is_written():
+    logits = torch.tensor([[1.0, 3.0, 2.0]])
+    assert chooser(0.0)(logits).tolist() == chooser(9.0, top_k=1)(logits).tolist() == [1]
+    with pytest.raises(ValueError, match="temperature=-1"):
+        chooser(-1.0)
 
 
 def test_the_same_seed_draws_the_same_text():

@@ -13,7 +13,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_lab.language_model import LanguageModel
-from transformer_lab.sampling import sample_next
+from transformer_lab.sampling import check_restriction, sample_next
 from transformer_lab.transformer import Transformer
 
 Choose = Callable[[Tensor], Tensor]
@@ -121,6 +121,20 @@ def likeliest(logits: Float[Tensor, "rows vocab_size"]) -> Int[Tensor, " rows"]:
     return logits.argmax(dim=-1)
 
 
+def chooser(
+    temperature: float, top_k: int | None = None, top_p: float | None = None, generator: torch.Generator | None = None
+) -> Choose:
+    """Give what draws the next token, by arguments as in ``restrict``; at temperature 0 it takes the likeliest.
+
+    Raises:
+        ValueError: They make no distribution.
+    """
+    if temperature == 0:
+        return likeliest
+    check_restriction(temperature, top_k, top_p)
+    return partial(sample_next, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
+
+
 @torch.no_grad()
 def greedy_decode(
     model: Transformer, source: Int[Tensor, "batch n_source"], bos_id: int, eos_id: int, max_length: int
@@ -172,9 +186,7 @@ def generate(
         ValueError: The model cannot take so many tokens.
     """
     writer = TextWriter(model, tokens.shape[1] + max_new_tokens - 1)
-    draw = partial(sample_next, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
-    choose = draw if temperature else likeliest
-    added = write(writer, tokens, max_new_tokens, choose, eos_id)
+    added = write(writer, tokens, max_new_tokens, chooser(temperature, top_k, top_p, generator), eos_id)
     return torch.cat([tokens, *(column[:, None] for column in added)], dim=1)
 
 

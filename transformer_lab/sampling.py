@@ -29,10 +29,7 @@ def restrict(
     >>> restrict(torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log(), top_p=0.6).softmax(-1)
     tensor([[0.5714, 0.4286, 0.0000, 0.0000]])
     """
-    if not temperature > 0 or (top_k is not None and top_k < 1) or (top_p is not None and not 0 < top_p <= 1):
-        raise ValueError(
-            f"needed are temperature > 0, top_k ≥ 1, 0 < top_p ≤ 1; got {temperature=}, {top_k=}, {top_p=}"
-        )
+    check_restriction(temperature, top_k, top_p)
     logits = logits / temperature
     if top_k is None and top_p is None:
         return logits
@@ -44,6 +41,18 @@ def restrict(
         likelier = ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)  # the mass of all tokens before each
         ranked = ranked.masked_fill((likelier >= top_p) & (ranks > 0), -torch.inf)
     return torch.empty_like(logits).scatter_(-1, order, ranked)
+
+
+def check_restriction(temperature: float, top_k: int | None, top_p: float | None) -> None:
+    """Refuse arguments of ``restrict`` that make no distribution.
+
+    Raises:
+        ValueError: The temperature is not above 0, ``top_k`` is below 1, or ``top_p`` not above 0 and at most 1.
+    """
+    if not temperature > 0 or (top_k is not None and top_k < 1) or (top_p is not None and not 0 < top_p <= 1):
+        raise ValueError(
+            f"needed are temperature > 0, top_k ≥ 1, 0 < top_p ≤ 1; got {temperature=}, {top_k=}, {top_p=}"
+        )
 
 
 def sample_next(

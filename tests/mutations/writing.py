@@ -60,10 +60,39 @@ SPECULATIVE = [
     Mutation(50, "the guesser's own probabilities", {"*judged, last = judge(text": "*judged, last = guess(text"}),
 ]
 
+STREAMING = [
+    Mutation(50, "half a character is shown", {" and not text.endswith(HALF_A_CHARACTER)": ""}),
+    Mutation(
+        50,
+        "tokens are decoded one by one",
+        {"text = decode(all_tokens)\n        if": "text += decode([token])\n        if"},
+    ),
+    Mutation(50, "the prompt is shown again", {"shown = len(text)\n    for": "shown = 0\n    for"}),
+    Mutation(50, "what is held back at the end is lost", {"    if held:\n        yield held\n": "    return\n"}),
+    Mutation(50, "a stop that straddles pieces is missed", {"n_held = max(": "n_held = 0 * max("}),
+    Mutation(50, "the stop that is named first, not that comes first", {"end := min(found)": "end := found[0]"}),
+    Mutation(50, "the shortest beginning of a stop is held back", {"n_held = max(": "n_held = min("}),
+]
+
+TEXT_GENERATOR = [
+    Mutation(50, "the token that ends a text is shown", {"token not in self.eos_ids": "True"}),
+    Mutation(50, "decoded without the prompt", {"self.tokenizer.decode, tokens)": "self.tokenizer.decode)"}),
+    Mutation(50, "room for one token too few", {"limit - len(tokens) + 1": "limit - len(tokens)"}),
+]
+
+TEXT_TOKENIZER = [
+    Mutation(50, "a space before the first word", {"add_prefix_space=False": "add_prefix_space=True"}),
+    Mutation(50, "special tokens are text", {"    tokenizer.add_special_tokens(": "    print("}),
+    Mutation(50, "cut as it was for training", {"        tokenizer.no_truncation()\n": ""}),
+]
+
 TABLE = {
     "cache": CACHE,
     "sampling": SAMPLING,
     "beam_search": BEAM_SEARCH,
     "decoding": DECODING,
     "speculative": SPECULATIVE,
+    "streaming": STREAMING,
+    "weights/text_generator": TEXT_GENERATOR,
+    "weights/text_tokenizer": TEXT_TOKENIZER,
 }

@@ -155,7 +155,9 @@ def test_a_name_is_fetched_and_pickles_only_where_there_is_nothing_else(tmp_path
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", download)
     assert find("Helsinki-NLP/opus-mt-en-de") == tmp_path
-    wanted = [["*.json", "model*.safetensors", "*.spm"], ["pytorch_model*.bin"]][: 1 if has_safetensors else 2]
+    wanted = [["*.json", "model*.safetensors", "*.spm", "merges.txt"], ["pytorch_model*.bin"]][
+        : 1 if has_safetensors else 2
+    ]
     assert asked == [("Helsinki-NLP/opus-mt-en-de", patterns) for patterns in wanted]
 
 

@@ -17,7 +17,7 @@ from safetensors.torch import load_file, save_file
 from torch import Tensor
 
 CONFIG, TENSORS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
-FETCHED = ["*.json", "model*.safetensors", "*.spm"]  # not what other libraries keep beside them
+FETCHED = ["*.json", "model*.safetensors", "*.spm", "merges.txt"]  # not what other libraries keep beside them
 FETCHED_INSTEAD = ["pytorch_model*.bin"]
 
 

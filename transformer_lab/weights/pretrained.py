@@ -3,12 +3,14 @@
 from pathlib import Path
 
 import torch
+from tokenizers import Tokenizer
 
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.transformer import Transformer
 from transformer_lab.weights import gpt2, llama, marian
 from transformer_lab.weights.folder import CONFIG, find, read_json, read_tensors, write
 from transformer_lab.weights.options import Options
+from transformer_lab.weights.text_tokenizer import TOKENIZER
 
 LANGUAGE_MODELS = {"gpt2": gpt2, "llama": llama}
 
@@ -72,7 +74,11 @@ def read_options(folder: Path) -> Options:
 
 
 def save(
-    model: LanguageModel | Transformer, folder: Path, bos_id: int | None = None, eos_id: int | None = None
+    model: LanguageModel | Transformer,
+    folder: Path,
+    bos_id: int | None = None,
+    eos_id: int | None = None,
+    tokenizer: Tokenizer | None = None,
 ) -> None:
     """Save a model in a published layout that fits: GPT-2's or Llama's, or a Transformer in Marian's.
 
@@ -83,6 +89,8 @@ def save(
         folder: Where it goes.
         bos_id: The token that begins a text; a Transformer's target must begin with one.
         eos_id: The token that ends one.
+        tokenizer: A language model's, saved beside it: then ``transformer-lab generate`` can use the folder. Marian's
+            layout has no place for it.
 
     Raises:
         ValueError: No layout fits, or a Transformer's ``bos_id`` or ``eos_id`` is not said.
@@ -103,3 +111,5 @@ def save(
     their = LANGUAGE_MODELS[fitting[0]]
     tokens = {"bos_token_id": bos_id, "eos_token_id": eos_id, "pad_token_id": config.pad_id}
     write(folder, their.options_of(config) | tokens, their.layout(config).tensors(model))
+    if tokenizer is not None:
+        tokenizer.save(str(folder / TOKENIZER))
