@@ -115,7 +115,7 @@ def test_an_interrupted_command_says_so_and_ends_with_130(graded, monkeypatch, c
     assert capsys.readouterr() == ("", "transformer-lab: interrupted\n")
 
 
-@pytest.mark.parametrize("command", ["", "lab", "grade", "train", "evaluate", "translate"])
+@pytest.mark.parametrize("command", ["", "lab", "grade", "train", "evaluate", "translate", "generate"])
 def test_help_loads_none_of_what_the_commands_need(command):
     show = f"import sys; from transformer_lab.cli import main; sys.argv[1:] = {[*command.split(), '--help']}; main()"
     script = f"import atexit, sys; atexit.register(lambda: print(*sys.modules)); {show}"

@@ -48,7 +48,7 @@ def _grade(known: argparse.Namespace) -> None:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from transformer_lab.commands import evaluate, train, translate
+    from transformer_lab.commands import evaluate, generate, train, translate
 
     parser = argparse.ArgumentParser("transformer-lab", description="Build the Transformer, cell by cell.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
@@ -75,7 +75,7 @@ def _parser() -> argparse.ArgumentParser:
     limits = grade.add_argument_group("limits of one exercise")
     limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
     limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
-    for command in (train, evaluate, translate):
+    for command in (train, evaluate, translate, generate):
         command.add_to(commands)
     return parser
 

@@ -1,7 +1,10 @@
 """What the commands have in common."""
 
 import argparse
-from collections.abc import Sequence
+import io
+import os
+import sys
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -55,6 +58,19 @@ def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
         raise ValueError(f"there is at least one thread; got --threads {wanted}")
     if threads := wanted or otherwise:
         torch.set_num_threads(threads)
+
+
+def show(pieces: Iterable[str]) -> int:
+    """Print the pieces of a text as they come; give the exit code: 0, or 1 if nobody wanted the rest."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
+    try:
+        for piece in pieces:
+            print(piece, end="", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's last flush finds a reader
+        return 1
+    return 0
 
 
 def load(known: argparse.Namespace) -> "TextTranslator":

@@ -1,14 +1,12 @@
 """``transformer-lab translate``: translate lines, a file, or what comes through a pipe."""
 
 import argparse
-import io
-import os
 import sys
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_lab.commands.shared import MODEL, add_beam, add_machine, load
+from transformer_lab.commands.shared import MODEL, add_beam, add_machine, load, show
 
 if TYPE_CHECKING:
     from transformer_lab.translator import TextTranslator
@@ -64,17 +62,10 @@ def run(known: argparse.Namespace) -> int:
     else:
         typed = sys.stdin.isatty()
         lines = _decoded(sys.stdin.buffer, where)
-    if isinstance(sys.stdout, io.TextIOWrapper):
-        sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
     batch_size = known.batch_size or (1 if typed else 64)
-    try:
-        lines = _told_if_cut(lines, translator, where)
-        for translation in translator.translate(lines, known.max_length, batch_size, known.beam):
-            print(translation, flush=True)
-    except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's last flush finds a reader
-        return 1
-    return 0
+    lines = _told_if_cut(lines, translator, where)
+    translations = translator.translate(lines, known.max_length, batch_size, known.beam)
+    return show(f"{translation}\n" for translation in translations)
 
 
 def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
