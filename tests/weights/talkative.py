@@ -52,6 +52,7 @@ def llamas() -> Tokenizer:
     """Learn a tokenizer like Llama's: ``<s>`` begins every text, ▁ every word, and what is unknown is bytes."""
     tokenizer = Tokenizer(models.BPE(unk_token="<unk>", byte_fallback=True, fuse_unk=True))
     tokenizer.normalizer = normalizers.Sequence([normalizers.Prepend("▁"), normalizers.Replace(" ", "▁")])
+    tokenizer.pre_tokenizer = pre_tokenizers.Split("▁", "merged_with_next")  # while it learns: no token holds two words
     steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
     tokenizer.decoder = decoders.Sequence(steps)
     special = ["<unk>", "<s>", "</s>"]
@@ -59,6 +60,7 @@ def llamas() -> Tokenizer:
     trainer = trainers.BpeTrainer(vocab_size=330, special_tokens=learned, show_progress=False)
     tokenizer.train_from_iterator(ENGLISH, trainer)
     described = json.loads(tokenizer.to_str())
+    described["pre_tokenizer"] = None
     described["added_tokens"] = [token for token in described["added_tokens"] if token["content"] in special]
     tokenizer = Tokenizer.from_str(json.dumps(described))
     tokenizer.post_processor = processors.TemplateProcessing(single="<s> $A", special_tokens=[("<s>", 1)])
