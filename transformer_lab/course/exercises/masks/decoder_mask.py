@@ -39,7 +39,8 @@ DECODER_MASK = Exercise(
     reference=decoder_mask,
     cases=decoder_mask_cases,
     points=2,
-    verified="A key may be looked at if it is a real token *and* does not come later. Next: a mask on a whole batch.",
+    verified="A key may be looked at if it is a real token *and* does not come later. Next: whether both halves are "
+    "needed.",
     hints=[
         "There are both halves: `parts.padding_mask(tokens, pad_id)` and `parts.causal_mask(n)`. What shapes do they "
         "have?",

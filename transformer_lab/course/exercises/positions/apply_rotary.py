@@ -89,6 +89,13 @@ def uses_what_it_has_just_changed(x, positions, base=10000.0):
     return out
 
 
+def uses_what_it_has_just_changed_in_x(x, positions, base=10000.0):
+    cos, sin = (wave(_angles(x, positions, base)) for wave in (torch.cos, torch.sin))
+    x[..., 0::2] = x[..., 0::2] * cos - x[..., 1::2] * sin
+    x[..., 1::2] = x[..., 0::2] * sin + x[..., 1::2] * cos
+    return x
+
+
 def counts_positions_itself(x, positions, base=10000.0):
     return _turn(x, _angles(x, torch.arange(x.shape[-2]), base))
 
@@ -127,8 +134,9 @@ APPLY_ROTARY = Exercise(
     mistakes=[
         Mistake(
             turns_the_other_way,
-            "Every pair turns the other way. Scores would still depend on distances only, but numbers from elsewhere "
-            "would not fit. Look at which of the two sines has the minus.",
+            "Every pair turns the other way, as under the matrix of `shift_rotation`, whose pairs begin with the sine. "
+            "Scores would still depend on distances only, but numbers from elsewhere would not fit. Look at which of "
+            "the two sines has the minus.",
             [
                 "Turn (1, 0) by a small angle: should the second number become positive or negative?",
                 "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
@@ -185,6 +193,7 @@ APPLY_ROTARY = Exercise(
                 "Compute both members from the old x, then write them.",
                 "Keep the old ones: `even, odd = x[..., 0::2], x[..., 1::2]`, and build something new from them.",
             ],
+            also=[uses_what_it_has_just_changed_in_x],
         ),
         Mistake(
             counts_positions_itself,

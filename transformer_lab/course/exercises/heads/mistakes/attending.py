@@ -139,9 +139,10 @@ MISTAKES = [
     ),
     Mistake(
         MaskIgnored,
-        "All is right as long as there is no mask. With one, hidden keys still get weight: `mask` is not used.",
+        "All is right as long as there is no mask. With one, hidden keys still get weight: `mask` is not used, or what "
+        "is made with it is lost.",
         [
-            "Where does `mask` occur in the code?",
+            "Where does `mask` occur in the code, and is what comes out of that used?",
             "Where the mask is False, the score is to be −∞.",
             "`scores.masked_fill(~mask, -torch.inf)` gives a new tensor; keep what it returns.",
         ],

@@ -94,11 +94,13 @@ def shuffles_the_future(model, tokens):
 MISTAKES = [
     Mistake(
         changes_the_last_token_only,
-        "Only the last token is changed: what leaks from any other position stays unseen.",
+        "Only the last token counts: it alone is changed, or what each position showed is overwritten by the next. "
+        "What leaks from any other position stays unseen.",
         [
-            "The model of case 4 sees from the third position to the fourth of five. Is the fourth ever changed?",
-            "Each position but the first can be the future of another.",
-            "A loop over `range(1, tokens.shape[1])`.",
+            "The model of case 4 sees from the third position to the fourth of five. Is the fourth ever changed, and "
+            "is what that shows still known at the end?",
+            "Each position but the first can be the future of another, and one that moves proves a leak.",
+            "A loop over `range(1, tokens.shape[1])`, and `leaks |= …` or `return True` in it, not `leaks = …`.",
         ],
     ),
     Mistake(

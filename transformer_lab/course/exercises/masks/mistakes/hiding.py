@@ -33,6 +33,11 @@ def renormalised_with_an_epsilon(queries, keys, values, mask):
     return weights / (weights.sum(dim=-1, keepdim=True) + 1e-9) @ values
 
 
+def exponentials_with_an_epsilon(queries, keys, values, mask):
+    exponentials = scaled_scores(queries, keys).exp() * mask
+    return exponentials / (exponentials.sum(dim=-1, keepdim=True) + 1e-9) @ values
+
+
 def hides_what_is_allowed(queries, keys, values, mask):
     return nan_where_nothing_is_seen(queries, keys, values, ~mask)
 
@@ -124,15 +129,15 @@ MISTAKES = [
     ),
     Mistake(
         renormalised_after_the_softmax,
-        "Masking after the softmax and dividing by what is left is right on paper. But where a hidden key matches "
-        "far better than the others, their weights have become 0 already, and 0/0 follows. Look at where the mask "
-        "comes in.",
+        "To multiply by the mask and divide by what is left is right on paper. But where a hidden key matches far "
+        "better than the others, it drowns them before it is taken out: their weights have become 0 already, or its "
+        "exponential is too large for a float. Look at where the mask comes in.",
         [
-            "What are the weights of the scores 200 and 0? What is left once the first is hidden?",
+            "What are the exponentials and the weights of the scores 200 and 0? What is left once the first is hidden?",
             "What is hidden must not take part in the softmax at all.",
             "Mask the *scores*, with a number whose exponential is 0.",
         ],
-        also=[renormalised_with_a_guard, renormalised_with_an_epsilon],
+        also=[renormalised_with_a_guard, renormalised_with_an_epsilon, exponentials_with_an_epsilon],
     ),
     Mistake(
         hides_what_is_allowed,
