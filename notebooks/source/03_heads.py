@@ -254,10 +254,12 @@ print("had x itself been cut:", features_seen(parts.scaled_dot_product_attention
 # `scores = scores.masked_fill(~mask, -torch.inf)`
 #
 # (`~mask` turns True and False round.) What masks are good for is lesson 04. A `#` in the annotation means: this
-# size, or 1. So it can always be broadcast to the shape of the scores, (batch, n_heads, n_query, n_key).
+# size, or 1. So a mask, as it comes, can always be broadcast to the shape of the scores, (batch, n_heads, n_query,
+# n_key).
 #
 # **Exercise.** The layers are given. Write `forward`, which runs when the module is called. `parts.split_heads` and
-# `parts.merge_heads` are there; and mind that keys and queries may differ in number.
+# `parts.merge_heads` are there. The attention of lesson 02 knows of no mask, so write its steps out: scores, mask,
+# softmax, mix. And mind that keys and queries may differ in number.
 
 
 # %% id="MultiHeadAttention" tags=["exercise"]
@@ -345,7 +347,9 @@ counts = [f"{parts.attention_parameters(*size):,}" for size in sizes]
 pd.DataFrame(counts, index=[f"d_model {d}, {h} heads" for d, h in sizes], columns=["parameters"])
 
 # %% [markdown]
-# ### One of these vectors does nothing
+# ### One of the biases does nothing
+#
+# Four of these parameters are vectors, the biases of the four layers.
 #
 # **Predict.** We set all the biases of `w_k` to 100. What is the largest change in the output?
 
@@ -400,7 +404,7 @@ ways = (lambda x: attention(x, x, x), lambda x: head_by_head(attention, x))
 ratios = {}
 for n in [11, 100, 400]:
     wide, seconds = torch.randn(1, n, 512), ([], [])
-    for _ in range(20):  # in turns, so that a busy moment hits both
+    for _ in range(30):  # in turns, so that a busy moment hits both
         for way, taken in zip(ways, seconds):
             start = time.perf_counter()
             way(wide)
@@ -604,7 +608,8 @@ check(AttentionOfAColleague, "MultiHeadAttention")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Run it once, go backward, and ask which parameters got no gradient at all: these play no part. The cell below does
-# it. And with the same input three times, the scores are mutual again, as without projections.
+# it, and finds two in the colleague's version and none once it is mended. And with the same input three times, the
+# scores are mutual again, as without projections.
 # </details>
 
 # %%
@@ -747,7 +752,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Does the bias of the key projection matter?</summary>
 #
-# No. It adds the same amount to all scores of a query, and softmax does not see that. (<i>One of these vectors does
+# No. It adds the same amount to all scores of a query, and softmax does not see that. (<i>One of the biases does
 # nothing</i>)
 # </details>
 

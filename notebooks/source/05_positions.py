@@ -240,7 +240,7 @@ print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 
 # %% [markdown]
 # This matters because matrices are what a model can learn: a head whose projections hold such a rotation looks a
-# fixed number of places away, wherever it stands.
+# fixed number of places away, wherever it stands. (The next section shows one.)
 #
 # ---
 #
@@ -250,8 +250,9 @@ print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 # %% [markdown]
 # ## What the scores make of it
 #
-# A word $x_m$ at position $m$ now comes in as $x_m + p_m$. With the two projections put together into one matrix $H$
-# ($q \cdot k$ is $q^\top k$), the score is a sum of four:
+# A word $x_m$ at position $m$ now comes in as $x_m + p_m$. For two inputs $a$ and $b$, query and key are $q = W_q a$
+# and $k = W_k b$, and the score is $q \cdot k = q^\top k = a^\top W_q^\top W_k\, b$. The two matrices in the middle
+# make one, $H = W_q^\top W_k$. So the score of two places is a sum of four:
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
@@ -291,7 +292,8 @@ table.round().astype(int)
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
-# Nothing is added, and no projection comes in between any more.
+# Nothing is added, and no projection comes in between any more. (Compare the matrix of the last exercise: its minus
+# is in the other row, because the pairs of the encoding begin with the sine.)
 #
 # **Exercise.** Write it, for any leading axes. Row j of `x` stands at `positions[j]`, whatever that is.
 
@@ -403,7 +405,7 @@ prediction = ...
 # %%
 accuracy = {}
 for scheme in ["sinusoidal", "learned", "rotary", "alibi"]:
-    shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 1, "dropout": 0.0}
+    shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 1, "dropout": 0.0}  # lesson 06 says what these are
     torch.manual_seed(0)
     model = LanguageModel(LanguageModelConfig(16, max_length=64, positions=scheme, **shape))
     accuracy[scheme] = train(model, two_before)
@@ -494,8 +496,8 @@ print("more than twice as good as a guess:", {name: a.mean().item() > 2 / 16 for
 # ## Bug hunt
 #
 # A colleague has seen two ways of writing rotary positions and put them together. It runs, the shape is right, and at
-# position 0 nothing turns, as it should be. Read it first and decide what is wrong; only then run the check, and mend
-# it.
+# position 0 nothing turns, as it should be. (`chunk(2)` cuts into two halves; `repeat_interleave(2)` makes a, b into
+# a, a, b, b.) Read it first and decide what is wrong; only then run the check, and mend it.
 
 
 # %% id="mend-rotary" tags=["bug-hunt"]
@@ -523,8 +525,9 @@ check(rotary_of_a_colleague, "apply_rotary")
 # ## ★ Transfer: a learned number for every distance
 #
 # The model T5 adds to each score a number that it *learns*: one for every head and every offset from query to key,
-# with a direction. `table[h]` holds them for the offsets −reach … reach, and is 2 · reach + 1 long. Offsets further
-# out take the last entry on their side. As in `alibi_bias`, the queries are the last ones. Write the lookup.
+# with a direction: −2 is a key two places *before* the query. `table[h]` holds them for the offsets −reach … reach, and
+# is 2 · reach + 1 long. Offsets further out take the last entry on their side. As in `alibi_bias`, the queries are the
+# last ones. Write the lookup.
 
 
 # %% id="relative_bias" tags=["exercise"]
@@ -565,7 +568,8 @@ trace_shapes(LanguageModel(rotary), tokens)
 
 # %% [markdown]
 # Look for the positions: there are none in the table. Rotary positions have no parameters and no module; they turn
-# what comes out of `w_q` and `w_k`.
+# what comes out of `w_q` and `w_k`. (`GroupedQueryAttention` is a kind of multi-head attention, of lesson 11. The other
+# modules are the subject of lesson 06.)
 
 # %% [markdown]
 # ## Interview questions
