@@ -59,7 +59,7 @@ def do(job: Job) -> dict[str, Any]:
     answer = find_answer(job["cells"], name)
     if answer is None:
         return {"missing": True}
-    parts = Parts(lambda wanted: _piece(wanted, job["library"]))
+    parts = Parts(lambda wanted: _piece(wanted, job["library"], parts))
     with parts.without(name):
         try:
             cases = [Case(**case) for case in job["cases"]]
@@ -126,12 +126,12 @@ def _lesson(parts: Parts) -> ModuleType:
     return lesson
 
 
-def _piece(name: str, library: dict[str, dict[str, str]]) -> Any:
-    """Find the library's piece of a name; a ``KeyError`` says that there is none."""
+def _piece(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
+    """Find the library's piece of a name, which may be made of others; a ``KeyError`` says that there is none."""
     told = library[name]
     if "module" in told:
         return getattr(importlib.import_module(told["module"]), name)
-    namespace = dict(USUAL)
+    namespace = {**USUAL, "parts": parts}
     exec(compile(told["source"], f"<{name} of the library>", "exec"), namespace)
     return namespace[name]
 
