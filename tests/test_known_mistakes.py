@@ -5,14 +5,24 @@ from inspect import signature
 
 import pytest
 import torch
+from torch import nn
 
 from tests import known_mistakes as wrong
 from tests import test_additive as additive
 from tests import test_attention_properties as properties
 from tests import test_dot_product as dot_product
+from tests import test_encoder as encoders
+from tests import test_feed_forward as feed_forward
 from tests import test_masks as masks
 from tests import test_multi_head as heads
+from tests import test_norms as norms
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.encoder import (
+    ENCODER_LAYER,
+    FEED_FORWARD,
+    LAYER_NORM,
+    PRE_NORM_ENCODER_LAYER,
+)
 from transformer_lab.course.exercises.heads import MERGE_HEADS, MULTI_HEAD_ATTENTION, SPLIT_HEADS
 from transformer_lab.course.exercises.lookup import SOFT_LOOKUP
 from transformer_lab.course.exercises.masks import CAUSAL_MASK, DECODER_MASK, MASKED_ATTENTION, PADDING_MASK
@@ -35,6 +45,13 @@ mended_too_late = [mistake for name, mistake in masked.items() if "mended_too_la
 del masked["empty_rows_by_index"]  # crashes with some masks only, and is the same mistake as another
 renormalised = [masked["renormalised_with_a_guard"], masked["renormalised_with_an_epsilon"]]
 seen_elsewhere = [*mended_too_late, *renormalised, masked["written_into_places_of_the_mask"]]
+
+of_one_feature = ("unbiased_variance", "unbiased_deviation_and_eps")  # torch warns before they can be wrong
+one_network = partial(feed_forward.test_it_is_two_linear_layers_with_an_activation_between_them, activation=nn.ReLU())
+layers = encoders.test_a_layer_is_what_loops_make_of_it
+post_norm = partial(layers, by_loops=encoders.post_norm_by_loops)
+pre_norm = partial(layers, by_loops=encoders.pre_norm_by_loops)
+without_a_trace = ("AddsInPlace", "DropsInTraining", "XOnlyOnce", "XOnlyTwice")
 
 MEANT = {
     dot_product.test_a_lookup_mixes_the_values_by_how_well_their_keys_match: mistakes_in(SOFT_LOOKUP),
@@ -82,6 +99,14 @@ MEANT = {
     ),
     heads.test_merging_undoes_splitting: mistakes_in(MERGE_HEADS),
     with_a_mask: mistakes_in(MULTI_HEAD_ATTENTION, but=("MaskTakenForGranted", "WeightsReturnedToo")),
+    norms.test_a_layer_norm_is_torch_s: mistakes_in(
+        LAYER_NORM, but=("centres_in_place", "all_in_place", *of_one_feature)
+    ),
+    one_network: mistakes_in(
+        FEED_FORWARD, but=("DropoutInEval", "DropoutInTraining", "UnusedLayer", "OtherNames", "LayersWithoutBias")
+    ),
+    post_norm: mistakes_in(ENCODER_LAYER, but=without_a_trace),
+    pre_norm: mistakes_in(PRE_NORM_ENCODER_LAYER, but=without_a_trace),
     masks.test_a_position_may_look_at_itself_and_at_what_came_before: mistakes_in(CAUSAL_MASK),
     masks.test_the_last_query_is_aligned_with_the_last_key: [wrong.first_with_first],
     partial(masks.test_no_gradient_reaches_what_comes_after_and_some_reaches_all_before, n_query=3): [

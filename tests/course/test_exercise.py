@@ -4,10 +4,11 @@ import typing
 
 import pytest
 
-from tests.course.samples import FEED_FORWARD, GREEDY_DECODE
+from tests.course.samples import GREEDY_DECODE
 from tests.course.samples.said import LADDER
 from transformer_lab.course.exercise import Mistake, Status, Verdict
 from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.exercises.encoder import FEED_FORWARD
 
 
 def test_an_exercise_is_named_as_its_reference_and_a_mistake_as_its_code():
@@ -20,7 +21,7 @@ def test_the_spellings_of_a_mistake_are_its_code_and_the_others():
 
 
 def test_the_solution_is_the_source_of_the_reference():
-    assert FEED_FORWARD.solution.startswith("class FeedForward(nn.Module):\n    def __init__")
+    assert FEED_FORWARD.solution.startswith('class FeedForward(nn.Module):\n    """Compute')
     softmax = every_exercise()["softmax"].solution
     assert softmax.startswith("def softmax(")
     compile(softmax, "solution", "exec")

@@ -5,9 +5,10 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from tests.course.samples import FEED_FORWARD, SAMPLE_NEXT
+from tests.course.samples import SAMPLE_NEXT
 from transformer_lab.course.call import Case, call
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.encoder import FEED_FORWARD
 from transformer_lab.course.explain import (
     explain_crash,
     explain_difference,

@@ -6,13 +6,13 @@ import pytest
 import torch
 
 from tests.course.samples import SAMPLES
-from tests.course.samples.feed_forward import FeedForward
 from tests.course.samples.sample_next import sample_next
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.notebook import NotPassed, check, compare, hint, solution
 
 REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
+ALL = REFERENCES | {name: sample.reference for name, sample in SAMPLES.items()}
 
 
 RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
@@ -34,23 +34,23 @@ def test_a_verdict_has_a_status_a_mistake_and_a_message(lesson):
     assert verdict.message in repr(verdict)
 
 
-@pytest.mark.parametrize("name", [*REFERENCES, *SAMPLES])
+@pytest.mark.parametrize("name", ALL)
 def test_a_stub_of_every_exercise_is_not_started(lesson, name):
     kind = "class {}(nn.Module):\n    def __init__(self, *_, **__): raise NotImplementedError"
-    source = kind if name in ("FeedForward", "MultiHeadAttention") else "def {}(*_, **__): raise NotImplementedError"
+    source = kind if isinstance(ALL[name], type) else "def {}(*_, **__): raise NotImplementedError"
     assert lesson.run(source.format(name)).check(name).status == "not_started"
 
 
-@pytest.mark.parametrize("name", SAMPLES)
+@pytest.mark.parametrize("name", ["FeedForward", *SAMPLES])
 def test_modules_models_and_samplers_are_checked_like_functions(name):
-    sample = SAMPLES[name]
+    sample = {**every_exercise(), **SAMPLES}[name]
     assert check(sample.reference).passed
     known = sample.mistakes[-1]
     assert check(known.attempt, name).mistake == known.name
 
 
 def test_a_module_exercise_asks_for_a_class():
-    for attempt in (lambda x: x, FeedForward(2, 3), dict):
+    for attempt in (lambda x: x, REFERENCES["FeedForward"](2, 3), dict):
         assert check(attempt, "FeedForward").message == "FeedForward should be a class made from `nn.Module`."
 
 

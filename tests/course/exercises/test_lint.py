@@ -46,6 +46,11 @@ SIGNATURES = {
     "shift_rotation": "(offset, d_model, base)",
     "apply_rotary": "(x, positions, base)",
     "alibi_bias": "(n_heads, n_query, n_key)",
+    "layer_norm": "(x, weight, bias, eps)",
+    "FeedForward": "(d_model, d_ff)",
+    "EncoderLayer": "(d_model, n_heads, d_ff)",
+    "PreNormEncoderLayer": "(d_model, n_heads, d_ff)",
+    "Encoder": "(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

@@ -2,13 +2,15 @@
 
 import math
 
+import numpy as np
 import pytest
 import torch
 from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from transformer_lab import multi_head
+from tests.twins import in_our_words
+from transformer_lab import encoder, feed_forward, multi_head, norms
 from transformer_lab.course.call import call
 from transformer_lab.course.exercises import every_exercise
 
@@ -176,6 +178,83 @@ def relative_bias(table, n_query, n_key):
     return bias
 
 
+def layer_norm(x, weight, bias, eps=1e-5):
+    """One vector and one number at a time."""
+    normed = torch.empty_like(x)
+    for at in np.ndindex(x.shape[:-1]):
+        features = x[at].tolist()
+        mean = math.fsum(features) / len(features)
+        deviation = math.sqrt(math.fsum((one - mean) ** 2 for one in features) / len(features) + eps)
+        normed[at] = torch.tensor([(one - mean) / deviation for one in features]) * weight + bias
+    return normed
+
+
+class FeedForward(nn.Module):
+    """The formula, with the matrices as they are."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w_1, self.w_2 = nn.Linear(d_model, d_ff), nn.Linear(d_ff, d_model)
+
+    def forward(self, x):
+        middle = torch.einsum("...d,fd->...f", x, self.w_1.weight) + self.w_1.bias
+        return torch.einsum("...f,df->...d", middle.where(middle > 0, 0), self.w_2.weight) + self.w_2.bias
+
+
+class EncoderLayer(nn.Module):
+    """What ``nn.TransformerEncoderLayer`` computes, with parameters of our names."""
+
+    norm_first = False
+
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention, self.feed_forward = MultiHeadAttention(d_model, n_heads), FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)
+
+    def forward(self, x, mask=None):
+        attention, d_model, d_ff = self.self_attention, x.shape[2], self.feed_forward.w_1.out_features
+        theirs = nn.TransformerEncoderLayer(
+            d_model, attention.n_heads, d_ff, dropout=0.0, batch_first=True, norm_first=self.norm_first
+        )
+        with torch.no_grad():
+            for name, ours in in_our_words(theirs, lambda parameter: parameter.data).items():
+                ours.copy_(self.get_parameter(name))
+        if mask is not None:  # there, True means hidden
+            mask = ~mask.expand(len(x), attention.n_heads, x.shape[1], x.shape[1]).flatten(0, 1)
+        return theirs(x, mask)
+
+
+class PreNormEncoderLayer(EncoderLayer):
+    norm_first = True
+
+
+class Encoder(nn.Module):
+    """Token by token, with positions of its own making."""
+
+    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.layers = nn.Sequential(*(EncoderLayer(d_model, n_heads, d_ff) for _ in range(n_layers)))
+
+    def forward(self, tokens, mask=None):
+        d_model = self.embedding.embedding_dim
+        table = sinusoidal_encoding(tokens.shape[1], d_model)
+        rows = [
+            [self.embedding.weight[token] * math.sqrt(d_model) + place for token, place in zip(row, table, strict=True)]
+            for row in tokens.tolist()
+        ]
+        x = torch.stack([torch.stack(row) for row in rows])
+        for layer in self.layers.children():
+            x = layer(x, mask)
+        return x
+
+
+def sentence_vectors(x, tokens, pad_id):
+    """A weighted sum, the weights being those of attention to the real tokens."""
+    scores = torch.zeros(tokens.shape).masked_fill(tokens == pad_id, -torch.inf)
+    return torch.einsum("bn,bnd->bd", F.softmax(scores, dim=-1).nan_to_num(), x)
+
+
 INDEPENDENT = {
     "similarity": similarity,
     "softmax": lambda scores: F.softmax(scores.double(), dim=-1).float(),
@@ -204,6 +283,12 @@ INDEPENDENT = {
     "apply_rotary": apply_rotary,
     "alibi_bias": alibi_bias,
     "relative_bias": relative_bias,
+    "layer_norm": layer_norm,
+    "FeedForward": FeedForward,
+    "EncoderLayer": EncoderLayer,
+    "PreNormEncoderLayer": PreNormEncoderLayer,
+    "Encoder": Encoder,
+    "sentence_vectors": sentence_vectors,
 }
 
 
@@ -220,10 +305,21 @@ def test_the_reference_agrees_with_an_independent_implementation(name):
             assert_close(seen["output"], right["output"])
 
 
-def test_multi_head_attention_is_the_librarys():
-    exercise = every_exercise()["MultiHeadAttention"]
+@pytest.mark.parametrize(
+    "library",
+    [
+        multi_head.MultiHeadAttention,
+        norms.layer_norm,
+        feed_forward.FeedForward,
+        encoder.EncoderLayer,
+        encoder.PreNormEncoderLayer,
+        encoder.Encoder,
+    ],
+)
+def test_what_a_lesson_keeps_plain_is_what_the_library_does(library):
+    exercise = every_exercise()[library.__name__]
     for case in exercise.cases(0):
-        assert_close(call(exercise.reference, case)["output"], call(multi_head.MultiHeadAttention, case)["output"])
+        assert_close(call(exercise.reference, case)["output"], call(library, case)["output"])
 
 
 def test_the_variance_of_a_score_is_what_samples_show():

@@ -10,6 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
+from tests.course.exercises import unusual_encoders
 from tests.course.samples import SAMPLES
 from transformer_lab import multi_head
 from transformer_lab.course import notebook
@@ -203,18 +204,6 @@ def relative_by_gather(table, n_query, n_key):
     reach = table.shape[1] // 2
     offsets = (torch.arange(n_key)[None] - torch.arange(n_key)[-n_query:, None]).clip(-reach, reach)
     return table.index_select(1, (offsets + reach).flatten()).view(-1, n_query, n_key)
-
-
-class OneByOne(nn.Module):
-    """A feed-forward network of two layers hidden in a list, and no ``torch.relu``."""
-
-    def __init__(self, d_model, d_ff):
-        super().__init__()
-        self.w_2 = nn.Linear(d_ff, d_model)
-        self.w_1 = nn.Linear(d_model, d_ff)
-
-    def forward(self, x):
-        return F.linear(F.linear(x, self.w_1.weight, self.w_1.bias).clamp_min(0), self.w_2.weight) + self.w_2.bias
 
 
 MultiHeadAttention = every_exercise()["MultiHeadAttention"].reference
@@ -520,7 +509,6 @@ UNUSUAL = {
     "apply_rotary": {"complex numbers": rotary_in_complex_numbers, "partners": rotary_with_partners},
     "alibi_bias": {"a cube of loops": alibi_by_loops},
     "relative_bias": {"index_select": relative_by_gather},
-    "FeedForward": {"functional": OneByOne},
     "leaks_future": {
         "beginnings": leaks_by_cutting,
         "every token": leaks_by_trying_every_token,
@@ -573,6 +561,7 @@ UNUSUAL = {
     },
     "greedy_decode": {"sentence by sentence": decodes_sentence_by_sentence},
     "sample_next": {"Gumbel noise": samples_by_noise},
+    **unusual_encoders.UNUSUAL,
 }
 
 SLOW = {

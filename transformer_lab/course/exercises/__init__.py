@@ -11,6 +11,7 @@ LESSONS = {
     "03_heads": "heads",
     "04_masks": "masks",
     "05_positions": "positions",
+    "06_encoder": "encoder",
 }
 """From a lesson to the module that holds its exercises."""
 

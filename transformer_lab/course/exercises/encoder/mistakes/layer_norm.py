@@ -1,0 +1,209 @@
+"""What goes wrong in where vectors are normed, and in what happens to them afterwards."""
+
+import torch
+
+from transformer_lab.course.exercise import Mistake
+
+
+def normed(x, dim, eps):
+    centred = x - x.mean(dim=dim, keepdim=True)
+    return centred / torch.sqrt(centred.square().mean(dim=dim, keepdim=True) + eps)
+
+
+def over_the_whole_sentence(x, weight, bias, eps=1e-5):
+    return weight * normed(x, tuple(range(-min(x.dim(), 2), 0)), eps) + bias
+
+
+def over_everything(x, weight, bias, eps=1e-5):
+    return weight * (x - x.mean()) / torch.sqrt(x.var(unbiased=False) + eps) + bias
+
+
+def over_the_batch(x, weight, bias, eps=1e-5):
+    return weight * normed(x, 0, eps) + bias
+
+
+def over_the_positions(x, weight, bias, eps=1e-5):
+    return weight * normed(x, -min(x.dim(), 2), eps) + bias
+
+
+def axis_from_the_front(x, weight, bias, eps=1e-5):
+    mean = x.mean(dim=1, keepdim=True)
+    variance = x.var(dim=1, keepdim=True, unbiased=False)
+    return weight * (x - mean) / torch.sqrt(variance + eps) + bias
+
+
+def mean_kept(x, weight, bias, eps=1e-5):
+    return weight * x / torch.sqrt(x.var(dim=-1, keepdim=True, unbiased=False) + eps) + bias
+
+
+def root_mean_square(x, weight, bias, eps=1e-5):
+    return weight * x / torch.sqrt(x.square().mean(dim=-1, keepdim=True) + eps) + bias
+
+
+def only_centred(x, weight, bias, eps=1e-5):
+    return weight * (x - x.mean(dim=-1, keepdim=True)) + bias
+
+
+def neither_weight_nor_bias(x, weight, bias, eps=1e-5):
+    return normed(x, -1, eps)
+
+
+def no_bias(x, weight, bias, eps=1e-5):
+    return weight * normed(x, -1, eps)
+
+
+def no_weight(x, weight, bias, eps=1e-5):
+    return normed(x, -1, eps) + bias
+
+
+def weight_and_bias_swapped(x, weight, bias, eps=1e-5):
+    return bias * normed(x, -1, eps) + weight
+
+
+def bias_inside(x, weight, bias, eps=1e-5):
+    return weight * (normed(x, -1, eps) + bias)
+
+
+def axis_dropped(x, weight, bias, eps=1e-5):
+    mean, variance = x.mean(dim=-1), x.var(dim=-1, unbiased=False)
+    return weight * (x - mean) / torch.sqrt(variance + eps) + bias
+
+
+def axis_of_the_variance_dropped(x, weight, bias, eps=1e-5):
+    mean, variance = x.mean(dim=-1, keepdim=True), x.var(dim=-1, unbiased=False)
+    return weight * (x - mean) / torch.sqrt(variance + eps) + bias
+
+
+def centres_in_place(x, weight, bias, eps=1e-5):
+    x -= x.mean(dim=-1, keepdim=True)
+    return weight * x / torch.sqrt(x.square().mean(dim=-1, keepdim=True) + eps) + bias
+
+
+def all_in_place(x, weight, bias, eps=1e-5):
+    x -= x.mean(dim=-1, keepdim=True)
+    x /= torch.sqrt(x.square().mean(dim=-1, keepdim=True) + eps)
+    return weight * x + bias
+
+
+MISTAKES = [
+    Mistake(
+        over_the_whole_sentence,
+        "Mean and variance are taken over all positions of a sentence together, or over even more. Then each position "
+        "depends on all others, and on the padding. Look at which axes are averaged over.",
+        [
+            "Change the last vector of a sentence. May the output for the first one change?",
+            "Each vector has a mean of its own: for x of shape (batch, n, d), the means have the shape (batch, n, 1).",
+            "Average over the last axis only: `dim=-1`.",
+        ],
+        also=[over_everything],
+    ),
+    Mistake(
+        over_the_batch,
+        "Each feature is normed over the sentences of the batch, which is what BatchNorm does. What comes out for a "
+        "sentence then depends on its neighbours. Look at the axis of the mean.",
+        [
+            "Which of these should not matter for a vector: its own features, or the other sentences?",
+            "The first axis counts the sentences, the last one the features.",
+            "Average over the last axis: `dim=-1`.",
+        ],
+    ),
+    Mistake(
+        over_the_positions,
+        "Each feature is normed over the positions, so positions mix. It should be each position over its features. "
+        "Look at the axis of the mean.",
+        [
+            "For x of shape (batch, n, d), which shape should the means have?",
+            "One mean for each vector: (batch, n, 1).",
+            "Average over the last axis: `dim=-1`.",
+        ],
+    ),
+    Mistake(
+        axis_from_the_front,
+        "Right for a table with one axis in front of the features, and for nothing else: the axis is counted from the "
+        "front. Look at how the axis is named.",
+        [
+            "For x of shape (batch, n, d), which axis is number 1? And for x of shape (d)?",
+            "The features are the last axis, whatever stands in front.",
+            "`dim=-1`.",
+        ],
+    ),
+    Mistake(
+        mean_kept,
+        "The mean of the result is not 0: x is divided, but never centred. Look at what is divided.",
+        [
+            "What is the mean of the first case's result? It should be 0.",
+            "Which number has to be subtracted from all features of a vector?",
+            "Divide `x - mean`, not x.",
+        ],
+    ),
+    Mistake(
+        root_mean_square,
+        "No mean is subtracted at all. That is another norm, RMSNorm, which lesson 11 is about. Here each vector is "
+        "centred first.",
+        [
+            "What is the mean of the first case's result? It should be 0.",
+            "Both the deviations and the variance are about the mean.",
+            "Begin with `x - x.mean(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        only_centred,
+        "The mean is taken away, but the size of the vectors is as it was. A step is missing.",
+        [
+            "What is the variance of each vector of the result, before weight and bias? It should be near 1.",
+            "By what does one divide to bring the variance to 1?",
+            "By the root of variance plus eps.",
+        ],
+    ),
+    Mistake(
+        neither_weight_nor_bias,
+        "All vectors have mean 0 and variance 1, and that is where it ends: weight or bias has no effect. Look for "
+        "arguments that are not used.",
+        [
+            "Which argument can be changed without changing the result?",
+            "After norming, each feature is stretched and shifted.",
+            "Multiply by the weight, then add the bias.",
+        ],
+        also=[no_bias, no_weight],
+    ),
+    Mistake(
+        weight_and_bias_swapped,
+        "Weight and bias have changed places.",
+        [
+            "Which of the two is multiplied by?",
+            "With a weight of 1 and a bias of 0 nothing should happen.",
+            "The weight multiplies, the bias is added.",
+        ],
+    ),
+    Mistake(
+        bias_inside,
+        "The bias is multiplied by the weight, too. Look at the brackets.",
+        [
+            "With a weight of 2 and a bias of 3, what should 0 become?",
+            "First stretch, then shift.",
+            "Add the bias last.",
+        ],
+    ),
+    Mistake(
+        axis_dropped,
+        "Right for a single vector. For several, mean or variance has lost its last axis, so it does not line up with "
+        "the vectors: a crash, or, where n and d are equal, nonsense. Look at the shape of the mean.",
+        [
+            "x has the shape (2, 3, 5). Which shape has `x.mean(dim=-1)`?",
+            "To be subtracted from x, it should have the shape (2, 3, 1).",
+            "`keepdim=True` keeps the axis, with length 1.",
+        ],
+        also=[axis_of_the_variance_dropped],
+    ),
+    Mistake(
+        centres_in_place,
+        "The result is right, but x is not what it was: it is changed in place, and whoever called may still need it. "
+        "In an encoder layer, the residual does. Look at what `-=` and `/=` do to a tensor.",
+        [
+            "Which line writes into x itself?",
+            "`x -= 1` changes the tensor; `x = x - 1` makes a new one.",
+            "Give the centred vectors a name of their own.",
+        ],
+        also=[all_in_place],
+    ),
+]

@@ -1,0 +1,280 @@
+"""What goes wrong in a pre-norm layer."""
+
+from torch.nn import functional as F
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.encoder.mistakes import slips
+from transformer_lab.course.exercises.encoder.mistakes.layer_in_pieces import InPieces
+
+
+class ResidualFromTheNormed(InPieces):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x)
+        x = x + self.attended(x, mask)
+        x = self.norm_2(x)
+        return x + self.computed(x)
+
+
+class FirstResidualFromTheNormed(InPieces):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x)
+        x = x + self.attended(x, mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class SecondResidualFromTheNormed(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_1(x), mask)
+        x = self.norm_2(x)
+        return x + self.computed(x)
+
+
+class PostNormInstead(InPieces):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + self.attended(x, mask))
+        return self.norm_2(x + self.computed(x))
+
+
+class NormsTheBranch(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.norm_1(self.attended(x, mask))
+        return x + self.norm_2(self.computed(x))
+
+
+class NormsTheSumsToo(InPieces):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + self.attended(self.norm_1(x), mask))
+        return self.norm_2(x + self.computed(self.norm_2(x)))
+
+
+class NormsTheOutput(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_1(x), mask)
+        return self.norm_2(x + self.computed(x))
+
+
+class OnlyQueriesNormed(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.self_attention(self.norm_1(x), x, x, mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class ValuesNotNormed(InPieces):
+    def forward(self, x, mask=None):
+        normed = self.norm_1(x)
+        x = x + self.self_attention(normed, normed, x, mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class NoNorms(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(x, mask)
+        return x + self.computed(x)
+
+
+class AttentionNotNormed(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(x, mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class NetworkNotNormed(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_1(x), mask)
+        return x + self.computed(x)
+
+
+class NoResidual(InPieces):
+    def forward(self, x, mask=None):
+        return self.computed(self.norm_2(self.attended(self.norm_1(x), mask)))
+
+
+class NoResidualAroundAttention(InPieces):
+    def forward(self, x, mask=None):
+        x = self.attended(self.norm_1(x), mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class NoResidualAroundTheNetwork(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_1(x), mask)
+        return self.computed(self.norm_2(x))
+
+
+class AddsTheLayersInput(InPieces):
+    def forward(self, x, mask=None):
+        attended = x + self.attended(self.norm_1(x), mask)
+        return x + self.computed(self.norm_2(attended))
+
+
+class NetworkReadsTheLayersInput(InPieces):
+    def forward(self, x, mask=None):
+        attended = x + self.attended(self.norm_1(x), mask)
+        return attended + self.computed(self.norm_2(x))
+
+
+class OneNormForBoth(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_1(x), mask)
+        return x + self.computed(self.norm_1(x))
+
+
+class NormsSwapped(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_2(x), mask)
+        return x + self.computed(self.norm_1(x))
+
+
+class NormsWithoutTheirWeights(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(F.layer_norm(x, x.shape[-1:]), mask)
+        return x + self.computed(F.layer_norm(x, x.shape[-1:]))
+
+
+class MaskIgnored(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_1(x), None)
+        return x + self.computed(self.norm_2(x))
+
+
+class XOnlyOnce(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.self_attention(self.norm_1(x), mask=mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class XOnlyTwice(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.self_attention(self.norm_1(x), self.norm_1(x), mask=mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class NetworkFirst(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.computed(self.norm_1(x))
+        return x + self.attended(self.norm_2(x), mask)
+
+
+class OnlyAttention(InPieces):
+    def forward(self, x, mask=None):
+        return x + self.attended(self.norm_1(x), mask)
+
+
+class AddsInPlace(InPieces):
+    def forward(self, x, mask=None):
+        x += self.attended(self.norm_1(x), mask)
+        x += self.computed(self.norm_2(x))
+        return x
+
+
+class DropsInTraining(InPieces):
+    def forward(self, x, mask=None):
+        x = x + F.dropout(self.attended(self.norm_1(x), mask), 0.1, self.training)
+        return x + F.dropout(self.computed(self.norm_2(x)), 0.1, self.training)
+
+
+MISTAKES = [
+    Mistake(
+        ResidualFromTheNormed,
+        "The normed x takes the place of x, and what a sublayer says is added to *that*. So x itself gets lost on the "
+        "way: no path leads around the norms. Look at what stands on the left of each sum.",
+        [
+            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
+            "Two different things are needed: x, and the normed x. Do both still have a name when the sum is made?",
+            "Keep x, and give the normed one a name of its own: `normed = self.norm_1(x)`.",
+        ],
+        also=[FirstResidualFromTheNormed, SecondResidualFromTheNormed],
+    ),
+    Mistake(
+        PostNormInstead,
+        "This is the post-norm layer of the exercise before: it norms the sums. Here the sums stay as they are, and "
+        "what is normed is the input of each sublayer.",
+        [
+            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
+            "The formula is x + sublayer(LayerNorm(x)).",
+            "Norm what goes into the sublayer, then add what comes out to x.",
+        ],
+    ),
+    Mistake(
+        NormsTheBranch,
+        "What the sublayers say is normed, not what they read. Look at whether the norm stands before or behind the "
+        "sublayer.",
+        [
+            "Double x. The sublayers should say nearly the same as before, as they read normed vectors.",
+            "The formula is x + sublayer(LayerNorm(x)): from the inside outwards, what comes first?",
+            "First norm, then attend, then add.",
+        ],
+    ),
+    Mistake(
+        NormsTheSumsToo,
+        "A sum is normed, too. Then x does not come through untouched, which is what pre-norm is about. (Where a stack "
+        "ends there is one more norm, but that is the stack's.) Look for a norm around a sum.",
+        [
+            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
+            "How many norms are there in x + sublayer(LayerNorm(x))?",
+            "A norm stands directly in front of each sublayer, and nowhere else.",
+        ],
+        also=[NormsTheOutput],
+    ),
+    Mistake(
+        OnlyQueriesNormed,
+        "Only some of queries, keys and values are made from the normed vectors. It is self-attention: all three come "
+        "from the same.",
+        [
+            "Which three things is the attention given?",
+            "In the formula, LayerNorm(x) is all that the sublayer reads.",
+            "Norm once, and hand over the result three times.",
+        ],
+        also=[ValuesNotNormed],
+    ),
+    Mistake(
+        NoNorms,
+        "A sublayer reads x as it is, without a norm in front.",
+        [
+            "How many norms does `__init__` make, and how many are used?",
+            "In a deep stack x grows; what the sublayers read should not.",
+            "`self.norm_1(x)` goes into the attention, `self.norm_2(x)` into the network.",
+        ],
+        also=[AttentionNotNormed, NetworkNotNormed],
+    ),
+    Mistake(
+        NoResidual,
+        "A residual is missing: what a sublayer says takes the place of its input, instead of being added to it.",
+        [
+            "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
+            "x + sublayer(LayerNorm(x)), twice: there are two additions.",
+            "`x +` belongs in front of what each of the two sublayers says.",
+        ],
+        also=[NoResidualAroundAttention, NoResidualAroundTheNetwork],
+    ),
+    Mistake(
+        AddsTheLayersInput,
+        "The network's result is added to what came into the whole layer. With that, all that attention found reaches "
+        "the output through the network alone. Look at what the second sum is made of.",
+        [
+            "With the network's weights at 0, what is left of the attention?",
+            "The first sum is the x of the second step.",
+            "Add the network's result to the first sum.",
+        ],
+    ),
+    Mistake(
+        NetworkReadsTheLayersInput,
+        "The network reads what came into the layer, not the first sum. (Layers in which both sublayers read the same "
+        "exist, and are called parallel.) Look at what the second norm is given.",
+        [
+            "In the second step, x has been replaced by the first sum.",
+            "The network should think about what attention found.",
+            "Norm the first sum, and give it to the network.",
+        ],
+    ),
+    *slips.shared(
+        norms=[OneNormForBoth, NormsSwapped],
+        weights=NormsWithoutTheirWeights,
+        mask=MaskIgnored,
+        once=[XOnlyOnce, XOnlyTwice],
+        order=NetworkFirst,
+        half=OnlyAttention,
+        in_place=AddsInPlace,
+        dropout=DropsInTraining,
+    ),
+]

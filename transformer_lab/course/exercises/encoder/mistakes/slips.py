@@ -1,0 +1,102 @@
+"""What is said about slips that can be made in both kinds of layer, so that each is described once."""
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from transformer_lab.course.exercise import Mistake
+
+Code = Callable[..., Any]
+
+
+def shared(
+    norms: Sequence[Code],
+    weights: Code,
+    mask: Code,
+    once: Sequence[Code],
+    order: Code,
+    half: Code,
+    in_place: Code,
+    dropout: Code,
+) -> list[Mistake]:
+    """Describe them, in the code of one kind of layer."""
+    return [
+        Mistake(
+            norms[0],
+            "One norm stands where the other belongs. When training begins they are alike, and nobody notices; later "
+            "each has weights of its own.",
+            [
+                "Is there a norm whose `.weight.grad` is None after going backward, or one in the wrong place?",
+                "The one called 1 belongs to the attention, the one called 2 to the network.",
+                "`self.norm_1` with the attention, `self.norm_2` with the network.",
+            ],
+            norms[1:],
+        ),
+        Mistake(
+            weights,
+            "The norms are used without their weights and biases: they bring vectors to mean 0 and variance 1 and "
+            "leave it at that.",
+            [
+                "Which parameters get no gradient?",
+                "`__init__` makes two norms with parameters of their own. A module is called like a function.",
+                "`self.norm_1(…)`.",
+            ],
+        ),
+        Mistake(
+            mask,
+            "The mask has no effect: positions look at what they should not see. Look at what the attention is given.",
+            [
+                "Change a token that the mask hides. Does anything change?",
+                "`forward` of the attention takes four arguments.",
+                "`self.self_attention(…, …, …, mask)`.",
+            ],
+        ),
+        Mistake(
+            once[0],
+            "The attention is given too little: it takes queries, keys and values, and here all three come from the "
+            "same vectors.",
+            [
+                "How was multi-head attention called in lesson 03?",
+                "Self-attention: query, key and value are the same.",
+                "The same vectors three times, then the mask.",
+            ],
+            once[1:],
+        ),
+        Mistake(
+            order,
+            "The network comes before the attention. Look at the order of the two steps.",
+            [
+                "What happens first in a layer: looking around, or thinking about what was seen?",
+                "First the attention, then the network.",
+                "Swap the two steps; `norm_1` goes with the attention.",
+            ],
+        ),
+        Mistake(
+            half,
+            "The layer ends after the attention. A step is missing.",
+            [
+                "Which of the four modules is never called?",
+                "A layer has two sublayers.",
+                "Do the same once more, with the network instead of the attention.",
+            ],
+        ),
+        Mistake(
+            in_place,
+            "The result is right, but the x that came in has been changed: `+=` writes into the tensor itself, and "
+            "whoever called may still need it.",
+            [
+                "Which line writes into x?",
+                "`x += y` changes the tensor that both the layer and its caller hold; a plain sum makes a new one.",
+                "`x = x + y`.",
+            ],
+        ),
+        Mistake(
+            dropout,
+            "While training, some of what the sublayers say is dropped at random. The paper does so; in these "
+            "exercises there is no dropout.",
+            [
+                "What differs between `train()` and `eval()`?",
+                "Nothing in the formula is random.",
+                "Leave the dropout out.",
+            ],
+        ),
+    ]
