@@ -53,6 +53,20 @@ def test_the_first_thing_that_differs_is_named(attempt, says):
     assert said(attempt) == says
 
 
+@pytest.mark.parametrize(
+    ("attempt", "says"),
+    [
+        (lambda x, times: [{"all": [x]}], "value 1 of 1: expected a dict with the keys all and times; got all."),
+        (lambda x, times: [{"all": [x], "times": 3}], "value 1 of 1: times: the numbers differ."),
+        (lambda x, times: [{"all": [x, x], "times": 2}], "value 1 of 1: all: expected a list of 1, got a list of 2."),
+        (lambda x, times: [x], "value 1 of 1: expected a dict, got a tensor of shape (1, 2)."),
+    ],
+)
+def test_of_dicts_the_entry_that_differs_is_named(attempt, says):
+    told = said(attempt, right=lambda x, times: [{"all": [x], "times": times}])
+    assert told.splitlines()[0] == f"Here: {says}"
+
+
 def test_few_numbers_are_shown_beside_the_inputs():
     assert said(lambda x, times: x) == (
         "Here: the numbers differ.\n"

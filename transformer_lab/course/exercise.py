@@ -6,8 +6,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from torch import Tensor
-
 from transformer_lab.course.call import Case
 from transformer_lab.course.panel import Panel
 
@@ -54,8 +52,8 @@ class Exercise:
         points: What it is worth when graded.
         verified: What a pass has shown, and what to look at next.
         stretch: Whether it goes beyond the core of its lesson.
-        normalise: From an output tensor and its case to the form in which outputs are compared, where several are
-            right. It meets every kind of tensor, and must let pass what it does not understand.
+        normalise: From an output and its case to the form in which outputs are compared, where several are right. It
+            meets every kind of plain data, and must let pass what it does not understand.
     """
 
     reference: Callable[..., Any]
@@ -65,7 +63,7 @@ class Exercise:
     points: int
     verified: str
     stretch: bool = False
-    normalise: Callable[[Tensor, Case], Tensor] = lambda output, case: output
+    normalise: Callable[[Any, Case], Any] = lambda output, case: output
 
     @property
     def name(self) -> str:

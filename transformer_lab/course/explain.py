@@ -1,6 +1,6 @@
 """Put into words how an attempt's observations differ from what was expected."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any
 
 import torch
@@ -99,6 +99,11 @@ def _output(
         place = next(i for i, pair in enumerate(zip(seen, right, strict=True)) if distance(*pair) > 1)
         told = _output(exercise, case, seen[place], right[place], distance, place)
         return f"value {place + 1} of {len(right)}: {told}"
+    if isinstance(seen, Mapping) and isinstance(right, Mapping) and "not_plain" not in seen:
+        if seen.keys() != right.keys():
+            return f"expected a dict with the keys {_listed(right)}; got {_listed(seen)}."
+        key = next(key for key in right if distance(seen[key], right[key]) > 1)
+        return f"{key}: {_output(exercise, case, seen[key], right[key], distance)}"
     if isinstance(seen, Tensor) and not seen.dim() and not isinstance(right, Tensor):
         seen = seen.item()
     if isinstance(seen, Tensor) and isinstance(right, Tensor):
@@ -119,6 +124,10 @@ def _output(
         rows = [*inputs.items(), *rows]
     width = max(len(name) for name, _ in rows)
     return "the numbers differ.\n" + "\n".join(f"    {name:{width}}  {write(value)}" for name, value in rows)
+
+
+def _listed(keys: Iterable[str]) -> str:
+    return " and ".join(keys) or "none"
 
 
 def _largest_difference(seen: Tensor, right: Tensor, names: list[str], known: Mapping[str, int]) -> str:
