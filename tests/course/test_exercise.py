@@ -4,7 +4,6 @@ import typing
 
 import pytest
 
-from tests.course.samples import GREEDY_DECODE
 from tests.course.samples.said import LADDER
 from transformer_lab.course.exercise import Mistake, Status, Verdict
 from transformer_lab.course.exercises import every_exercise
@@ -30,10 +29,11 @@ def test_the_solution_is_the_source_of_the_reference():
 def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():
     import torch
 
-    case = GREEDY_DECODE.cases(0)[1]
+    decode = every_exercise()["greedy_decode"]
+    case = decode.cases(0)[1]
     short, eos = torch.ones(1, 2).long(), case.inputs["eos_id"]
     assert FEED_FORWARD.normalise(short, case) is short
-    assert GREEDY_DECODE.normalise(short, case).tolist() == [[1, 1, eos, eos]]
+    assert decode.normalise(short, case).tolist() == [[1, 1, eos, eos]]
 
 
 @pytest.mark.parametrize("status", typing.get_args(Status))

@@ -13,6 +13,7 @@ from tests.course.samples import SAMPLES
 from tests.course.samples.said import mistake
 from transformer_lab.course.call import Case, call
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.judge import agree, behaviour, distance, judge
 
 
@@ -120,7 +121,7 @@ def test_a_warning_is_one_line_where_something_is_wrong_and_none_where_it_is_rig
 
 
 def test_outputs_are_brought_into_the_form_the_exercise_wants():
-    decode = SAMPLES["greedy_decode"]
+    decode = every_exercise()["greedy_decode"]
 
     def padded_always(model, source, bos_id, eos_id, max_length):
         short = decode.reference(model, source, bos_id, eos_id, max_length)

@@ -35,10 +35,28 @@ def test_a_next_token_table_looks_at_the_last_token_only():
     assert model(TOKENS).tolist() == [[[1, 2], [3, 4]], [[3, 4], [3, 4]]]
 
 
-def test_a_translator_is_pushed_by_its_source():
-    tables = {"transition": torch.tensor([[1.0, 2], [3, 4]]), "reading": torch.tensor([[10.0, 0], [0, 100]])}
-    model = build(describe("table_translator", **tables))
+def test_a_translator_is_pushed_by_its_source_and_by_the_place():
+    model = build(
+        describe(
+            "table_translator",
+            transition=torch.tensor([[1.0, 2], [3, 4]]),
+            reading=torch.tensor([[10.0, 0], [0, 100]]),
+            places=torch.tensor([[0.0, 0], [0.5, 0]]),
+        )
+    )
     assert model(TOKENS, TOKENS[:, :1]).tolist() == [[[11, 102]], [[3, 204]]]
+    assert model(TOKENS[:1, :1], torch.tensor([[0, 0]])).tolist() == [[[11, 2], [11.5, 2]]]
+    with pytest.raises(ValueError, match="reads at most 2 target tokens; got 3"):
+        model(TOKENS, torch.zeros(2, 3).long())
+
+
+def test_tied_parameters_are_of_every_kind_and_share_one():
+    shapes = {"embedding": (3, 2), "weight": (5, 2), "bias": (5,), "norm_weight": (2,), "norm_bias": (2,)}
+    shapes |= {"places": (4, 2), "filters": (2, 2, 2), "table": (3, 2), "gate": (2,), "scale": (), "positions": (4, 2)}
+    model = build(describe("tied_parameters", **{name: torch.ones(shape) for name, shape in shapes.items()}))
+    assert model.source_embedding.weight is model.target_embedding.weight is model.output.weight
+    assert sorted(p.dim() for p in model.parameters()) == [0, 1, 1, 1, 1, 2, 2, 2, 2, 3]
+    assert [name for name, _ in model.named_buffers()] == ["positions"]
 
 
 def test_a_model_that_writes_into_its_tables_spoils_no_other():
@@ -62,4 +80,4 @@ def test_other_data_is_no_description(value):
 def test_an_unknown_model_is_named():
     with pytest.raises(ValueError, match="no stand-in is called 'gpt'"):
         describe("gpt")
-    assert list(STAND_INS) == ["token_mixer", "next_token_table", "table_translator"]
+    assert list(STAND_INS) == ["token_mixer", "next_token_table", "table_translator", "tied_parameters"]

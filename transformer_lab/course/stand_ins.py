@@ -72,20 +72,59 @@ class NextTokenTable(_Tables):
 
 
 class TableTranslator(_Tables):
-    """A translator: ``logits[t] = transition[target_t] + Σ_s reading[source_s]``."""
+    """A translator: ``logits[t] = transition[target_t] + places[t] + Σ_s reading[source_s]``."""
 
     transition: Tensor
     reading: Tensor
+    places: Tensor
 
     def forward(
         self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
     ) -> Float[Tensor, "batch n_target vocab_size"]:
-        """Look the logits up, pushed by what the source holds."""
-        return self.transition[target] + self.reading[source].sum(dim=1, keepdim=True)
+        """Look the logits up, pushed by where a token stands and by what the source holds.
+
+        Raises:
+            ValueError: The target is longer than there are places.
+        """
+        n = target.shape[1]
+        if n > len(self.places):
+            raise ValueError(f"this model reads at most {len(self.places)} target tokens; got {n}")
+        return self.transition[target] + self.places[:n] + self.reading[source].sum(dim=1, keepdim=True)
+
+
+class TiedParameters(nn.Module):
+    """Parameters of many kinds, and nothing to run: two embeddings and an output layer share one of them."""
+
+    def __init__(
+        self,
+        embedding: Float[Tensor, "vocab_size d"],
+        weight: Float[Tensor, "d_out d"],
+        bias: Float[Tensor, " d_out"],
+        norm_weight: Float[Tensor, " d"],
+        norm_bias: Float[Tensor, " d"],
+        places: Float[Tensor, "n_places d"],
+        filters: Float[Tensor, "n d d"],
+        table: Float[Tensor, "n_rows d"],
+        gate: Float[Tensor, " d"],
+        scale: Float[Tensor, ""],
+        positions: Float[Tensor, "length d"],
+    ) -> None:
+        super().__init__()
+        self.source_embedding, self.target_embedding, self.place_embedding = (nn.Embedding(1, 1) for _ in range(3))
+        self.linear, self.norm, self.output = nn.Linear(1, 1), nn.LayerNorm(1), nn.Linear(1, 1, bias=False)
+        self.source_embedding.weight = nn.Parameter(embedding)
+        self.target_embedding.weight = self.output.weight = self.source_embedding.weight
+        self.place_embedding.weight = nn.Parameter(places)
+        self.linear.weight, self.linear.bias = nn.Parameter(weight), nn.Parameter(bias)
+        self.norm.weight, self.norm.bias = nn.Parameter(norm_weight), nn.Parameter(norm_bias)
+        self.filters, self.table = nn.Parameter(filters), nn.Parameter(table)
+        self.gate, self.scale = nn.Parameter(gate), nn.Parameter(scale)
+        self.register_buffer("positions", positions)
 
 
 STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "token_mixer": TokenMixer,
     "next_token_table": NextTokenTable,
     "table_translator": TableTranslator,
+    "tied_parameters": TiedParameters,
 }

@@ -51,6 +51,10 @@ SIGNATURES = {
     "EncoderLayer": "(d_model, n_heads, d_ff)",
     "PreNormEncoderLayer": "(d_model, n_heads, d_ff)",
     "Encoder": "(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)",
+    "noam_rate": "(step, d_model, warmup)",
+    "smoothed_cross_entropy": "(logits, targets, pad_id, smoothing)",
+    "parameter_groups": "(model, weight_decay)",
+    "greedy_decode": "(model, source, bos_id, eos_id, max_length)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.course.exercises import unusual_encoders
+from tests.course.exercises import unusual_encoders, unusual_training
 from tests.course.samples import SAMPLES
 from transformer_lab import multi_head
 from transformer_lab.course import notebook
@@ -321,16 +321,6 @@ def masked_in_log_space(queries, keys, values, mask):
     return ((scores - scores.logsumexp(-1, keepdim=True)).exp() * mask) @ values
 
 
-def decodes_sentence_by_sentence(model, source, bos_id, eos_id, max_length):
-    decoded = []
-    for sentence in source:
-        target = [bos_id]
-        while (len(target) <= max_length and target[-1] != eos_id) or len(target) == 1:
-            target.append(int(model(sentence[None], torch.tensor([target]))[0, -1].argmax()))
-        decoded.append(target[1:] + [eos_id] * (max_length + 1 - len(target)))
-    return torch.tensor(decoded)
-
-
 def samples_by_noise(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
     """The largest of logits with Gumbel noise is a sample of their softmax."""
     order = (logits / temperature).argsort(-1, descending=True)
@@ -559,7 +549,7 @@ UNUSUAL = {
             torch.ones(length, length).tril() - torch.ones(length, length).tril(-window) == 1
         ),
     },
-    "greedy_decode": {"sentence by sentence": decodes_sentence_by_sentence},
+    **unusual_training.UNUSUAL,
     "sample_next": {"Gumbel noise": samples_by_noise},
     **unusual_encoders.UNUSUAL,
 }

@@ -1,0 +1,1 @@
+"""What goes wrong in the exercises of lesson 08."""

@@ -1,0 +1,187 @@
+"""What goes wrong when the losses of tokens are put together."""
+
+import torch
+from torch.nn import functional as F
+
+from transformer_lab.course.exercise import Mistake
+
+
+def losses(logits, targets, smoothing):
+    """The loss of every token, padding included."""
+    tokens = logits.flatten(0, 1), targets.flatten()
+    return F.cross_entropy(*tokens, label_smoothing=smoothing, reduction="none").view(targets.shape)
+
+
+def counts_the_padding(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing).mean()
+
+
+def divides_by_all_positions(logits, targets, pad_id, smoothing):
+    return (losses(logits, targets, smoothing) * (targets != pad_id)).mean()
+
+
+def adds_up(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing)[targets != pad_id].sum()
+
+
+def divides_by_the_sentences(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing)[targets != pad_id].sum() / len(targets)
+
+
+def a_mean_for_each_sentence_first(logits, targets, pad_id, smoothing):
+    real = targets != pad_id
+    return ((losses(logits, targets, smoothing) * real).sum(dim=1) / real.sum(dim=1)).mean()
+
+
+def padding_only(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing)[targets == pad_id].mean()
+
+
+def padding_is_always_zero(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing)[targets != 0].mean()
+
+
+def padding_is_what_torch_ignores(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing)[targets != -100].mean()
+
+
+def a_loss_for_each_token(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing) * (targets != pad_id)
+
+
+def shifts_once_more(logits, targets, pad_id, smoothing):
+    return losses(logits[:, :-1], targets[:, 1:], smoothing)[targets[:, 1:] != pad_id].mean()
+
+
+def classes_on_the_wrong_axis(logits, targets, pad_id, smoothing):
+    return F.cross_entropy(logits, targets, ignore_index=pad_id, label_smoothing=smoothing)
+
+
+def reshaped_instead_of_transposed(logits, targets, pad_id, smoothing):
+    batch, n, vocab_size = logits.shape
+    return F.cross_entropy(
+        logits.reshape(batch, vocab_size, n), targets, ignore_index=pad_id, label_smoothing=smoothing
+    )
+
+
+def without_the_gradient(logits, targets, pad_id, smoothing):
+    return torch.tensor(losses(logits, targets, smoothing)[targets != pad_id].mean().item())
+
+
+MISTAKES = [
+    Mistake(
+        counts_the_padding,
+        "Padding is counted: the model is asked to write it, and the loss depends on how much of it a batch happens "
+        "to have.",
+        [
+            "Append a column of padding to the targets. Should the loss change?",
+            "Where `targets` is `pad_id`, nothing is asked of the model.",
+            "Take the mean of `losses[targets != pad_id]`, or give `ignore_index` to torch's function.",
+        ],
+        also=[padding_is_what_torch_ignores],
+    ),
+    Mistake(
+        divides_by_all_positions,
+        "The losses of padding are left out, but its places are still counted in the mean: the more padding, the "
+        "smaller the loss.",
+        [
+            "By which number is the sum divided: by all positions, or by the real tokens?",
+            "A zero counts in a mean, too.",
+            "Select before taking the mean: `losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
+        adds_up,
+        "This is the sum over the real tokens. Large batches get a large loss, and large gradients.",
+        [
+            "By which number should the sum be divided?",
+            "The mean over the real tokens is asked for.",
+            '`.mean()` instead of `.sum()`, or `reduction="mean"`.',
+        ],
+    ),
+    Mistake(
+        divides_by_the_sentences,
+        "The sum is divided by the number of sentences. Tokens are what the mean is taken over.",
+        [
+            "Does the loss depend on how long the sentences are, even if every token is guessed equally well?",
+            "How many real tokens are there?",
+            "`losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
+        a_mean_for_each_sentence_first,
+        "Each sentence is averaged first, and then the sentences: a token of a short sentence counts more than one of "
+        "a long sentence.",
+        [
+            "A sentence of 1 token and one of 9: how much does each of the ten tokens count?",
+            "All real tokens of the batch should count the same.",
+            "One mean over all of them: `losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
+        padding_only,
+        "Only the padding is counted. The mask is turned round.",
+        [
+            "For which tokens is `targets == pad_id` True?",
+            "The real tokens are all the others.",
+            "`targets != pad_id`.",
+        ],
+    ),
+    Mistake(
+        padding_is_always_zero,
+        "Token 0 is taken for padding. Which token it is, is an argument.",
+        [
+            "In one case the padding is token 2, and token 0 a real one.",
+            "With which number are the targets compared?",
+            "`targets != pad_id`.",
+        ],
+    ),
+    Mistake(
+        a_loss_for_each_token,
+        "There is a loss for each position. One number is asked for: their mean over the real tokens.",
+        [
+            "What shape is asked for?",
+            "The zeros of the padding must not count in the mean.",
+            "`losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
+        shifts_once_more,
+        "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t should "
+        "say. Shifted twice, the model learns to skip every other token.",
+        [
+            "The training loop gives `batch.target[:, 1:]` as targets. What would be left of it after a second shift?",
+            "Logits and targets have the same length, and belong together place by place.",
+            "No slices in here.",
+        ],
+    ),
+    Mistake(
+        classes_on_the_wrong_axis,
+        "torch's function takes the second axis for the vocabulary, and here that is the position. It crashes, or, "
+        "where the two happen to fit, compares the wrong numbers.",
+        [
+            "In which order does `nn.functional.cross_entropy` want the axes? Its help says (N, C) or (N, C, d1).",
+            "Either all tokens in one long list, or the vocabulary as the second axis.",
+            "`logits.flatten(0, 1)` and `targets.flatten()`, or `logits.transpose(1, 2)`.",
+        ],
+    ),
+    Mistake(
+        reshaped_instead_of_transposed,
+        "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between the "
+        "numbers elsewhere; the numbers of one token do not stay together.",
+        [
+            "Lesson 03 had the same trap: the right shape, the wrong numbers.",
+            "Axes are exchanged by `transpose`.",
+            "`logits.transpose(1, 2)`, or `logits.flatten(0, 1)` and `targets.flatten()`.",
+        ],
+    ),
+    Mistake(
+        without_the_gradient,
+        "The number is right, but it is cut off from the logits: no gradient gets back to the model.",
+        [
+            "What does `.backward()` need?",
+            "`.item()`, `.tolist()` and `.detach()` end the path that gradients take.",
+            "Return the tensor itself.",
+        ],
+    ),
+]

@@ -1,0 +1,339 @@
+"""What goes wrong when parameters are divided into groups."""
+
+import torch
+from torch import nn
+
+from transformer_lab.course.exercise import Mistake
+
+
+def groups(decaying, others, weight_decay):
+    return [{"params": list(decaying), "weight_decay": weight_decay}, {"params": list(others), "weight_decay": 0.0}]
+
+
+def by_dimension(parameters, weight_decay):
+    parameters = list(parameters)
+    return groups([p for p in parameters if p.dim() >= 2], [p for p in parameters if p.dim() < 2], weight_decay)
+
+
+def shared_ones_twice(model, weight_decay):
+    of_all_modules = [p for module in model.modules() for p in module.parameters(recurse=False)]
+    return by_dimension(of_all_modules, weight_decay)
+
+
+def shared_ones_twice_by_name(model, weight_decay):
+    return by_dimension([p for _, p in model.named_parameters(remove_duplicate=False)], weight_decay)
+
+
+def the_whole_state(model, weight_decay):
+    return by_dimension(model.state_dict().values(), weight_decay)
+
+
+def buffers_too(model, weight_decay):
+    return by_dimension([*model.parameters(), *model.buffers()], weight_decay)
+
+
+def everything_decays(model, weight_decay):
+    return [{"params": list(model.parameters()), "weight_decay": weight_decay}]
+
+
+def everything_decays_in_two_groups(model, weight_decay):
+    matrices, vectors = by_dimension(model.parameters(), weight_decay)
+    return [matrices, {**vectors, "weight_decay": weight_decay}]
+
+
+def nothing_decays(model, weight_decay):
+    matrices, vectors = by_dimension(model.parameters(), weight_decay)
+    return [{**matrices, "weight_decay": 0.0}, vectors]
+
+
+def vectors_decay(model, weight_decay):
+    matrices, vectors = (group["params"] for group in by_dimension(model.parameters(), weight_decay))
+    return groups(vectors, matrices, weight_decay)
+
+
+def embeddings_do_not_decay(model, weight_decay):
+    parameters = dict(model.named_parameters())
+    decaying = [name for name, p in parameters.items() if p.dim() >= 2 and "embedding" not in name]
+    return groups(
+        [parameters[n] for n in decaying], [p for n, p in parameters.items() if n not in decaying], weight_decay
+    )
+
+
+def weights_of_linear_layers_only(model, weight_decay):
+    decaying = [m.weight for m in model.modules() if isinstance(m, nn.Linear)]
+    chosen = {id(p) for p in decaying}
+    return groups(decaying, [p for p in model.parameters() if id(p) not in chosen], weight_decay)
+
+
+def norms_decay(model, weight_decay):
+    named = list(model.named_parameters())
+    return groups([p for n, p in named if "bias" not in n], [p for n, p in named if "bias" in n], weight_decay)
+
+
+def decides_by_names(model, weight_decay):
+    named = list(model.named_parameters())
+    without = {n for n, _ in named if "bias" in n or "norm" in n}
+    return groups([p for n, p in named if n not in without], [p for n, p in named if n in without], weight_decay)
+
+
+def weights_by_name(model, weight_decay):
+    named = list(model.named_parameters())
+    decaying = {n for n, _ in named if n.endswith("weight") and "norm" not in n}
+    return groups([p for n, p in named if n in decaying], [p for n, p in named if n not in decaying], weight_decay)
+
+
+def scalars_decay(model, weight_decay):
+    parameters = list(model.parameters())
+    return groups([p for p in parameters if p.dim() != 1], [p for p in parameters if p.dim() == 1], weight_decay)
+
+
+def two_axes_exactly(model, weight_decay):
+    parameters = list(model.parameters())
+    return groups([p for p in parameters if p.dim() == 2], [p for p in parameters if p.dim() != 2], weight_decay)
+
+
+def leaves_out_scalars(model, weight_decay):
+    parameters = list(model.parameters())
+    return groups([p for p in parameters if p.dim() >= 2], [p for p in parameters if p.dim() == 1], weight_decay)
+
+
+def leaves_out_all_that_has_neither_one_axis_nor_two(model, weight_decay):
+    parameters = list(model.parameters())
+    return groups([p for p in parameters if p.dim() == 2], [p for p in parameters if p.dim() == 1], weight_decay)
+
+
+def a_generator_used_up(model, weight_decay):
+    parameters = model.parameters()
+    return groups((p for p in parameters if p.dim() >= 2), (p for p in parameters if p.dim() < 2), weight_decay)
+
+
+def generators_for_lists(model, weight_decay):
+    return [
+        {"params": (p for p in model.parameters() if p.dim() >= 2), "weight_decay": weight_decay},
+        {"params": (p for p in model.parameters() if p.dim() < 2), "weight_decay": 0.0},
+    ]
+
+
+def filters_for_lists(model, weight_decay):
+    return [
+        {"params": filter(lambda p: p.dim() >= 2, model.parameters()), "weight_decay": weight_decay},
+        {"params": filter(lambda p: p.dim() < 2, model.parameters()), "weight_decay": 0.0},
+    ]
+
+
+def leaves_the_second_to_the_default(model, weight_decay):
+    matrices, vectors = by_dimension(model.parameters(), weight_decay)
+    return [matrices, {"params": vectors["params"]}]
+
+
+def leaves_both_to_the_default(model, weight_decay):
+    return [{"params": group["params"]} for group in by_dimension(model.parameters(), weight_decay)]
+
+
+def lists_without_dicts(model, weight_decay):
+    return [group["params"] for group in by_dimension(model.parameters(), weight_decay)]
+
+
+def lists_in_one_dict(model, weight_decay):
+    matrices, vectors = by_dimension(model.parameters(), weight_decay)
+    return {"decay": matrices["params"], "no_decay": vectors["params"]}
+
+
+def the_optimizer_itself(model, weight_decay):
+    return torch.optim.AdamW(by_dimension(model.parameters(), weight_decay))
+
+
+def names_only(model, weight_decay):
+    named = dict(model.named_parameters())
+    return groups(
+        [n for n, p in named.items() if p.dim() >= 2], [n for n, p in named.items() if p.dim() < 2], weight_decay
+    )
+
+
+MISTAKES = [
+    Mistake(
+        shared_ones_twice,
+        "A parameter that several modules share comes several times: it would be decayed and stepped as often. AdamW "
+        "refuses such a list, or warns of it.",
+        [
+            "How many tensors are in the groups, and how many does `model.parameters()` give?",
+            "The two embeddings and the output layer hold one and the same matrix.",
+            "`model.parameters()` knows what it has given already, and gives it once.",
+        ],
+        also=[shared_ones_twice_by_name],
+    ),
+    Mistake(
+        the_whole_state,
+        "Among these are tensors that are not trained, such as the table of positions. They belong to the *state* of "
+        "the model, but not to its parameters.",
+        [
+            "What does `register_buffer` do?",
+            "`state_dict()` holds all that is saved; and what is shared, it holds several times.",
+            "`model.parameters()` gives what is trained, each once.",
+        ],
+        also=[buffers_too],
+    ),
+    Mistake(
+        everything_decays,
+        "Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
+        [
+            "Which weight decay has the group of the vectors?",
+            "Tensors with fewer than two axes should be left alone.",
+            "A group of their own, with a weight decay of 0.0.",
+        ],
+        also=[everything_decays_in_two_groups],
+    ),
+    Mistake(
+        nothing_decays,
+        "Nothing decays: both groups have a weight decay of 0.",
+        [
+            "What is the argument `weight_decay` used for?",
+            "The matrices should have it.",
+            '`"weight_decay": weight_decay` in the group of the matrices.',
+        ],
+    ),
+    Mistake(
+        vectors_decay,
+        "The groups have changed places: biases and norms decay, and matrices do not.",
+        [
+            "Which weight decay has the group that holds the embedding?",
+            "Tensors of two and more axes decay.",
+            "`p.dim() >= 2` belongs to the group with `weight_decay`.",
+        ],
+    ),
+    Mistake(
+        embeddings_do_not_decay,
+        "The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
+        [
+            "Which group holds the tensor of shape (vocab_size, d)?",
+            "It is not its name that counts, but its number of axes.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        weights_of_linear_layers_only,
+        "Only the weights of `nn.Linear` decay. Other modules have matrices as well, and some parameters belong to no "
+        "layer.",
+        [
+            "Which group holds the filters, of shape (n, d, d)?",
+            "Ask the tensor, not the module it belongs to.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        norms_decay,
+        "What is called bias is left alone, and all else decays: the weights of the norms, too, which are vectors.",
+        [
+            "Which group holds the weights of the norm?",
+            "It is not the name that counts, but the number of axes.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        decides_by_names,
+        "What decays is decided by names. That works until a parameter is called otherwise, as `gate` in this model, "
+        "which is a vector.",
+        [
+            "Print the names and shapes of `model.named_parameters()`.",
+            "A vector is a vector whatever it is called.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        weights_by_name,
+        "What decays is decided by names. That works until a parameter is called otherwise, as `table` in this "
+        "model, which has two axes.",
+        [
+            "Print the names and shapes of `model.named_parameters()`.",
+            "It is not the name that counts, but the number of axes.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
+        scalars_decay,
+        "A parameter without axes, a single number, decays. Only those with two axes and more should.",
+        [
+            "What is `torch.tensor(3.0).dim()`?",
+            "Into which group does a tensor with 0 axes fall?",
+            "`>= 2` and `< 2` leave no gap and no overlap.",
+        ],
+    ),
+    Mistake(
+        two_axes_exactly,
+        "A parameter with three axes does not decay. Those with two *and more* should.",
+        [
+            "Into which group does a tensor with 3 axes fall?",
+            "Matrices in a row are still matrices.",
+            "`>= 2` and `< 2` leave no gap and no overlap.",
+        ],
+    ),
+    Mistake(
+        leaves_out_scalars,
+        "Some parameters are in neither group: they would never be trained. Which numbers of axes are left out?",
+        [
+            "How many tensors are in the groups, and how many does `model.parameters()` give?",
+            "A single number has 0 axes, filters may have 3.",
+            "`>= 2` and `< 2` leave no gap and no overlap.",
+        ],
+        also=[leaves_out_all_that_has_neither_one_axis_nor_two],
+    ),
+    Mistake(
+        a_generator_used_up,
+        "The second group is empty: `model.parameters()` is a generator, and can be gone through once. The first list "
+        "has used it up.",
+        [
+            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
+            "Either ask the model for its parameters twice, or keep them.",
+            "`list(model.parameters())`.",
+        ],
+    ),
+    Mistake(
+        generators_for_lists,
+        "`params` holds something that can be gone through only once. Whoever looks inside before AdamW does leaves it "
+        "nothing. Lists are asked for.",
+        [
+            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
+            "Round brackets make a generator, square ones a list.",
+            "`[p for p in …]`, or `list(…)`.",
+        ],
+        also=[filters_for_lists],
+    ),
+    Mistake(
+        leaves_the_second_to_the_default,
+        "A group says nothing of its weight decay. AdamW then takes its own, and that is not 0.",
+        [
+            "What is the default of `weight_decay` in `torch.optim.AdamW`?",
+            "Each of the groups needs both keys.",
+            '`"weight_decay": 0.0` in the second.',
+        ],
+        also=[leaves_both_to_the_default],
+    ),
+    Mistake(
+        lists_without_dicts,
+        "The tensors are divided, but nothing says how much each group decays. Two dicts are asked for.",
+        [
+            "Which two keys does a group for AdamW have?",
+            "A list of tensors is what goes under `params`.",
+            '`{"params": …, "weight_decay": …}` for each.',
+        ],
+        also=[lists_in_one_dict],
+    ),
+    Mistake(
+        the_optimizer_itself,
+        "This is an optimizer. What is asked for are the two groups, from which one can be made.",
+        [
+            "What does the annotation say behind the arrow?",
+            "`torch.optim.AdamW(groups)` comes later, in the training loop.",
+            "Return the list of two dicts.",
+        ],
+    ),
+    Mistake(
+        names_only,
+        "The groups hold names. AdamW wants the tensors themselves.",
+        [
+            "What does `model.named_parameters()` give?",
+            "Of each pair, the second is the tensor.",
+            "`[p for name, p in model.named_parameters() if …]`.",
+        ],
+    ),
+]
