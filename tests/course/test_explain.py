@@ -194,7 +194,11 @@ def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():
 
 def test_numbers_are_written_with_few_digits_and_without_minus_zero():
     assert write(torch.tensor([[1 / 3, -0.0], [12345.678, torch.nan]])) == "[[0.3333, 0], [1.235e+04, nan]]"
-    assert write((1, True, None, "a", [0.5])) == "[1, True, None, 'a', [0.5]]"
+    assert write([1, True, None, "a", [0.5]]) == "[1, True, None, 'a', [0.5]]"
+
+
+def test_tuples_such_as_shapes_are_written_as_python_does():
+    assert write(((), (3,), (3, -0.0))) == "((), (3,), (3, 0))"
 
 
 def test_texts_nobody_reads_to_the_end_are_cut_and_can_be_written():

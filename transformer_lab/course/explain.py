@@ -188,8 +188,10 @@ def write(value: Any) -> str:
     """Write plain data with few digits, on one line."""
     if isinstance(value, Tensor):
         return write(value.tolist())
-    if isinstance(value, list | tuple):
+    if isinstance(value, list):
         return f"[{', '.join(map(write, value))}]"
+    if isinstance(value, tuple):
+        return f"({', '.join(map(write, value))}{',' * (len(value) == 1)})"
     if isinstance(value, float):
         return f"{value + 0.0:.4g}"
     return repr(value)
