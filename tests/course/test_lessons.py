@@ -212,10 +212,12 @@ def test_jupyterlab_opens_on_the_working_copy(tmp_path, published, monkeypatch, 
     os.environ |= {"OMP_NUM_THREADS": "8", "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
 
     open_lab(["--no-browser", "--port", "8890"])
+    open_lab([])
 
-    [(arguments, environment)] = seen
-    as_root = ["--allow-root"] if user == 0 else []
-    assert arguments == [f"--ServerApp.root_dir={tmp_path / 'mine'}", *as_root, "--no-browser", "--port", "8890"]
+    (arguments, environment), (the_second_time, _) = seen
+    always = [f"--ServerApp.root_dir={tmp_path / 'mine'}", *(["--allow-root"] if user == 0 else [])]
+    assert arguments == [*always, "--LabApp.default_url=/lab/tree/primer.ipynb", "--no-browser", "--port", "8890"]
+    assert the_second_time == always
     assert (environment["OMP_NUM_THREADS"], environment["TRANSFORMER_LAB_CHECK_SHAPES"]) == ("1", "1")
     assert environment["TRANSFORMER_LAB_PARTS"] == str(tmp_path / "mine" / "parts")
     assert names(tmp_path / "mine") == [NAME]

@@ -11,21 +11,21 @@ from tests.notebooks.lesson import Lesson, shown
 from tests.notebooks.rules.running import nothing_went_wrong
 from transformer_lab.course.exercises import LESSONS
 
-every_lesson = pytest.mark.parametrize("name", lessons())
+every_lesson_with_exercises = pytest.mark.parametrize("name", LESSONS)
 
 
 @pytest.fixture(scope="module")
 def kept_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Solve everything, as a learner who has come to the end, and keep it."""
     folder = tmp_path_factory.mktemp("parts")
-    solved = all_solved(map(Lesson.stored, lessons()))
+    solved = all_solved(map(Lesson.stored, LESSONS))
     execute(solved, environment={"TRANSFORMER_LAB_STRICT": "1", "TRANSFORMER_LAB_PARTS": str(folder)})
     return folder
 
 
-@every_lesson
+@every_lesson_with_exercises
 def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(name: str, kept_parts: Path, tmp_path: Path) -> None:
-    lesson, earlier = Lesson.stored(name), [other for other in lessons() if other < name]
+    lesson, earlier = Lesson.stored(name), [other for other in LESSONS if other < name]
     for other in earlier:
         (tmp_path / f"{other}.py").write_text((kept_parts / f"{other}.py").read_text())
     answers = solutions(lesson)
@@ -41,7 +41,7 @@ def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(name: str, kept_
     assert list(nothing_went_wrong(solved)) == []
 
 
-@every_lesson
+@every_lesson_with_exercises
 def test_every_mistake_is_named_and_every_answer_passes_with_nothing_but_the_import_cell(name: str) -> None:
     book, expected = each_attempt_checked(Lesson.stored(name))
     verdicts = {cell.id: shown(cell) for cell in execute(book).cells}
@@ -61,7 +61,7 @@ def test_a_lesson_full_of_mistakes_runs_to_its_end(name: str) -> None:
     assert list(nothing_went_wrong(wrong)) == []
 
 
-@every_lesson
+@pytest.mark.parametrize("name", lessons())
 def test_a_processor_without_vector_instructions_gives_the_same_text(name: str) -> None:
     lesson = Lesson.stored(name)
     slow = execute(with_attempts(lesson, {}), environment={"ATEN_CPU_CAPABILITY": "default"})

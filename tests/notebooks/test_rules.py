@@ -88,6 +88,9 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
     contents.model_answers_point_at_sections_that_exist: [
         (text("<i>One lookup</i>", "<i>Two lookups</i>"), "'Two lookups'"),
     ],
+    contents.links_to_other_notebooks_lead_somewhere: [
+        (text("(primer.ipynb)", "(premier.ipynb)"), "a link to premier.ipynb, which is not there"),
+    ],
     contents.every_prediction_is_asked_for_and_answered: [
         (text("compare(prediction,", "print("), "was never compared"),
         (text("prediction = ...", "prediction = 8"), "tagged prediction hold"),

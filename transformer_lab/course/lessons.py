@@ -14,6 +14,8 @@ from transformer_lab.course.files import write_whole
 REPOSITORY = Path(__file__).parents[2]
 RECORD = ".editions.json"
 """Says which edition of each lesson was handed out last; without it a lesson may be offered once too often."""
+FIRST = "primer.ipynb"
+"""Opened when the learner comes for the first time: by its name it would stand last in the list."""
 
 
 def open_lab(arguments: Sequence[str]) -> None:
@@ -27,6 +29,7 @@ def open_lab(arguments: Sequence[str]) -> None:
         ValueError: A lesson is not a notebook.
     """
     folder = working_copy()
+    welcome = [] if folder.exists() else [f"--LabApp.default_url=/lab/tree/{FIRST}"]
     for line in hand_out(REPOSITORY / "notebooks", folder):
         print(line, flush=True)
     os.environ |= {  # the lessons' kernels inherit them
@@ -38,7 +41,7 @@ def open_lab(arguments: Sequence[str]) -> None:
 
     from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]  # slow, and needed only here
 
-    LabApp.launch_instance([f"--ServerApp.root_dir={folder}", *as_root, *arguments])
+    LabApp.launch_instance([f"--ServerApp.root_dir={folder}", *as_root, *welcome, *arguments])
 
 
 def working_copy() -> Path:

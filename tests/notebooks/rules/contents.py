@@ -4,6 +4,7 @@ import ast
 import re
 from collections.abc import Iterator
 
+from notebooks.build import FOLDER
 from tests.notebooks.lesson import Lesson, calls, shown, syntax
 
 ORDER = ["Before you start", "Bug hunt", "★ Transfer", "In short", "Interview questions", "What to read next"]
@@ -61,6 +62,13 @@ def model_answers_point_at_sections_that_exist(lesson: Lesson) -> Iterator[str]:
         for cited in re.findall(r"<i>(.+?)</i>", " ".join(answer.split())):
             if not any(heading.startswith(cited) for heading in lesson.headings):
                 yield f"an answer points at {cited!r}, and no heading begins like that"
+
+
+def links_to_other_notebooks_lead_somewhere(lesson: Lesson) -> Iterator[str]:
+    for cell in lesson.prose:
+        for name in re.findall(r"\]\(([^)#:]+)[)#]", cell.source):
+            if not (FOLDER / name).exists():
+                yield f"{cell.id} has a link to {name}, which is not there"
 
 
 def every_prediction_is_asked_for_and_answered(lesson: Lesson) -> Iterator[str]:
@@ -141,6 +149,7 @@ RULES = [
     the_first_code_imports_and_the_second_seeds,
     old_and_new_questions_are_asked,
     model_answers_point_at_sections_that_exist,
+    links_to_other_notebooks_lead_somewhere,
     every_prediction_is_asked_for_and_answered,
     it_has_experiments_a_bug_hunt_and_a_transfer_task,
     a_table_shows_the_shapes,

@@ -16,7 +16,7 @@ LESSONS = {
 }
 """From a lesson to the module that holds its exercises."""
 
-UNGRADED = ("interview_questions",)
+UNGRADED = ("primer", "interview_questions")
 """Notebooks that are handed out with the lessons, and have no exercises."""
 
 
