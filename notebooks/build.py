@@ -32,7 +32,7 @@ from transformer_lab.course.questions import collect
 
 FOLDER = Path(__file__).parent
 QUESTIONS = "interview_questions"
-SECONDS_PER_CELL = 120
+SECONDS_PER_CELL = 600
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},  # no version: it differs between machines

@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from notebooks.build import differences, execute, lessons
+from notebooks.build import execute
 from tests.notebooks.attempts import all_solved, each_attempt_checked, first_mistakes, solutions, with_attempts
 from tests.notebooks.lesson import Lesson, shown
 from tests.notebooks.rules.running import nothing_went_wrong
@@ -61,10 +61,3 @@ def test_a_lesson_full_of_mistakes_runs_to_its_end(name: str) -> None:
     for exercise in lesson.exercises.values():
         assert verdicts[f"check-{exercise.name}"].endswith(exercise.mistakes[0].says)
     assert list(nothing_went_wrong(wrong)) == []
-
-
-@pytest.mark.parametrize("name", lessons())
-def test_a_processor_without_vector_instructions_gives_the_same_text(name: str) -> None:
-    lesson = Lesson.stored(name)
-    slow = execute(with_attempts(lesson, {}), environment={"ATEN_CPU_CAPABILITY": "default"})
-    assert list(differences(slow, lesson.book)) == []

@@ -1,0 +1,15 @@
+"""Lessons show the same on every processor."""
+
+import copy
+
+import pytest
+
+from notebooks.build import differences, execute, lessons
+from tests.notebooks.lesson import Lesson
+
+
+@pytest.mark.parametrize("name", lessons())
+def test_a_processor_without_vector_instructions_gives_the_same_text(name: str) -> None:
+    lesson = Lesson.stored(name)
+    slow = execute(copy.deepcopy(lesson.book), environment={"ATEN_CPU_CAPABILITY": "default"})
+    assert list(differences(slow, lesson.book)) == []
