@@ -5,7 +5,7 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from notebooks.build import execute
+from notebooks.build import execute, lessons
 from tests.notebooks.attempts import all_solved, each_attempt_checked, first_mistakes, solutions, with_attempts
 from tests.notebooks.lesson import Lesson, shown
 from tests.notebooks.rules.running import nothing_went_wrong
