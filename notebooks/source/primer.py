@@ -271,9 +271,9 @@ print("shares:", [round(share, 2) for share in shares.tolist()], " sum:", round(
 # %% [markdown]
 # ## Words as vectors
 #
-# Numbers for characters were easy: any order will do. But 7 is not "more" than 3 when they stand for words. So a word
-# gets a *vector*, and a table holds them all, a row for each word: an **embedding**. To look words up is to index the
-# table with their ids.
+# An id says which word it is, and nothing else: word 7 is not *more* than word 3, nor like word 8. So each word gets a
+# *vector*, and a table holds them all, a row for each word: an **embedding**. To look words up is to index the table
+# with their ids.
 #
 # Where do the vectors come from? In models they are learned. There is also a way to *measure* them: a word is known
 # by the company it keeps. We count who stands near whom in a text that is on your machine already, the documentation
@@ -286,7 +286,7 @@ text = re.findall("[a-z]+", " ".join(docs).lower())
 vocabulary = [word for word, _ in Counter(text).most_common(1000)]
 number = {word: i for i, word in enumerate(vocabulary)}
 ids = torch.tensor([number[word] for word in text if word in number])
-print(f"{round(len(text), -4):,} words; the most common:", *vocabulary[:8])
+print(f"more than {len(text) // 10_000}0,000 words; the most common:", *vocabulary[:8])
 
 # %% [markdown]
 # Two words count as neighbours if they are at most three apart. We give the pair $(i, j)$ the number $1000\,i + j$,
@@ -347,7 +347,7 @@ print(f"any two words: {cosines.median():.2f}")
 # ## Gradients
 #
 # Training asks of every number in a model: if it were a little larger, how much would the result change? That is the
-# **gradient**. PyTorch finds it by itself: it notes each step of a calculation, and goes through them backward.
+# **gradient**. PyTorch's **autograd** finds it: it notes each step of a calculation, and goes through them backward.
 #
 # **Predict.** $y = x^2$, at $x = 3$. Per unit that $x$ grows, how much does $y$ grow?
 
@@ -471,6 +471,8 @@ languages = {language[:2] for language in LOCALES}
 print(f"{len(languages)} languages, {len(names)} names, {len(characters) - 1} characters, {kept_back.sum()} kept back")
 
 # %% [markdown]
+# (A bool tensor as an index, as in `names[kept_back]`, picks the rows where it is True.)
+#
 # How wrong is a guess? The usual loss is **cross-entropy**: softmax makes shares of the scores (also called
 # **logits**), and the loss is −log of the share that the *right* answer got. It is 0 if that share is 1, and grows
 # without end as it goes to 0.
@@ -514,7 +516,7 @@ for _ in range(300):
     optimizer.step()
     with torch.no_grad():
         is_right = model(names).argmax(dim=-1) == months  # the month with the largest score
-    right["names it learns from"].append(is_right[~kept_back].float().mean().item())
+    right["names it learns from"].append(is_right[~kept_back].float().mean().item())  # the share that is True
     right["names it never saw"].append(is_right[kept_back].float().mean().item())
 compare(prediction, measured=round(right["names it never saw"][-1], 1))
 ax = plots.lines(range(300), right, xlabel="step", ylabel="share of right answers")

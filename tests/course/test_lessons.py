@@ -197,6 +197,10 @@ def test_the_working_copy_is_where_the_environment_says(tmp_path, monkeypatch):
     assert working_copy() == lessons.REPOSITORY / "my-lessons"
 
 
+def test_what_is_opened_first_is_published():
+    assert (lessons.REPOSITORY / "notebooks" / lessons.FIRST).exists()
+
+
 @pytest.mark.parametrize("user", [0, 1000, None], ids=["root", "user", "Windows"])
 def test_jupyterlab_opens_on_the_working_copy(tmp_path, published, monkeypatch, user):
     from jupyterlab.labapp import LabApp
