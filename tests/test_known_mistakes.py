@@ -10,6 +10,7 @@ from torch import nn
 from tests import known_mistakes as wrong
 from tests import test_additive as additive
 from tests import test_attention_properties as properties
+from tests import test_decoder as decoders
 from tests import test_dot_product as dot_product
 from tests import test_encoder as encoders
 from tests import test_feed_forward as feed_forward
@@ -17,6 +18,7 @@ from tests import test_masks as masks
 from tests import test_multi_head as heads
 from tests import test_norms as norms
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.decoder import DECODER_LAYER
 from transformer_lab.course.exercises.encoder import (
     ENCODER_LAYER,
     FEED_FORWARD,
@@ -51,6 +53,7 @@ one_network = partial(feed_forward.test_it_is_two_linear_layers_with_an_activati
 layers = encoders.test_a_layer_is_what_loops_make_of_it
 post_norm = partial(layers, by_loops=encoders.post_norm_by_loops)
 pre_norm = partial(layers, by_loops=encoders.pre_norm_by_loops)
+across = partial(decoders.test_a_layer_is_what_loops_make_of_it, by_loops=decoders.post_norm_by_loops)
 without_a_trace = ("AddsInPlace", "DropsInTraining", "XOnlyOnce", "XOnlyTwice")
 
 MEANT = {
@@ -105,6 +108,7 @@ MEANT = {
     one_network: mistakes_in(
         FEED_FORWARD, but=("DropoutInEval", "DropoutInTraining", "UnusedLayer", "OtherNames", "LayersWithoutBias")
     ),
+    across: mistakes_in(DECODER_LAYER, but=("AMaskOfItsOwnIfNoneIsGiven", "WrittenIntoTheInput", "DropoutInside")),
     post_norm: mistakes_in(ENCODER_LAYER, but=without_a_trace),
     pre_norm: mistakes_in(PRE_NORM_ENCODER_LAYER, but=without_a_trace),
     masks.test_a_position_may_look_at_itself_and_at_what_came_before: mistakes_in(CAUSAL_MASK),

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.twins import in_our_words
-from transformer_lab import encoder, feed_forward, multi_head, norms
+from transformer_lab import decoder, encoder, feed_forward, multi_head, norms
 from transformer_lab.course.call import call
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.training.optimizer import make_optimizer
@@ -256,6 +256,55 @@ def sentence_vectors(x, tokens, pad_id):
     return torch.einsum("bn,bnd->bd", F.softmax(scores, dim=-1).nan_to_num(), x)
 
 
+class DecoderLayer(nn.Module):
+    """What ``nn.TransformerDecoderLayer`` computes, with parameters of our names."""
+
+    def __init__(self, d_model, n_heads, d_ff):
+        super().__init__()
+        self.self_attention, self.cross_attention = (MultiHeadAttention(d_model, n_heads) for _ in range(2))
+        self.feed_forward = FeedForward(d_model, d_ff)
+        self.norm_1, self.norm_2, self.norm_3 = (nn.LayerNorm(d_model) for _ in range(3))
+
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        n_heads, d_model, d_ff = self.self_attention.n_heads, x.shape[2], self.feed_forward.w_1.out_features
+        theirs = nn.TransformerDecoderLayer(d_model, n_heads, d_ff, dropout=0.0, batch_first=True)
+        with torch.no_grad():
+            for name, ours in in_our_words(theirs, lambda parameter: parameter.data).items():
+                ours.copy_(self.get_parameter(name))
+
+        def hidden(mask, n_key):  # there, True means hidden
+            return None if mask is None else ~mask.expand(len(x), n_heads, x.shape[1], n_key).flatten(0, 1)
+
+        return theirs(x, memory, hidden(mask, x.shape[1]), hidden(memory_mask, memory.shape[1]))
+
+
+class Decoder(nn.Module):
+    """Layer by layer, from the last one back to the embeddings."""
+
+    def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.layers = nn.ModuleList(DecoderLayer(d_model, n_heads, d_ff) for _ in range(n_layers))
+
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        def after(n_layers):
+            if n_layers:
+                return self.layers[n_layers - 1](after(n_layers - 1), memory, mask, memory_mask)
+            d_model = self.embedding.embedding_dim
+            rows = [d_model**0.5 * self.embedding(row) for row in tokens]
+            return torch.stack(rows) + sinusoidal_encoding(tokens.shape[1], d_model)
+
+        return after(len(self.layers))
+
+
+def prefix_mask(prefix_lengths, length):
+    table = torch.ones(len(prefix_lengths), 1, length, length, dtype=torch.bool)
+    for row, prefix_length in zip(table[:, 0], prefix_lengths.tolist(), strict=True):
+        for query in range(length):
+            row[query, max(query + 1, prefix_length) :] = False
+    return table
+
+
 def noam_rate(step, d_model, warmup):
     """A factor on its highest point, which is at the end of the warm-up."""
     peak = 1 / math.sqrt(d_model * warmup)
@@ -326,6 +375,10 @@ INDEPENDENT = {
     "PreNormEncoderLayer": PreNormEncoderLayer,
     "Encoder": Encoder,
     "sentence_vectors": sentence_vectors,
+    "shift_right": lambda tokens, bos_id: torch.tensor([[bos_id, *row][:-1] for row in tokens.tolist()]),
+    "DecoderLayer": DecoderLayer,
+    "Decoder": Decoder,
+    "prefix_mask": prefix_mask,
     "noam_rate": noam_rate,
     "smoothed_cross_entropy": smoothed_cross_entropy,
     "parameter_groups": parameter_groups,
@@ -357,6 +410,8 @@ def test_the_reference_agrees_with_an_independent_implementation(name):
         encoder.EncoderLayer,
         encoder.PreNormEncoderLayer,
         encoder.Encoder,
+        decoder.DecoderLayer,
+        decoder.Decoder,
     ],
 )
 def test_what_a_lesson_keeps_plain_is_what_the_library_does(library):

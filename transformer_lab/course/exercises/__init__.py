@@ -12,6 +12,7 @@ LESSONS = {
     "04_masks": "masks",
     "05_positions": "positions",
     "06_encoder": "encoder",
+    "07_decoder": "decoder",
     "08_training": "training",
 }
 """From a lesson to the module that holds its exercises."""

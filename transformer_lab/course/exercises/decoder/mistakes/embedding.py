@@ -1,0 +1,215 @@
+"""Mistakes in how a decoder begins: embeddings, their scale, and positions."""
+
+import math
+
+from torch.nn import functional as F
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.decoder.answers import Decoder
+
+
+class Begun(Decoder):
+    """A right version, to be begun wrongly."""
+
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        x = self.begin(tokens)
+        for layer in self.layers:
+            x = layer(x, memory, mask, memory_mask)
+        return x
+
+    def embed(self, tokens):
+        return self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
+
+    def place(self, tokens):
+        return self.positions[: tokens.shape[1]]
+
+    def begin(self, tokens):
+        return self.embed(tokens) + self.place(tokens)
+
+
+class NotScaled(Begun):
+    def embed(self, tokens):
+        return self.embedding(tokens)
+
+
+class ScaledByTheWidth(Begun):
+    def embed(self, tokens):
+        return self.embedding(tokens) * self.embedding.embedding_dim
+
+
+class DividedByTheRoot(Begun):
+    def embed(self, tokens):
+        return self.embedding(tokens) / math.sqrt(self.embedding.embedding_dim)
+
+
+class PositionsScaledToo(Begun):
+    def begin(self, tokens):
+        return (self.embedding(tokens) + self.place(tokens)) * math.sqrt(self.embedding.embedding_dim)
+
+
+class NoPositions(Begun):
+    def begin(self, tokens):
+        return self.embed(tokens)
+
+
+class PositionsOfTheBatch(Begun):
+    def place(self, tokens):
+        return self.positions[: tokens.shape[0]]
+
+
+class PositionsOfTheBatchForEverybody(Begun):
+    def place(self, tokens):
+        return self.positions[: tokens.shape[0], None]
+
+
+class AllPositions(Begun):
+    def place(self, tokens):
+        return self.positions
+
+
+class CountedFromOne(Begun):
+    def place(self, tokens):
+        return self.positions[1 : tokens.shape[1] + 1]
+
+
+class OnlyTheLastPosition(Begun):
+    def place(self, tokens):
+        return self.positions[tokens.shape[1]]
+
+
+class OnlyTheLastPositionCountedFromZero(Begun):
+    def place(self, tokens):
+        return self.positions[tokens.shape[1] - 1]
+
+
+class PositionsOfTheTokens(Begun):
+    def place(self, tokens):
+        return self.positions[tokens]
+
+
+class TokensNotEmbedded(Begun):
+    def begin(self, tokens):
+        return tokens + self.place(tokens)
+
+
+class ShiftedInside(Begun):
+    def begin(self, tokens):
+        return super().begin(F.pad(tokens, (1, -1)))
+
+
+class ShiftedInsideToTheLeft(Begun):
+    def begin(self, tokens):
+        return super().begin(F.pad(tokens, (-1, 1)))
+
+
+MISTAKES = [
+    Mistake(
+        NotScaled,
+        "The embeddings are not multiplied by √d_model: beside positions of size 1, they are too quiet. Look at the "
+        "first line.",
+        [
+            "What does the encoder of lesson 06 do with its embeddings?",
+            "The width of the embeddings is `self.embedding.embedding_dim`.",
+            "`self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)`.",
+        ],
+    ),
+    Mistake(
+        ScaledByTheWidth,
+        "The embeddings are scaled, but not by the root of d_model. Look at the factor.",
+        [
+            "What does the encoder of lesson 06 do with its embeddings?",
+            "They are drawn with a variance of 1/d_model. Which factor gives them a variance of 1?",
+            "Multiply them by `math.sqrt(self.embedding.embedding_dim)`.",
+        ],
+        also=[DividedByTheRoot],
+    ),
+    Mistake(
+        PositionsScaledToo,
+        "The positions are multiplied by √d_model, too, so that they are as much too loud as before. Only the "
+        "embeddings are scaled. Look at the brackets.",
+        [
+            "What is inside the brackets that are multiplied?",
+            "The sinusoids have their right size already.",
+            "Scale first, and then add the positions.",
+        ],
+    ),
+    Mistake(
+        NoPositions,
+        "No positions are added. Look at what `__init__` has prepared.",
+        [
+            "Where does `self.positions` occur in `forward`?",
+            "The table has max_length rows. How many are needed?",
+            "`+ self.positions[: tokens.shape[1]]`.",
+        ],
+    ),
+    Mistake(
+        PositionsOfTheBatch,
+        "The rows of the table are counted by the size of the batch, not by the number of tokens in a row. That "
+        "crashes, or gives positions to sentences. Look at which axis is measured.",
+        [
+            "`tokens` has the shape (batch, n). Which number is `tokens.shape[0]`?",
+            "Row t of the table belongs to the token at place t.",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+        also=[PositionsOfTheBatchForEverybody],
+    ),
+    Mistake(
+        AllPositions,
+        "The whole table of positions is added: max_length rows, to fewer tokens. Look at how many are needed.",
+        [
+            "Which shapes have the embeddings and the table?",
+            "The first n rows are for the first n tokens.",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+    ),
+    Mistake(
+        CountedFromOne,
+        "The positions are shifted by one: the first token is at place 0. Look at which rows are taken.",
+        [
+            "Which row of the table does the first token get?",
+            "A slice without a beginning begins at 0.",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+    ),
+    Mistake(
+        OnlyTheLastPosition,
+        "All tokens get the same row of the table, so that they cannot be told apart by their place. Look at how the "
+        "table is indexed.",
+        [
+            "What shape has `self.positions[n]`, and which `self.positions[:n]`?",
+            "Each token needs a row of its own.",
+            "`self.positions[: tokens.shape[1]]`, with a colon.",
+        ],
+        also=[OnlyTheLastPositionCountedFromZero],
+    ),
+    Mistake(
+        PositionsOfTheTokens,
+        "The table is indexed by the tokens themselves, so that equal tokens get equal positions wherever they stand. "
+        "Look at what goes into the brackets.",
+        [
+            "Which row does token 5 get at place 0, and which at place 3?",
+            "What counts is the place, not what stands there.",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+    ),
+    Mistake(
+        TokensNotEmbedded,
+        "The positions are added to the tokens' *numbers*. Look up their vectors first.",
+        [
+            "What does `__init__` prepare that is not used?",
+            "A token is a row number of the table in `self.embedding`.",
+            "`self.embedding(tokens)` gives (batch, n, d_model).",
+        ],
+    ),
+    Mistake(
+        ShiftedInside,
+        "The tokens are shifted inside the decoder. Whoever calls it has done that already, or, when the model writes, "
+        "must not do it at all. Look at what happens to the tokens.",
+        [
+            "What does the decoder read at its first place?",
+            "Shifting twice means that each position misses the token just before it.",
+            "Embed the tokens as they come.",
+        ],
+        also=[ShiftedInsideToTheLeft],
+    ),
+]

@@ -1,0 +1,215 @@
+"""Mistakes in what each layer is given of memory and masks."""
+
+import math
+
+import torch
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.decoder.answers import Decoder
+
+
+class Stacked(Decoder):
+    """A right version, to be stacked wrongly."""
+
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        x = self.begin(tokens)
+        for layer in self.layers:
+            x = self.step(layer, x, memory, mask, memory_mask)
+        return x
+
+    def begin(self, tokens):
+        return self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim) + self.positions[: tokens.shape[1]]
+
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory, mask, memory_mask)
+
+
+class MemoryFromLayerToLayer(Stacked):
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        x = self.begin(tokens)
+        for layer in self.layers:
+            x = memory = layer(x, memory, mask, memory_mask)
+        return x
+
+
+class MemoryInsteadOfX(Stacked):
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        x = self.begin(tokens)
+        for layer in self.layers:
+            memory = layer(x, memory, mask, memory_mask)
+        return memory
+
+
+class MemoryInsteadOfXUnmasked(Stacked):
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        x = self.begin(tokens)
+        for layer in self.layers:
+            x = memory = layer(x, memory)
+        return x
+
+
+class NoMasks(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory)
+
+
+class MemoryMaskForgotten(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory, mask)
+
+
+class MaskForgotten(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory, memory_mask=memory_mask)
+
+
+class MasksSwapped(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory, memory_mask, mask)
+
+
+class OneMaskForBoth(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory, mask, mask)
+
+
+class AMaskOfItsOwn(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory, torch.ones(x.shape[1], x.shape[1]).tril().bool(), memory_mask)
+
+
+class XAndMemorySwapped(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(memory, x, mask, memory_mask)
+
+
+class XAndMemorySwappedWithTheirMasks(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(memory, x, memory_mask, mask)
+
+
+class ReadsItself(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, x, mask, memory_mask)
+
+
+class ReadsItselfUnderItsMask(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, x, mask, mask)
+
+
+class NoMemory(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, mask)
+
+
+class NoMemoryButBothMasks(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, mask=mask, memory_mask=memory_mask)
+
+
+MISTAKES = [
+    Mistake(
+        MemoryFromLayerToLayer,
+        "The memory is replaced on the way: from the second layer on, the cross-attention reads what the decoder has "
+        "made itself. Every layer reads the same memory. Look at what is assigned in the loop.",
+        [
+            "What does the second layer get as its memory?",
+            "Nothing that the decoder does changes what the encoder has read.",
+            "Only `x` is assigned: `x = layer(x, memory, mask, memory_mask)`.",
+        ],
+        also=[MemoryInsteadOfX, MemoryInsteadOfXUnmasked],
+    ),
+    Mistake(
+        NoMasks,
+        "Without masks it is right; but neither mask is handed on to the layers. Look at what they are given.",
+        [
+            "Where do `mask` and `memory_mask` occur in `forward`?",
+            "A layer takes four arguments.",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+    ),
+    Mistake(
+        MemoryMaskForgotten,
+        "The layers are not given the mask of the memory: they read padding of the source. Look at what they are "
+        "given.",
+        [
+            "Where does `memory_mask` occur in `forward`?",
+            "A layer takes four arguments.",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+    ),
+    Mistake(
+        MaskForgotten,
+        "The layers are not given the mask of what was written: each position sees those that come later. Look at "
+        "what they are given.",
+        [
+            "Where does `mask` occur in `forward`?",
+            "A layer takes four arguments.",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+    ),
+    Mistake(
+        MasksSwapped,
+        "The two masks change places on their way to the layers. It crashes, unless source and target are equally "
+        "long. Look at the order of the arguments.",
+        [
+            "In which order does the layer take its masks?",
+            "First what is about the target, then what is about the source.",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+    ),
+    Mistake(
+        OneMaskForBoth,
+        "The mask of what was written is handed on twice, and also hides positions of the source. Look at the last "
+        "argument of the layers.",
+        [
+            "Which mask is about the source?",
+            "A layer takes four arguments, all different.",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+    ),
+    Mistake(
+        AMaskOfItsOwn,
+        "The decoder makes a causal mask of its own, instead of using the one that it is given. Without a mask, "
+        "everything may be looked at. Look at where the mask comes from.",
+        [
+            "What should happen if `mask` is None?",
+            "A mask that comes ready also knows of the padding.",
+            "Hand `mask` on as it is.",
+        ],
+    ),
+    Mistake(
+        XAndMemorySwapped,
+        "What was written and the memory have changed places: the result has as many positions as the source. Look at "
+        "the order of the arguments.",
+        [
+            "Which shape comes out, and which is asked for?",
+            "The first argument of a layer is what it changes, the second what it only reads.",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+        also=[XAndMemorySwappedWithTheirMasks],
+    ),
+    Mistake(
+        ReadsItself,
+        "The layers read what was written in place of the memory: whatever the source says, the output is the same. "
+        "Look at the second argument.",
+        [
+            "Where does `memory` occur in the loop?",
+            "Change the memory. Does the output change?",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+        also=[ReadsItselfUnderItsMask],
+    ),
+    Mistake(
+        NoMemory,
+        "The layers are not given the memory: they are left without one, or take the mask for it. Look at their "
+        "arguments.",
+        [
+            "What are the first two arguments of a layer?",
+            "The encoder's output comes right after x.",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+        also=[NoMemoryButBothMasks],
+    ),
+]
