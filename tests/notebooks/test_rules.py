@@ -135,6 +135,22 @@ def test_a_doctored_lesson_is_found_out(rule: Rule, doctor: Doctor, complaint: s
     assert any(complaint in told for told in new), new
 
 
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("# Primer · ", "# 00 · ", "# Primer · "),
+        ("Reading: ", "Takes ", "Reading: "),
+        ("## Self-check", "## Check", "0 headings begin with 'Self-check'"),
+        ("**Your turn.**", "Try.", "says neither **Predict.**"),
+        ("For instructors", "For you", "found 0"),
+    ],
+)
+def test_a_doctored_primer_is_found_out(old: str, new: str, complaint: str) -> None:
+    lesson = Lesson.stored("primer")
+    text(old, new)(lesson)
+    assert any(complaint in told for rule in contents.RULES for told in rule(lesson))
+
+
 def test_no_rule_is_left_untried() -> None:
     assert DOCTORED.keys() == set(RULES)
 
