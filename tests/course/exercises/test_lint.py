@@ -24,6 +24,7 @@ FAR, FAR_BY_CHANCE = 100, 2
 """So many tolerances lie between any two answers; of frequencies, whose tolerance is 5 standard deviations, fewer."""
 
 SIGNATURES = {
+    "context_vector": "(weights, states)",
     "similarity": "(query, keys)",
     "softmax": "(scores)",
     "soft_lookup": "(query, keys, values)",

@@ -13,7 +13,13 @@ from tests.twins import in_our_words
 from transformer_lab import decoder, encoder, feed_forward, multi_head, norms
 from transformer_lab.course.call import call
 from transformer_lab.course.exercises import every_exercise
+from transformer_lab.recurrent import AttentiveRecurrentTranslator
 from transformer_lab.training.optimizer import make_optimizer
+
+
+def luong_step(state, states, w_c):
+    context = F.scaled_dot_product_attention(state[:, None], states, states, scale=1.0)[:, 0]
+    return (F.linear(context, w_c[:, : state.shape[1]]) + F.linear(state, w_c[:, state.shape[1] :])).tanh()
 
 
 def similarity(query, keys):
@@ -342,6 +348,8 @@ def sequence_log_probability(logits, targets, pad_id):
 
 
 INDEPENDENT = {
+    "context_vector": lambda weights, states: torch.einsum("bn,bnd->bd", weights, states),
+    "luong_step": luong_step,
     "similarity": similarity,
     "softmax": lambda scores: F.softmax(scores.double(), dim=-1).float(),
     "soft_lookup": soft_lookup,
@@ -418,6 +426,14 @@ def test_what_a_lesson_keeps_plain_is_what_the_library_does(library):
     exercise = every_exercise()[library.__name__]
     for case in exercise.cases(0):
         assert_close(call(exercise.reference, case)["output"], call(library, case)["output"])
+
+
+def test_a_context_vector_is_the_librarys():
+    model = AttentiveRecurrentTranslator(source_vocab_size=11, target_vocab_size=11, d_model=5)
+    state, states, mask = torch.randn(3, 5), torch.randn(3, 7, 5), torch.arange(7) < torch.tensor([[7], [2], [5]])
+    _, weights = model.attention(state[:, None], states, states, mask[:, None])
+    mixed = every_exercise()["context_vector"].reference(weights[:, 0], states)
+    assert_close(mixed, model.context(state, states, mask))
 
 
 def test_the_variance_of_a_score_is_what_samples_show():

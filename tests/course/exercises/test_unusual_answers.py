@@ -10,7 +10,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.course.exercises import unusual_decoders, unusual_encoders, unusual_training
+from tests.course.exercises import unusual_contexts, unusual_decoders, unusual_encoders, unusual_training
 from tests.course.samples import SAMPLES
 from transformer_lab import multi_head
 from transformer_lab.course import notebook
@@ -553,6 +553,7 @@ UNUSUAL = {
     "sample_next": {"Gumbel noise": samples_by_noise},
     **unusual_encoders.UNUSUAL,
     **unusual_decoders.UNUSUAL,
+    **unusual_contexts.UNUSUAL,
 }
 
 SLOW = {

@@ -6,6 +6,7 @@ from importlib import import_module
 from transformer_lab.course.exercise import Exercise
 
 LESSONS = {
+    "00_bottleneck": "bottleneck",
     "01_lookup": "lookup",
     "02_scaling": "scaling",
     "03_heads": "heads",
