@@ -186,7 +186,7 @@ def test_nothing_else_is_ever_overwritten(tmp_path: Path):
         ({"seed": -1}, "seed=-1 should be"),
         ({"seconds": 0}, "seconds=0 should be"),
         ({"memory_mb": -5}, "memory_mb=-5 should be"),
-        ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 01_lookup, "),
+        ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
     ],
 )
 def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], says: str):
