@@ -8,7 +8,7 @@
 # read and write the training loop that all lessons share.
 #
 # Reading: 35 minutes. Optional: if you know PyTorch, try the [self-check](#Self-check) at the end. If nothing in it
-# surprises you, go on to [lesson 01](01_lookup.ipynb).
+# surprises you, go on to [lesson 00](00_bottleneck.ipynb).
 
 # %% [markdown]
 # Run every cell in order with **Shift+Enter**. Where a cell holds `...`, put what you expect in its place *before*
@@ -684,7 +684,7 @@ compare(eight, measured=x.grad)
 # %% [markdown]
 # ## What to read next
 #
-# - [Lesson 01](01_lookup.ipynb): attention, and your first exercises.
+# - [Lesson 00](00_bottleneck.ipynb): how texts were translated before attention, and your first exercise.
 # - PyTorch's own pages on [broadcasting](https://docs.pytorch.org/docs/stable/notes/broadcasting.html) and on
 #   [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html).
 # - Levy and Goldberg (2014), *Neural Word Embedding as Implicit Matrix Factorization* (NeurIPS 27): how learned word
