@@ -119,7 +119,8 @@ check(similarity)
 # %% [markdown]
 # Stuck? Put `hint(similarity)` into a new cell: it knows which mistake you made, and says a little more each time.
 # `solution(similarity)` shows an answer. Without one you can still go on: `parts.similarity` is your own function
-# once it has passed (and neither is very slow nor cuts the gradient), and the library's until then.
+# once it has passed (and neither is very slow nor cuts the gradient), and the library's until then. What passed is kept
+# for the lessons to come, in the folder `parts` beside this notebook.
 
 # %%
 scores = parts.similarity(fruit, keys)

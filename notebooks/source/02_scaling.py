@@ -124,7 +124,7 @@ divisors = {"1": lambda d: 1, "√d_k": lambda d: d**0.5, "d_k": lambda d: d}
 top = {f"scores / {name}": [] for name in divisors}
 entropy = {f"scores / {name}": [] for name in divisors}
 for d in widths:
-    scores = torch.randn(300, 1, d) @ torch.randn(300, 64, d).mT  # 300 queries, 64 keys each
+    scores = torch.randn(300, 1, d) @ torch.randn(300, 64, d).mT  # 300 · 64 scores; .mT swaps the last two axes
     for name, divisor in divisors.items():
         weights = parts.softmax(scores / divisor(d))
         top[f"scores / {name}"].append(weights.amax(dim=-1).mean().item())

@@ -378,7 +378,7 @@ print("weight on the nearest 10 keys:", [round(w, 2) for w in weights[:, -10:].s
 # %%
 def train(model: torch.nn.Module, answers, steps: int = 300) -> Tensor:
     """Train on random texts of 16 tokens; give the accuracy at each place of texts as long as the model takes."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)  # Adam, with weights that decay a little
     for _ in range(steps):
         tokens = torch.randint(16, (32, 16))
         loss = F.cross_entropy(model(tokens).flatten(0, 1), answers(tokens).flatten())
