@@ -338,10 +338,10 @@ for n in (11, 1000):
 # %% [markdown]
 # ## Who sets the weights?
 #
-# The decoder itself, by asking. At step $t$, before it has read or written anything new, its state is $s_{t-1}$: it
-# holds what was written so far, so it can know what comes next. A small network looks at it together with each of the
-# encoder's states, and gives a **score**, a single number: how well do the two go together? Softmax turns scores into
-# weights:
+# The decoder itself, by asking. Before step $t$ its state is $s_{t-1}$. The last character was read off this state, so
+# it can know how far the writing has come, and what is needed next. A small network looks at it together with each of
+# the encoder's states, and gives a **score**, a single number: how well do the two go together? Softmax turns scores
+# into weights:
 #
 # $$a_t = \operatorname{softmax}[\operatorname{score}(s_{t-1}, h_1), \dots, \operatorname{score}(s_{t-1}, h_n)]$$
 #

@@ -60,6 +60,10 @@ def not_transposed(state, states, w_c):
     return torch.tanh(torch.cat([_context(state, states), state], dim=-1) @ w_c)
 
 
+def w_c_on_the_left(state, states, w_c):
+    return torch.tanh(w_c @ torch.cat([_context(state, states), state], dim=-1))
+
+
 def every_state_counts_the_same(state, states, w_c):
     return torch.tanh(torch.cat([states.mean(dim=1), state], dim=-1) @ w_c.T)
 
@@ -187,9 +191,10 @@ MISTAKES = [
         "square, gives other numbers. Look at the shapes on both sides of the `@`.",
         [
             "(batch, 2 d) @ (d_out, 2 d): which two numbers would have to be equal?",
-            "Each row of `w_c` makes one output.",
-            "`w_c.T`.",
+            "Each row of `w_c` makes one output, of the vector of one text.",
+            "The vectors on the left, `w_c.T` on the right.",
         ],
+        also=[w_c_on_the_left],
     ),
     Mistake(
         every_state_counts_the_same,

@@ -65,6 +65,28 @@ def states_on_the_left_transposed(weights, states):
     return states @ weights.T
 
 
+def texts_taken_for_states(weights, states):
+    return sum(w * h for w, h in zip(weights, states, strict=True))
+
+
+def texts_taken_for_states_in_a_table(weights, states):
+    return sum(weights * states)
+
+
+def as_many_states_as_texts(weights, states):
+    context = torch.zeros(states.shape[0], states.shape[2])
+    for i in range(min(len(weights), states.shape[1])):
+        context = context + weights[:, i, None] * states[:, i]
+    return context
+
+
+def as_many_states_as_texts_or_a_crash(weights, states):
+    context = torch.zeros(states.shape[0], states.shape[2])
+    for i in range(len(weights)):
+        context = context + weights[:, i, None] * states[:, i]
+    return context
+
+
 def reshapes_the_states(weights, states):
     batch, n, d = states.shape
     return (states.reshape(batch, d, n) @ weights[:, :, None]).squeeze(-1)
@@ -145,6 +167,28 @@ MISTAKES = [
             "`weights[:, None, :] @ states` is (batch, 1, n) times (batch, n, d).",
         ],
         also=[states_on_the_left_of_a_column, states_on_the_left_transposed],
+    ),
+    Mistake(
+        texts_taken_for_states,
+        "The loop goes through the *texts*: they come first, so what it takes for one state is all the states of a "
+        "text. That crashes, or, where the numbers happen to fit, adds the texts to each other.",
+        [
+            "What shape has one `h` of `for h in states`?",
+            "The states of a text lie along axis 1.",
+            "`weights[:, :, None] * states` needs no loop; or go through `range(n)`, with `states[:, i]`.",
+        ],
+        also=[texts_taken_for_states_in_a_table],
+    ),
+    Mistake(
+        as_many_states_as_texts,
+        "The loop runs as often as there are *texts*, so some of the states are left out (or it runs past the end of "
+        "them). It should run once for each state. Look at what it counts.",
+        [
+            "weights have the shape (batch, n). Which of the two is `len(weights)`?",
+            "In the first case there is one text, and there are two states.",
+            "`states.shape[1]` is the number of states.",
+        ],
+        also=[as_many_states_as_texts_or_a_crash],
     ),
     Mistake(
         reshapes_the_states,
