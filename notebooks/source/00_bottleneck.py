@@ -12,7 +12,7 @@
 # %% [markdown]
 # ## Before you start
 #
-# Three questions from the primer. Answer each one aloud, then open it.
+# Three questions from the [primer](primer.ipynb). Answer each one aloud, then open it.
 #
 # <details><summary>An embedding has 12 vectors of width 8. What comes out for the numbers 3, 3 and 0?</summary>
 #

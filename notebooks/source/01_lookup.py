@@ -12,7 +12,8 @@
 # %% [markdown]
 # ## Before you start
 #
-# Three questions from the [primer](primer.ipynb) and lesson 00. Answer each one aloud, then open it.
+# Three questions from the [primer](primer.ipynb) and [lesson 00](00_bottleneck.ipynb). Answer each one aloud, then open
+# it.
 #
 # <details><summary>A has shape (3, 4), B has shape (4, 5). What is entry (0, 2) of <code>A @ B</code>?</summary>
 #
