@@ -14,7 +14,7 @@ MODEL = "its folder, or the name of a published one, such as Helsinki-NLP/opus-m
 DATES = "dates"
 """The corpus that is no file."""
 
-CORPUS = """dates: the task that needs no download, dates in 33 languages to be written as ISO 8601; or a file of
+CORPUS = """dates: the task that needs no download, dates in 32 languages to be written as ISO 8601; or a file of
     sentence pairs, source and target with a tab between; or two files, line n of the second being the translation of
     line n of the first. Files are UTF-8, gzipped or not."""
 
