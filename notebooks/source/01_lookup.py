@@ -20,9 +20,9 @@
 # The dot product of row 0 of A and column 2 of B. A matrix product is many dot products at once; here 3 × 5 of them.
 # </details>
 #
-# <details><summary>Why did the translator without attention get worse on long sentences?</summary>
+# <details><summary>Why did the translator without attention get worse on long texts?</summary>
 #
-# Whatever the length of the sentence, everything about it had to fit into one vector of fixed size.
+# Whatever the length of the text, everything about it had to be packed into one vector of fixed size.
 # </details>
 #
 # <details><summary>What did attention give the decoder at each step?</summary>
