@@ -1,0 +1,106 @@
+"""What does a cache save per token that is written, and does it take longer as the text grows?
+
+Run ``python benchmarks/decoding.py``; README.md says how to read the table.
+"""
+
+import argparse
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from statistics import median
+from tempfile import TemporaryDirectory
+from time import perf_counter
+
+import pandas as pd
+import torch
+import transformers
+from torch import Tensor
+
+from transformer_lab.language_model import LanguageModel
+from transformer_lab.language_model_config import LanguageModelConfig
+from transformer_lab.weights.pretrained import save
+
+LENGTHS = [64, 128, 256, 512, 1024]
+"""Of the text, with the token that is read to write the next."""
+SMALL = LanguageModelConfig.gpt2(8000, d_model=512, n_heads=8, d_ff=2048, n_layers=8)
+Run = Callable[[], Tensor]
+
+
+def cached(model: LanguageModel, text: Tensor) -> Run:
+    """Read the last token of a text, with a cache that holds the others."""
+    cache, n = model.new_cache(), text.shape[1]
+    model(text, cache)
+
+    def run() -> Tensor:
+        cache.cut(n - 1)
+        return model(text[:, n - 1 :], cache)[:, -1]
+
+    return run
+
+
+def uncached(model: LanguageModel, text: Tensor) -> Run:
+    """Read the whole text again."""
+    return lambda: model(text)[:, -1]
+
+
+def theirs(model: transformers.PreTrainedModel, text: Tensor) -> Run:
+    """Do as ``generate`` of ``transformers`` does with its cache."""
+    n = text.shape[1]
+    cache = model(text, use_cache=True).past_key_values
+
+    def run() -> Tensor:
+        cache.crop(-1)
+        return model(text[:, n - 1 :], past_key_values=cache, use_cache=True, logits_to_keep=1).logits[:, -1]
+
+    return run
+
+
+def seconds(run: Run) -> float:
+    """Time a call."""
+    started = perf_counter()
+    run()
+    return perf_counter() - started
+
+
+@torch.no_grad()
+def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]]:
+    """Let all contestants take turns at all lengths; give the medians."""
+    model = LanguageModel(config).eval()
+    with TemporaryDirectory() as folder:
+        save(model, Path(folder))
+        peer = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
+    text = torch.randint(config.vocab_size, (1, max(LENGTHS)))
+    runs = {
+        (name, n): make(who, text[:, :n])
+        for n in LENGTHS
+        for name, make, who in (("cached", cached, model), ("uncached", uncached, model), ("theirs", theirs, peer))
+    }
+    for (_, n), run in runs.items():  # warm up, and see that all say the same
+        torch.testing.assert_close(run(), runs["uncached", n](), rtol=0, atol=1e-4)
+    times = [{what: seconds(run) for what, run in runs.items()} for _ in range(rounds)]
+    for n in LENGTHS:
+        yield {
+            "tokens": n,
+            "cached, ms": 1000 * median(turn["cached", n] for turn in times),
+            "cached / shortest": median(turn["cached", n] / turn["cached", LENGTHS[0]] for turn in times),
+            "uncached / cached": median(turn["uncached", n] / turn["cached", n] for turn in times),
+            "transformers / cached": median(turn["theirs", n] / turn["cached", n] for turn in times),
+        }
+
+
+def main() -> None:
+    """Print the table."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--gpt2", action="store_true", help="GPT-2's 124 million parameters, not 29 million: minutes")
+    parser.add_argument("--rounds", type=int, default=15, help="turns of each contestant at each length (default 15)")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads (default 1)")
+    options = parser.parse_args()
+    torch.manual_seed(0)
+    torch.set_num_threads(options.threads)
+    config = LanguageModelConfig.gpt2() if options.gpt2 else SMALL
+    size = f"d_model {config.d_model}, {config.n_layers} layers"
+    print(f"torch {torch.__version__}, CPU, {options.threads} thread(s), float32, {size}, {options.rounds} rounds")
+    print(pd.DataFrame(rows(config, options.rounds)).to_string(index=False, float_format="{:.2f}".format))
+
+
+if __name__ == "__main__":
+    main()
