@@ -27,8 +27,8 @@ def told(monkeypatch):
 
 
 class Stdin:
-    def __init__(self, data, tty=False):
-        self.buffer, self.isatty = io.BytesIO(data), lambda: tty
+    def __init__(self, data):
+        self.buffer = io.BytesIO(data)
 
 
 def backwards(lines):
@@ -50,12 +50,36 @@ def test_a_file_is_translated_line_by_line(model, told, tmp_path, capsys, packed
     assert capsys.readouterr() == (backwards(LINES), "")
 
 
-@pytest.mark.parametrize("tty, together", [(False, 64), (True, 1)])
-def test_a_pipe_is_translated_in_batches_and_what_is_typed_at_once(model, told, capsys, monkeypatch, tty, together):
-    monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode(), tty))
+def test_a_pipe_is_translated_line_by_line(model, told, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode()))
     assert main(["translate", "-m", str(model)]) == 0
     assert capsys.readouterr() == (backwards(LINES), "")
-    assert told == [(None, together, 1)]
+
+
+class Slow(io.RawIOBase):
+    """A pipe through which a piece comes at a time, and none before all that came was translated."""
+
+    def __init__(self, pieces, shown):
+        self.pieces, self.shown, self.seen = iter(pieces), shown, []
+
+    def readable(self):
+        return True
+
+    def readinto(self, room):
+        self.seen.append(self.shown())
+        piece = next(self.pieces, b"")
+        room[: len(piece)] = piece
+        return len(piece)
+
+
+def test_lines_are_translated_as_soon_as_they_come(model, told, capsys, monkeypatch):
+    stdin = Stdin(b"")
+    slow = Slow([b"ab\nc", b"d\nef\ngh\n", b"\xc3", b"\xa4\nq", b""], lambda: capsys.readouterr().out)
+    stdin.buffer = io.BufferedReader(slow)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert main(["translate", "-m", str(model)]) == 0
+    assert slow.seen == ["", "ba\n", "dc\nfe\nhg\n", "", "ä\n"]
+    assert capsys.readouterr() == ("q\n", "")
 
 
 def test_lengths_and_batches_are_as_asked(model, told):

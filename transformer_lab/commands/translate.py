@@ -2,7 +2,8 @@
 
 import argparse
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +11,9 @@ from transformer_lab.commands.shared import MODEL, add_beam, add_machine, load, 
 
 if TYPE_CHECKING:
     from transformer_lab.translator import TextTranslator
+
+CHUNK = 2**16
+"""Bytes that are read at once at most."""
 
 DESCRIPTION = """Translate, a line of output for each line of input: greedily, or by beam search. A line longer than
 the model takes is cut, and reported by number."""
@@ -36,8 +40,8 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.add_argument("-m", "--model", default="model-dates", help=f"the model: {MODEL}")
     most = "tokens that a translation has at most (default: as many as the model can write)"
     parser.add_argument("--max-length", type=int, metavar="N", help=most)
-    together = "lines that are translated together (default: 64, or 1 where they are typed)"
-    parser.add_argument("--batch-size", type=int, metavar="N", help=together)
+    together = "lines that are translated together at most; fewer where no more are there (default: 64)"
+    parser.add_argument("--batch-size", type=int, default=64, metavar="N", help=together)
     add_beam(parser)
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
@@ -49,37 +53,45 @@ def run(known: argparse.Namespace) -> int:
 
     if known.lines and known.file:
         raise ValueError(f"translate lines or a file, not both; got {len(known.lines)} lines and {known.file}")
-    if known.batch_size is not None and known.batch_size < 1:
+    if known.batch_size < 1:
         raise ValueError(f"a batch has at least one line; got --batch-size {known.batch_size}")
     if known.beam < 1:
         raise ValueError(f"at least one translation is followed; got --beam {known.beam}")
-    translator = load(known)
-    where, typed = "standard input", False
+    chunks: Iterable[Iterable[bytes]]
     if known.lines:
-        where, lines = "arguments", iter(known.lines)
+        where, chunks = "arguments", [[line.encode("utf-8", "surrogateescape") for line in known.lines]]
     elif known.file:
-        where, lines = known.file.name, _decoded(read_lines(known.file), known.file.name)
+        where, chunks = known.file.name, [read_lines(known.file)]
     else:
-        typed = sys.stdin.isatty()
-        lines = _decoded(sys.stdin.buffer, where)
-    batch_size = known.batch_size or (1 if typed else 64)
-    lines = _told_if_cut(lines, translator, where)
-    translations = translator.translate(lines, known.max_length, batch_size, known.beam)
-    return show(f"{translation}\n" for translation in translations)
+        where, chunks = "standard input", _arriving(sys.stdin.buffer.read1)  # type: ignore[union-attr]
+    translator, numbers = load(known), count(1)
+    batches = (_texts(chunk, numbers, where, translator) for chunk in chunks)
+    return show(
+        f"{translation}\n"
+        for texts in batches
+        for translation in translator.translate(texts, known.max_length, known.batch_size, known.beam)
+    )
 
 
-def _decoded(lines: Iterable[bytes], where: str) -> Iterator[str]:
+def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
+    """Give lines as they come, all at once that are there: who writes slowly need not fill a batch to see the first."""
+    begun = b""
+    while piece := read(CHUNK):
+        *lines, begun = (begun + piece).split(b"\n")
+        yield lines
+    if begun:
+        yield [begun]
+
+
+def _texts(lines: Iterable[bytes], numbers: Iterator[int], where: str, translator: "TextTranslator") -> Iterator[str]:
+    """Decode lines, and tell which are cut."""
     from transformer_lab.data.corpus import decode
 
-    for number, raw in enumerate(lines, start=1):
+    for raw, number in zip(lines, numbers):  # noqa: B905 (the numbers go on with the next chunk)
         try:
-            yield decode(raw, number)
+            line = decode(raw, number)
         except UnicodeDecodeError as error:
             raise ValueError(f"{where}, line {number}: not UTF-8 ({error.reason})") from error
-
-
-def _told_if_cut(lines: Iterable[str], translator: "TextTranslator", where: str) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
         n_tokens = len(translator.source_tokens(line.strip()))
         if n_tokens > translator.longest:
             said = f"{n_tokens} tokens, of which the model reads {translator.longest}"
