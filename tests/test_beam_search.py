@@ -108,6 +108,39 @@ def test_beams_share_the_keys_and_values_of_their_source():
         assert len(keys) == 3
 
 
+class Ending(TranslationWriter):
+    """A writer that ends each sentence at a length of its own, and notes how many rows and sources there are."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.rows_and_sources = []
+
+    def __call__(self, tokens):
+        says = super().__call__(tokens)
+        keys, _ = self.cache.layers[1].cross_attention(lambda: pytest.fail("projected again"))
+        self.rows_and_sources.append((len(tokens), len(keys)))
+        says[:, EOS] += torch.where(len(self.rows_and_sources) > self.source.sum(dim=1) % 9, 20.0, -20.0)
+        return says
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_sentences_that_have_ended_are_put_aside_with_their_sources(beam_size):
+    model = translator(2)
+    source = torch.cat(
+        [SOURCE, SOURCE.flip(0), torch.randint(3, 7, (5, 5), generator=torch.Generator().manual_seed(1))]
+    )
+    writer = Ending(model, source, 13)
+    texts, scores = search(writer, torch.full((11, 1), BOS), 13, EOS, beam_size, 0.6)
+    assert len({row.count(EOS) for row in texts.tolist()}) > 2
+    first, *others = writer.rows_and_sources
+    assert first == (11, 11) and others == sorted(others, reverse=True) and others[-1] < (6 * beam_size, 6)
+    assert all(n_rows == n_sources * beam_size for n_rows, n_sources in others)
+    for row, text, score in zip(source, texts, scores, strict=True):
+        [alone], [its_score] = search(Ending(model, row[None], 13), torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6)
+        assert text.tolist() == alone.tolist() + [EOS] * (len(text) - len(alone))
+        assert_close(score, its_score)
+
+
 @pytest.mark.parametrize(("beam_size", "longest"), [(0, 5), (3, 0)])
 def test_an_empty_beam_is_refused(beam_size, longest):
     writer = TranslationWriter(translator(), SOURCE, 5)

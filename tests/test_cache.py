@@ -37,6 +37,25 @@ def test_a_source_is_projected_once():
     assert len(calls) == 1
 
 
+def test_sources_stay_as_long_as_something_is_written_about_them():
+    keys, (k, v) = FixedKeys(), drawn(4)
+    keys(lambda: (k, v))
+    keys.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), n_rows=3)
+    keys.reorder(torch.tensor([1, 1, 3, 2, 4, 4]), n_rows=6)
+    assert keys(drawn)[0] is k
+    keys.reorder(torch.tensor([1, 0, 4, 4]), n_rows=6)
+    assert_close(keys(drawn), (k[[0, 2]], v[[0, 2]]))
+    keys.reorder(torch.tensor([2, 3]), n_rows=4)
+    assert_close(keys(drawn), (k[[2]], v[[2]]))
+
+
+def test_more_rows_about_fewer_sources():
+    keys, (k, v) = FixedKeys(), drawn(4)
+    keys(lambda: (k, v))
+    keys.reorder(torch.tensor([0, 0, 0, 2, 2, 2]), n_rows=3)
+    assert_close(keys(drawn), (k[[0, 2]], v[[0, 2]]))
+
+
 def test_a_full_cache_takes_nothing_and_loses_nothing():
     keys = GrowingKeys(4)
     keys(lambda: drawn(3))

@@ -7,10 +7,10 @@ import torch
 from torch.testing import assert_close
 
 from tests.uncached import uncached_greedy
-from transformer_lab.decoding import TextWriter, TranslationWriter, chooser, generate, greedy_decode, likeliest, write
+from transformer_lab.decoding import TextWriter, TranslationWriter, generate, greedy_decode, write
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import POSITIONS, LanguageModelConfig
-from transformer_lab.sampling import restrict
+from transformer_lab.sampling import likeliest, restrict
 from transformer_lab.transformer import Transformer
 from transformer_lab.transformer_config import TransformerConfig
 
@@ -107,19 +107,32 @@ class Scripted:
     """A writer that says what is written in a table, whatever it reads."""
 
     def __init__(self, *columns):
-        self.columns = iter(columns)
+        self.columns = torch.tensor(columns)
+        self.rows = torch.arange(self.columns.shape[1])
+        self.n_asked = []
 
     def __call__(self, tokens):
-        return torch.nn.functional.one_hot(torch.tensor(next(self.columns)), 11).float()
+        column, self.columns = self.columns[0], self.columns[1:]
+        self.n_asked.append(len(tokens))
+        return torch.nn.functional.one_hot(column[self.rows], 11).float()
 
     def reorder(self, rows):
-        raise AssertionError
+        self.rows = self.rows[rows]
 
 
 def test_what_has_ended_stays_ended_and_nothing_is_written_after_the_last_end():
     script = Scripted([5, 6, EOS], [EOS, 7, 8], [9, EOS, 9], [10, 10, 10])
     columns = list(write(script, torch.full((3, 1), BOS), 9, likeliest, EOS))
     assert torch.stack(columns, dim=1).tolist() == [[5, EOS, EOS], [6, 7, EOS], [EOS, EOS, EOS]]
+
+
+def test_rows_that_have_ended_are_put_aside_once_they_are_half():
+    script = Scripted([5, EOS, 6, 7], [8, 9, EOS, 8], [EOS, 9, 9, 3], [9, 9, 9, 4], [9, 9, 9, EOS])
+    columns = list(write(script, torch.full((4, 1), BOS), 9, likeliest, EOS))
+    assert torch.stack(columns, dim=1).tolist() == [
+        [5, 8, EOS, EOS, EOS], [EOS] * 5, [6, EOS, EOS, EOS, EOS], [7, 8, 3, 4, EOS],
+    ]  # fmt: skip
+    assert script.n_asked == [4, 4, 2, 1, 1]
 
 
 def test_without_an_end_everything_asked_for_is_written():
@@ -144,13 +157,6 @@ def test_what_is_drawn_comes_as_often_as_the_model_says():
         kept = expected > 0
         chi_square = ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum()
         assert chi_square < 20.5  # 1 in 1000 for the 5 degrees of freedom of 6 tokens
-
-
-def test_how_to_choose_is_refused_before_anything_is_written():
-    logits = torch.tensor([[1.0, 3.0, 2.0]])
-    assert chooser(0.0)(logits).tolist() == chooser(9.0, top_k=1)(logits).tolist() == [1]
-    with pytest.raises(ValueError, match="temperature=-1"):
-        chooser(-1.0)
 
 
 def test_the_same_seed_draws_the_same_text():

@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from transformer_lab.sampling import restrict, sample_next
+from transformer_lab.sampling import chooser, restrict, sample_next
 
 SHARES = torch.tensor([[0.1, 0.4, 0.2, 0.3]])
 
@@ -75,3 +75,10 @@ def test_settings_that_make_no_distribution_are_refused(how):
     [(name, value)] = how.items()
     with pytest.raises(ValueError, match=f"{name}={value}"):
         restrict(SHARES.log(), **how)
+
+
+def test_how_to_choose_is_refused_before_anything_is_written():
+    logits = torch.tensor([[1.0, 3.0, 2.0]])
+    assert chooser(0.0)(logits).tolist() == chooser(9.0, top_k=1)(logits).tolist() == [1]
+    with pytest.raises(ValueError, match="temperature=-1"):
+        chooser(-1.0)

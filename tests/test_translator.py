@@ -86,7 +86,7 @@ def test_a_text_is_cut_to_what_the_model_takes(translator):
 
 @pytest.mark.parametrize("max_length", [0, 10])
 def test_more_than_the_model_can_write_is_refused(translator, max_length):
-    with pytest.raises(ValueError, match=f"1 to 9 tokens; got max_length={max_length}"):
+    with pytest.raises(ValueError, match=f"1 to max_length=9 tokens; {max_length} were asked for"):
         list(translator.translate(["a"], max_length))
 
 

@@ -4,7 +4,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_lab.decoding import TranslationWriter, Writer
+from transformer_lab.decoding import TranslationWriter, Writer, half_ended
 from transformer_lab.transformer import Transformer
 
 
@@ -47,31 +47,39 @@ def search(
     if beam_size < 1 or max_new_tokens < 1:
         raise ValueError(f"needed are beam_size ≥ 1, max_new_tokens ≥ 1; got {beam_size=}, {max_new_tokens=}")
     batch = len(tokens)
-    first_row = torch.arange(batch, device=tokens.device)[:, None]
+    texts = tokens.new_full((batch, max_new_tokens), eos_id)
+    scores = torch.zeros(batch, device=tokens.device)
+    rows = torch.arange(batch, device=tokens.device)  # those that have not ended
     # One text in each row at first, then beam_size of them.
     written = tokens.new_empty(batch, 1, 0)
     total = torch.zeros(batch, 1, device=tokens.device)  # log-probability
     length = torch.zeros(batch, 1, device=tokens.device)
     ended = torch.zeros(batch, 1, dtype=torch.bool, device=tokens.device)
-    for _ in range(max_new_tokens):
+    for n in range(1, max_new_tokens + 1):
         logits = writer(tokens).float()
-        steps = logits.log_softmax(dim=-1).view(batch, -1, logits.shape[-1])
+        steps = logits.log_softmax(dim=-1).view(len(rows), -1, logits.shape[-1])
         steps = steps.masked_fill(ended[..., None], -torch.inf)
         steps[..., eos_id].masked_fill_(ended, 0.0)  # a text that has ended goes on with nothing but its end
         totals, lengths = total[..., None] + steps, length + ~ended
-        scores = totals / penalty(lengths, length_penalty)[..., None]
-        n_beams, vocab_size = scores.shape[1:]
-        best = scores.flatten(1).topk(min(beam_size, n_beams * vocab_size)).indices
+        ranks = totals / penalty(lengths, length_penalty)[..., None]
+        n_beams, vocab_size = ranks.shape[1:]
+        best = ranks.flatten(1).topk(min(beam_size, n_beams * vocab_size)).indices
         beam, token = best // vocab_size, best % vocab_size
         total = totals.flatten(1).gather(1, best)
         length, ended = lengths.gather(1, beam), ended.gather(1, beam) | (token == eos_id)
-        written = torch.cat([written[first_row, beam], token[..., None]], dim=2)
-        if ended.all():
-            break
-        writer.reorder((first_row * n_beams + beam).flatten())
-        tokens = token.flatten()[:, None]
-    score, best = (total / penalty(length, length_penalty)).max(dim=1)
-    return written[first_row[:, 0], best], score
+        first = torch.arange(len(rows), device=tokens.device)
+        written = torch.cat([written[first[:, None], beam], token[..., None]], dim=2)
+        beam = first[:, None] * n_beams + beam
+        if n == max_new_tokens or half_ended(ended.all(dim=1)):
+            scores[rows], likeliest = (total / penalty(length, length_penalty)).max(dim=1)
+            texts[rows, :n] = written[first, likeliest]
+            going = (~ended.all(dim=1)).nonzero()[:, 0]
+            if not len(going):
+                break
+            rows, written, total, length, ended, beam = (x[going] for x in (rows, written, total, length, ended, beam))
+        writer.reorder(beam.flatten())
+        tokens = written[:, :, -1].flatten()[:, None]
+    return texts[:, :n], scores
 
 
 def beam_search(

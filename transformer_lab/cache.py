@@ -43,7 +43,7 @@ class GrowingKeys:
         keys, values = self._room[:, :, :, :end]
         return keys, values
 
-    def reorder(self, rows: Int[Tensor, " batch"]) -> None:
+    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Let row i go on from what row ``rows[i]`` has seen; in place, unless there are more or fewer rows now."""
         if self._room is None:
             return
@@ -68,6 +68,20 @@ class FixedKeys:
         if self._kept is None:
             self._kept = project()
         return self._kept
+
+    def reorder(self, rows: Int[Tensor, " new_rows"], n_rows: int) -> None:
+        """Drop the sources about which nothing goes on to be written.
+
+        Args:
+            rows: The rows that go on; those about one source stay next to each other.
+            n_rows: How many rows there were, as many about each source.
+        """
+        if self._kept is None or len(rows) == n_rows:
+            return
+        k, v = self._kept
+        sources = (rows // (n_rows // len(k))).unique()  # type: ignore[no-untyped-call]
+        if len(sources) < len(k):
+            self._kept = k[sources], v[sources]
 
 
 class LayerCache:
@@ -108,12 +122,17 @@ class Cache:
         """Take these for the tokens so far."""
         self._tokens = tokens
 
-    def reorder(self, rows: Int[Tensor, " batch"]) -> None:
-        """Let row i go on from what row ``rows[i]`` has seen."""
-        if self._tokens is not None:
-            self._tokens = self._tokens[rows]
+    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
+        """Let row i go on from what row ``rows[i]`` has seen; there may be more or fewer rows than before.
+
+        Rows about one source must stay next to each other, and be as many for each source that is left.
+        """
+        if self._tokens is None:
+            return
         for layer in self.layers:
             layer.self_attention.reorder(rows)
+            layer.cross_attention.reorder(rows, len(self._tokens))
+        self._tokens = self._tokens[rows]
 
     def cut(self, length: int) -> None:
         """Forget all but the first tokens."""

@@ -59,3 +59,22 @@ def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf, 
     low, high = (int(end) for end in tokens.aminmax())
     if low < 0 or high >= vocab_size:
         raise ValueError(f"token ids go from 0 to vocab_size − 1 = {vocab_size - 1}; got {low if low < 0 else high}")
+
+
+def check_room(n_tokens: int, max_length: int) -> None:
+    """Refuse to begin what a model will not be able to end.
+
+    Args:
+        n_tokens: How many tokens it will read.
+        max_length: How many it takes.
+
+    Raises:
+        ValueError: It takes fewer, or none are to be read.
+
+    >>> check_room(18, max_length=17)
+    Traceback (most recent call last):
+        ...
+    ValueError: this model reads 1 to max_length=17 tokens; 18 were asked for
+    """
+    if not 1 <= n_tokens <= max_length:
+        raise ValueError(f"this model reads 1 to max_length={max_length} tokens; {n_tokens} were asked for")

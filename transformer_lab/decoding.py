@@ -4,20 +4,17 @@ A ``Writer`` is a model in the middle of writing: it takes the newest tokens and
 the rest in a cache. ``write`` lets it go on token by token.
 """
 
-from collections.abc import Callable, Iterator
-from functools import partial
+from collections.abc import Iterator
 from typing import Protocol, runtime_checkable
 
 import torch
-from jaxtyping import Float, Int
+from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
+from transformer_lab.checks import check_room
 from transformer_lab.language_model import LanguageModel
-from transformer_lab.sampling import check_restriction, sample_next
+from transformer_lab.sampling import Choose, chooser, likeliest
 from transformer_lab.transformer import Transformer
-
-Choose = Callable[[Tensor], Tensor]
-"""From the logits of what may come next, (batch, vocab_size), to what does, (batch)."""
 
 
 @runtime_checkable
@@ -44,7 +41,7 @@ class TranslationWriter:
     """
 
     def __init__(self, model: Transformer, source: Int[Tensor, "batch n_source"], max_length: int) -> None:
-        _check_room(max_length, model.config.max_length)
+        check_room(max_length, model.config.max_length)
         self.model, self.cache = model, model.new_cache(max_length)
         self.memory, self.source = model.encode(source), source
 
@@ -55,8 +52,8 @@ class TranslationWriter:
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Let row i go on from what row ``rows[i]`` has written.
 
-        There may be more rows than before, those about one sentence next to each other. The keys and values of the
-        source stay as they were: such rows share them.
+        There may be more rows than before, or fewer: those about one sentence next to each other, and as many for each
+        sentence that is left. Such rows share the keys and values of their source.
         """
         self.cache.reorder(rows)
         if len(rows) != len(self.source):
@@ -75,7 +72,7 @@ class TextWriter:
     """
 
     def __init__(self, model: LanguageModel, max_length: int) -> None:
-        _check_room(max_length, model.config.max_length)
+        check_room(max_length, model.config.max_length)
         self.model, self.cache = model, model.new_cache(max_length)
 
     def __call__(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
@@ -101,38 +98,32 @@ def write(
         tokens: What it begins with.
         max_new_tokens: How many tokens are written at most.
         choose: Decides what comes next.
-        eos_id: The token that ends a row: after it only it follows, and when all rows have ended, nothing.
+        eos_id: The token that ends a row: after it only it follows, and when all rows have ended, nothing. The writer
+            need not go on with rows that have ended.
     """
+    rows = torch.arange(len(tokens), device=tokens.device)  # those that the writer still goes on with
     ended = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
     for _ in range(max_new_tokens):
         with torch.no_grad():  # not around the loop: it would also hold while we wait to be asked for more
             chosen = choose(writer(tokens))
-        if eos_id is not None:
-            chosen = torch.where(ended, eos_id, chosen)
-            ended |= chosen == eos_id
-        yield chosen
-        if ended.all():
-            return
+        if eos_id is None:
+            yield chosen
+        else:
+            chosen = torch.where(ended[rows], eos_id, chosen)
+            ended[rows] = chosen == eos_id
+            yield torch.full_like(ended, eos_id, dtype=chosen.dtype).index_copy(0, rows, chosen)
+            if half_ended(ended[rows]):
+                going = (~ended[rows]).nonzero()[:, 0]
+                if not len(going):
+                    return
+                writer.reorder(going)
+                rows, chosen = rows[going], chosen[going]
         tokens = chosen[:, None]
 
 
-def likeliest(logits: Float[Tensor, "rows vocab_size"]) -> Int[Tensor, " rows"]:
-    """Choose the likeliest token."""
-    return logits.argmax(dim=-1)
-
-
-def chooser(
-    temperature: float, top_k: int | None = None, top_p: float | None = None, generator: torch.Generator | None = None
-) -> Choose:
-    """Give what draws the next token, by arguments as in ``restrict``; at temperature 0 it takes the likeliest.
-
-    Raises:
-        ValueError: They make no distribution.
-    """
-    if temperature == 0:
-        return likeliest
-    check_restriction(temperature, top_k, top_p)
-    return partial(sample_next, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
+def half_ended(ended: Bool[Tensor, " rows"]) -> bool:
+    """Say whether it is time to put aside the rows that have ended: to drop them costs a copy of all the others."""
+    return bool(2 * ended.sum() >= len(ended))
 
 
 @torch.no_grad()
@@ -188,8 +179,3 @@ def generate(
     writer = TextWriter(model, tokens.shape[1] + max_new_tokens - 1)
     added = write(writer, tokens, max_new_tokens, chooser(temperature, top_k, top_p, generator), eos_id)
     return torch.cat([tokens, *(column[:, None] for column in added)], dim=1)
-
-
-def _check_room(max_length: int, room: int) -> None:
-    if not 1 <= max_length <= room:
-        raise ValueError(f"this model reads 1 to max_length={room} tokens; {max_length} were asked for")

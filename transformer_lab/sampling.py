@@ -1,8 +1,14 @@
 """Sampling: draw the next token from what a model says, or from the likelier part of it."""
 
+from collections.abc import Callable
+from functools import partial
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
+
+Choose = Callable[[Tensor], Tensor]
+"""From the logits of what may come next, (batch, vocab_size), to what does, (batch)."""
 
 
 def restrict(
@@ -68,3 +74,18 @@ def sample_next(
     """
     probabilities = restrict(logits, temperature, top_k, top_p).softmax(dim=-1)
     return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
+
+
+def likeliest(logits: Float[Tensor, "rows vocab_size"]) -> Int[Tensor, " rows"]:
+    """Choose the likeliest token."""
+    return logits.argmax(dim=-1)
+
+
+def chooser(
+    temperature: float, top_k: int | None = None, top_p: float | None = None, generator: torch.Generator | None = None
+) -> Choose:
+    """Give what draws the next token; arguments and errors as in ``restrict``, but at 0 it takes the likeliest."""
+    if temperature == 0:
+        return likeliest
+    check_restriction(temperature, top_k, top_p)
+    return partial(sample_next, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)

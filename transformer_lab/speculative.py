@@ -11,6 +11,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_lab.cache import Cache
+from transformer_lab.checks import check_room
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.sampling import restrict
 
@@ -78,9 +79,7 @@ def speculate(
             f"got {len(tokens)} texts, vocabularies of {sizes[0]} and {sizes[1]}, {n_ahead=}"
         )
     end = tokens.shape[1] + max_new_tokens
-    room = min(model.config.max_length, draft.config.max_length)
-    if end - 1 > room:
-        raise ValueError(f"these models read 1 to max_length={room} tokens; {end - 1} were asked for")
+    check_room(end - 1, min(model.config.max_length, draft.config.max_length))
     how = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
     judge, guess = (Guesser(m, m.config.max_length, how) for m in (model, draft))
     while tokens.shape[1] < end:

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
 from transformer_lab.beam_search import beam_search
+from transformer_lab.checks import check_room
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.training.checkpoint import PARAMETERS, load_parameters, read
@@ -79,10 +80,8 @@ class TextTranslator(ABC):
         Raises:
             ValueError: ``max_length`` is more than the model can write, or the beam is empty.
         """
-        limit = self.model.config.max_length
-        max_length = limit if max_length is None else max_length
-        if not 1 <= max_length <= limit:
-            raise ValueError(f"this model writes 1 to {limit} tokens; got max_length={max_length}")
+        max_length = self.model.config.max_length if max_length is None else max_length
+        check_room(max_length, self.model.config.max_length)
         texts = iter(texts)
         self.model.eval()
         while batch := list(islice(texts, batch_size)):

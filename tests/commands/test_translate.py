@@ -105,7 +105,7 @@ def test_a_line_that_is_not_utf_8_is_refused_by_number(model, told, capsys, monk
     [
         (["eins", "--file", "x"], "lines or a file, not both; got 1 lines and x"),
         (["eins", "--batch-size", "0"], "got --batch-size 0"),
-        (["eins", "--max-length", "99"], "this model writes 1 to 20 tokens; got max_length=99"),
+        (["eins", "--max-length", "99"], "this model reads 1 to max_length=20 tokens; 99 were asked for"),
         (["eins", "--device", "gpu"], "cannot compute on the device 'gpu'"),
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
     ],

@@ -11,6 +11,8 @@ CACHE = [
         {"self._room[:, rows, :, : self.length]": "self._room[:, :, :, : self.length]"},
     ),
     Mutation(47, "the tokens are not reordered", {"self._tokens = self._tokens[rows]": "pass"}),
+    Mutation(47, "sources stay when their texts have ended", {"self._kept = k[sources], v[sources]": "pass"}),
+    Mutation(47, "sources are taken for rows", {"rows // (n_rows // len(k))": "rows % len(k)"}),
     Mutation(47, "nothing is forgotten", {"self.length = min(self.length, length)": "pass"}),
 ]
 
@@ -31,8 +33,8 @@ SAMPLING = [
     ),
 ]
 
-REORDER = "writer.reorder((first_row * n_beams + beam).flatten())"
-UNORDERED = "writer.reorder((first_row * n_beams + torch.arange(beam.shape[1]) % n_beams).flatten())"
+REORDER = "beam = first[:, None] * n_beams + beam"
+UNORDERED = "beam = first[:, None] * n_beams + torch.arange(beam.shape[1]) % n_beams"
 
 BEAM_SEARCH = [
     Mutation(47, "beams are not reordered", {REORDER: UNORDERED}),
@@ -43,6 +45,7 @@ BEAM_SEARCH = [
         {"masked_fill(ended[..., None], -torch.inf)": "masked_fill(ended[..., None], 0)"},
     ),
     Mutation(47, "the last beam, not the best", {".max(dim=1)": ".min(dim=1)"}),
+    Mutation(47, "rows that go on take the first places", {"texts[rows, :n]": "texts[: len(rows), :n]"}),
 ]
 
 DECODING = [
@@ -51,7 +54,11 @@ DECODING = [
         "the first token is not the last real one",
         {"return logits[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)]": "return logits[:, -1]"},
     ),
-    Mutation(47, "what has ended goes on", {"chosen = torch.where(ended, eos_id, chosen)": "pass"}),
+    Mutation(47, "what has ended goes on", {"chosen = torch.where(ended[rows], eos_id, chosen)": "pass"}),
+    Mutation(
+        47, "rows that go on take the first places", {"index_copy(0, rows,": "index_copy(0, torch.arange(len(rows)),"}
+    ),
+    Mutation(47, "the writer keeps what was put aside", {"                writer.reorder(going)\n": ""}),
 ]
 
 SPECULATIVE = [

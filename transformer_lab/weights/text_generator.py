@@ -7,8 +7,9 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from transformer_lab.decoding import TextWriter, chooser, write
+from transformer_lab.decoding import TextWriter, write
 from transformer_lab.language_model import LanguageModel
+from transformer_lab.sampling import chooser
 from transformer_lab.streaming import as_text, until
 from transformer_lab.weights.folder import find
 from transformer_lab.weights.options import Options
