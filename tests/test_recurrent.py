@@ -9,7 +9,10 @@ from torch.autograd import grad
 from torch.testing import assert_close
 
 from tests.strategies import generators
-from transformer_lab.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator, last_state
+from transformer_lab.beam_search import search
+from transformer_lab.decoding import write
+from transformer_lab.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator, RecurrentWriter, last_state
+from transformer_lab.sampling import likeliest
 
 PAD, D = 3, 5
 both = pytest.mark.parametrize("kind", [RecurrentTranslator, AttentiveRecurrentTranslator])
@@ -176,3 +179,28 @@ def test_tokens_it_cannot_take_are_named(kind, source, target, message):
     model = drawn(kind, torch.Generator().manual_seed(0))
     with pytest.raises(ValueError, match=message):
         model(torch.tensor(source, dtype=torch.int64), torch.tensor(target, dtype=torch.int64))
+
+
+@both
+@torch.no_grad()
+def test_what_is_written_token_by_token_is_what_the_whole_text_gives(kind):
+    model = drawn(kind, torch.Generator().manual_seed(0)).eval()
+    source, begin = torch.tensor([[4, 5, 6, 7], [8, PAD, PAD, PAD], [1, 2, 9, PAD]]), torch.full((3, 1), 1)
+    text = begin
+    for _ in range(6):
+        text = torch.cat([text, model(source, text)[:, -1:].argmax(dim=-1)], dim=1)
+    columns = write(RecurrentWriter(model, source), begin, 6, likeliest)
+    assert torch.stack(list(columns), dim=1).tolist() == text[:, 1:].tolist()
+    assert len({tuple(row) for row in text.tolist()}) == 3
+
+
+@both
+@torch.no_grad()
+def test_a_beam_goes_on_from_the_states_of_its_own_texts(kind):
+    model = drawn(kind, torch.Generator().manual_seed(0)).eval()
+    source, begin = torch.tensor([[4, 5, 6, 7], [8, PAD, PAD, PAD], [1, 2, 9, PAD]]), torch.full((3, 1), 1)
+    texts, scores = search(RecurrentWriter(model, source), begin, 6, 2, beam_size=4, length_penalty=0.0)
+    for row, text, score in zip(source, texts, scores, strict=True):
+        says = model(row[None], torch.cat([torch.tensor([1]), text[:-1]])[None])[0].log_softmax(dim=-1)
+        n = text.tolist().index(2) + 1 if 2 in text else len(text)
+        assert_close(score.double(), says[torch.arange(n), text[:n]].sum(), rtol=1e-5, atol=1e-5)

@@ -59,13 +59,7 @@ class RecurrentTranslator(nn.Module):
         if len(source) != len(target):
             raise ValueError(f"every source needs a target; got {len(source)} sources, {len(target)} targets")
         states, mask = self.encode(source)
-        state = last_state(states, mask)
-        logits = []
-        for y in self.target_embedding(target).unbind(dim=1):
-            context = self.context(state, states, mask)
-            state = self.decoder(torch.cat([y, context], dim=-1), state)
-            logits.append(self.head(torch.cat([state, context], dim=-1)))
-        return torch.stack(logits, dim=1)
+        return self.decode(target, last_state(states, mask), states, mask)[0]
 
     def encode(
         self, source: Int[Tensor, "batch n_source"]
@@ -78,6 +72,21 @@ class RecurrentTranslator(nn.Module):
         source = source.gather(1, order)
         states, _ = self.encoder(self.source_embedding(source))
         return states, source != self.pad_id
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch n_target"],
+        state: Float[Tensor, "batch d_model"],
+        states: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "batch n_source"],
+    ) -> tuple[Float[Tensor, "batch n_target vocab_size"], Float[Tensor, "batch d_model"]]:
+        """Go on from a state of the decoder: give the logits after each target token, and the state after the last."""
+        logits = []
+        for y in self.target_embedding(target).unbind(dim=1):
+            context = self.context(state, states, mask)
+            state = self.decoder(torch.cat([y, context], dim=-1), state)
+            logits.append(self.head(torch.cat([state, context], dim=-1)))
+        return torch.stack(logits, dim=1), state
 
     def context(
         self,
@@ -116,6 +125,31 @@ class AttentiveRecurrentTranslator(RecurrentTranslator):
         """Mix the encoder's states by how well each fits the decoder's state."""
         mixed, _ = self.attention(state[:, None], states, states, mask[:, None])
         return mixed[:, 0]
+
+
+class RecurrentWriter:
+    """A recurrent translator in the middle of writing, as ``decoding.write`` and ``beam_search.search`` want it.
+
+    It needs no cache: the state is all that it keeps of what was written, and no longer for a longer text.
+
+    Args:
+        model: It is used as it stands: call ``model.eval()`` first.
+        source: The sentences to translate.
+    """
+
+    def __init__(self, model: RecurrentTranslator, source: Int[Tensor, "batch n_source"]) -> None:
+        self.model = model
+        self.states, self.mask = model.encode(source)
+        self.state = last_state(self.states, self.mask)
+
+    def __call__(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
+        """Read the newest tokens; give the logits of the one after them."""
+        logits, self.state = self.model.decode(tokens, self.state, self.states, self.mask)
+        return logits[:, -1]
+
+    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
+        """Let row i go on from what row ``rows[i]`` has written; there may be more or fewer rows than before."""
+        self.state, self.states, self.mask = self.state[rows], self.states[rows], self.mask[rows]
 
 
 def last_state(states: Float[Tensor, "batch n d"], mask: Bool[Tensor, "batch n"]) -> Float[Tensor, "batch d"]:

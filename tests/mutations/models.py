@@ -117,6 +117,12 @@ LANGUAGE_MODEL = [
 ]
 
 RECURRENT = [
+    Mutation(47, "every token is the first", {"logits, self.state = self.model": "logits, _ = self.model"}),
+    Mutation(
+        47,
+        "states are not reordered",
+        {"self.state, self.states, self.mask = self.state[rows]": "_, self.states, self.mask = self.state[rows]"},
+    ),
     Mutation(
         21,
         "the encoder reads padding",
