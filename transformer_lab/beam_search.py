@@ -69,15 +69,15 @@ def search(
         length, ended = lengths.gather(1, beam), ended.gather(1, beam) | (token == eos_id)
         first = torch.arange(len(rows), device=tokens.device)
         written = torch.cat([written[first[:, None], beam], token[..., None]], dim=2)
-        beam = first[:, None] * n_beams + beam
+        writer.reorder((first[:, None] * n_beams + beam).flatten())
         if n == max_new_tokens or half_ended(ended.all(dim=1)):
             scores[rows], likeliest = (total / penalty(length, length_penalty)).max(dim=1)
             texts[rows, :n] = written[first, likeliest]
             going = (~ended.all(dim=1)).nonzero()[:, 0]
             if not len(going):
                 break
-            rows, written, total, length, ended, beam = (x[going] for x in (rows, written, total, length, ended, beam))
-        writer.reorder(beam.flatten())
+            writer.reorder(torch.arange(beam.numel(), device=tokens.device).view_as(beam)[going].flatten())
+            rows, written, total, length, ended = (x[going] for x in (rows, written, total, length, ended))
         tokens = written[:, :, -1].flatten()[:, None]
     return texts[:, :n], scores
 

@@ -125,7 +125,8 @@ class Cache:
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Let row i go on from what row ``rows[i]`` has seen; there may be more or fewer rows than before.
 
-        Rows about one source must stay next to each other, and be as many for each source that is left.
+        Rows about one source must stay next to each other, and be as many for each source that is left. Sources are
+        dropped where there are fewer rows: not by the same call that lets several texts go on from one.
         """
         if self._tokens is None:
             return

@@ -52,8 +52,8 @@ class TranslationWriter:
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Let row i go on from what row ``rows[i]`` has written.
 
-        There may be more rows than before, or fewer: those about one sentence next to each other, and as many for each
-        sentence that is left. Such rows share the keys and values of their source.
+        There may be more rows than before, or fewer, as ``Cache.reorder`` has it; those about one sentence share the
+        keys and values of their source.
         """
         self.cache.reorder(rows)
         if len(rows) != len(self.source):

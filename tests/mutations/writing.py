@@ -33,8 +33,8 @@ SAMPLING = [
     ),
 ]
 
-REORDER = "beam = first[:, None] * n_beams + beam"
-UNORDERED = "beam = first[:, None] * n_beams + torch.arange(beam.shape[1]) % n_beams"
+REORDER = "writer.reorder((first[:, None] * n_beams + beam).flatten())"
+UNORDERED = "writer.reorder((first[:, None] * n_beams + torch.arange(beam.shape[1]) % n_beams).flatten())"
 
 BEAM_SEARCH = [
     Mutation(47, "beams are not reordered", {REORDER: UNORDERED}),
