@@ -58,6 +58,20 @@ def test_a_language_model_says_with_a_cache_what_it_says_without(form, cuts):
 
 
 @torch.no_grad()
+@pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
+def test_padding_before_after_and_in_a_text_changes_nothing_of_what_a_cache_says(form):
+    model = language_model(**form)
+    text = torch.tensor(
+        [[PAD, PAD, PAD, 5, 6, 7, 8, 9], [3, 4, 5, 6, PAD, PAD, 9, 10], [10, PAD, PAD, PAD, 3, 4, PAD, 6]]
+    )
+    cache = model.new_cache()
+    for start, end in itertools.pairwise([0, 1, 4, 5, 6, 8]):
+        real = text[:, start:end] != PAD
+        said, whole = model(text[:, start:end], cache), model(text[:, :end])[:, start:]
+        assert_close(said[real], whole[real], atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
 @pytest.mark.parametrize(
     "others", [{}, {"pre_norm": True}, {"learned_positions": True}, {"hide_target_padding": False}], ids=name
 )
