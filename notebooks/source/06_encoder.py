@@ -759,7 +759,7 @@ for name, (one, other) in {"sentence_vectors": ours, "mean over all places": pla
 #   keeps what was there, and a norm, which keeps its size.
 # - LayerNorm works on one vector, over its features. It knows nothing of batch, length or neighbours.
 # - Post-norm norms the sums; pre-norm norms what sublayers read, and needs one more norm at the end of the stack.
-# - Deep post-norm stacks need warm-up. Pre-norm ones do not.
+# - Deep post-norm stacks may never start without warm-up. Pre-norm ones do.
 # - An encoder looks both ways: it can fill gaps that a causal model can only guess.
 
 # %%
