@@ -236,6 +236,7 @@ pd.DataFrame([["<bos>", *answer[:-1]], answer], index=["is fed", "should say"])
 
 # %% [markdown]
 # **Exercise.** Make the first row of the second, for a batch. Nothing is dropped but the last token.
+# `torch.cat([a, b], dim=1)` puts two tables side by side, and `torch.full((4, 1), 7)` is a column of four sevens.
 
 
 # %% id="shift_right" tags=["exercise"]
@@ -249,7 +250,8 @@ check(shift_right)
 
 # %% [markdown]
 # Two ways to use a model: `fed` says how often the next character is right when the right ones were fed; `write` lets
-# it write by itself, and `exact` says how often such a date is right as a whole.
+# it write by itself, and `exact` says how often such a date is right as a whole. The cell after that is an ordinary
+# training loop; you can go on without reading it.
 
 
 # %%
