@@ -214,7 +214,7 @@ pd.DataFrame([(a, f"{n_parameters(b):,}", c) for a, b, c in rows], columns=["mod
 def smoothed_cross_entropy(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int, smoothing: float
 ) -> Float[Tensor, ""]:
-    """Give the mean loss of the tokens that are no padding; a target is right with 1 − smoothing + its share."""
+    """Give the mean loss of all but padding; the right token gets 1 − smoothing, and all tokens share the rest."""
     raise NotImplementedError
 
 

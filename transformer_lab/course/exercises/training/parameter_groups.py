@@ -8,7 +8,8 @@ from torch import Tensor, nn
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.drawing import generator, normal, uniform
-from transformer_lab.course.exercises.training.mistakes.parameter_groups import MISTAKES
+from transformer_lab.course.exercises.training.mistakes import group_forms
+from transformer_lab.course.exercises.training.mistakes import parameter_groups as dividing
 from transformer_lab.course.stand_ins import describe
 
 
@@ -89,6 +90,6 @@ PARAMETER_GROUPS = Exercise(
         'Each goes into a dict, `{"params": …, "weight_decay": …}`: the first with the weight decay that was given, '
         "the second with 0.0. Return the two dicts in a list.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*dividing.MISTAKES, *group_forms.MISTAKES],
     normalise=in_order,
 )

@@ -1,7 +1,7 @@
 """What goes wrong when the losses of tokens are put together."""
 
 import torch
-from torch.nn import functional as F
+from torch import nn
 
 from transformer_lab.course.exercise import Mistake
 
@@ -9,7 +9,7 @@ from transformer_lab.course.exercise import Mistake
 def losses(logits, targets, smoothing):
     """The loss of every token, padding included."""
     tokens = logits.flatten(0, 1), targets.flatten()
-    return F.cross_entropy(*tokens, label_smoothing=smoothing, reduction="none").view(targets.shape)
+    return nn.functional.cross_entropy(*tokens, label_smoothing=smoothing, reduction="none").view(targets.shape)
 
 
 def counts_the_padding(logits, targets, pad_id, smoothing):
@@ -54,12 +54,12 @@ def shifts_once_more(logits, targets, pad_id, smoothing):
 
 
 def classes_on_the_wrong_axis(logits, targets, pad_id, smoothing):
-    return F.cross_entropy(logits, targets, ignore_index=pad_id, label_smoothing=smoothing)
+    return nn.functional.cross_entropy(logits, targets, ignore_index=pad_id, label_smoothing=smoothing)
 
 
 def reshaped_instead_of_transposed(logits, targets, pad_id, smoothing):
     batch, n, vocab_size = logits.shape
-    return F.cross_entropy(
+    return nn.functional.cross_entropy(
         logits.reshape(batch, vocab_size, n), targets, ignore_index=pad_id, label_smoothing=smoothing
     )
 

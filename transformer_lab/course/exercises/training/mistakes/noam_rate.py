@@ -1,7 +1,5 @@
 """What goes wrong with the learning rate of the paper."""
 
-import math
-
 from transformer_lab.course.exercise import Mistake
 
 
@@ -86,7 +84,7 @@ def whole_numbers_only(step, d_model, warmup):
 
 
 def a_root_of_the_whole(step, d_model, warmup):
-    return math.sqrt(min(1 / step, step * warmup**-1.5) / d_model)
+    return (min(1 / step, step * warmup**-1.5) / d_model) ** 0.5
 
 
 def decides_the_wrong_way_round(step, d_model, warmup):

@@ -1,7 +1,7 @@
 """What goes wrong between logits and the loss of a token."""
 
 import torch
-from torch.nn import functional as F
+from torch import nn
 
 from transformer_lab.course.exercise import Mistake
 
@@ -81,7 +81,7 @@ def the_shares_exchanged(logits, targets, pad_id, smoothing):
 
 
 def smooths_the_loss(logits, targets, pad_id, smoothing):
-    return (1 - smoothing) * F.cross_entropy(logits.transpose(1, 2), targets, ignore_index=pad_id)
+    return (1 - smoothing) * nn.functional.cross_entropy(logits.transpose(1, 2), targets, ignore_index=pad_id)
 
 
 MISTAKES = [

@@ -1,0 +1,117 @@
+"""What goes wrong with the form of parameter groups."""
+
+import torch
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.training.mistakes.parameter_groups import by_dimension, groups
+
+
+def a_generator_used_up(model, weight_decay):
+    parameters = model.parameters()
+    return groups((p for p in parameters if p.dim() >= 2), (p for p in parameters if p.dim() < 2), weight_decay)
+
+
+def generators_for_lists(model, weight_decay):
+    return [
+        {"params": (p for p in model.parameters() if p.dim() >= 2), "weight_decay": weight_decay},
+        {"params": (p for p in model.parameters() if p.dim() < 2), "weight_decay": 0.0},
+    ]
+
+
+def filters_for_lists(model, weight_decay):
+    return [
+        {"params": filter(lambda p: p.dim() >= 2, model.parameters()), "weight_decay": weight_decay},
+        {"params": filter(lambda p: p.dim() < 2, model.parameters()), "weight_decay": 0.0},
+    ]
+
+
+def leaves_the_second_to_the_default(model, weight_decay):
+    matrices, vectors = by_dimension(model.parameters(), weight_decay)
+    return [matrices, {"params": vectors["params"]}]
+
+
+def leaves_both_to_the_default(model, weight_decay):
+    return [{"params": group["params"]} for group in by_dimension(model.parameters(), weight_decay)]
+
+
+def lists_without_dicts(model, weight_decay):
+    return [group["params"] for group in by_dimension(model.parameters(), weight_decay)]
+
+
+def lists_in_one_dict(model, weight_decay):
+    matrices, vectors = by_dimension(model.parameters(), weight_decay)
+    return {"decay": matrices["params"], "no_decay": vectors["params"]}
+
+
+def the_optimizer_itself(model, weight_decay):
+    return torch.optim.AdamW(by_dimension(model.parameters(), weight_decay))
+
+
+def names_only(model, weight_decay):
+    named = dict(model.named_parameters())
+    return groups(
+        [n for n, p in named.items() if p.dim() >= 2], [n for n, p in named.items() if p.dim() < 2], weight_decay
+    )
+
+
+MISTAKES = [
+    Mistake(
+        a_generator_used_up,
+        "The second group is empty: `model.parameters()` is a generator, and can be gone through once. The first list "
+        "has used it up.",
+        [
+            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
+            "Either ask the model for its parameters twice, or keep them.",
+            "`list(model.parameters())`.",
+        ],
+    ),
+    Mistake(
+        generators_for_lists,
+        "`params` holds something that can be gone through only once. Whoever looks inside before AdamW does leaves it "
+        "nothing. Lists are asked for.",
+        [
+            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
+            "Round brackets make a generator, square ones a list.",
+            "`[p for p in …]`, or `list(…)`.",
+        ],
+        also=[filters_for_lists],
+    ),
+    Mistake(
+        leaves_the_second_to_the_default,
+        "A group says nothing of its weight decay. AdamW then takes its own, and that is not 0.",
+        [
+            "What is the default of `weight_decay` in `torch.optim.AdamW`?",
+            "Each of the groups needs both keys.",
+            '`"weight_decay": 0.0` in the second.',
+        ],
+        also=[leaves_both_to_the_default],
+    ),
+    Mistake(
+        lists_without_dicts,
+        "The tensors are divided, but nothing says how much each group decays. Two dicts are asked for.",
+        [
+            "Which two keys does a group for AdamW have?",
+            "A list of tensors is what goes under `params`.",
+            '`{"params": …, "weight_decay": …}` for each.',
+        ],
+        also=[lists_in_one_dict],
+    ),
+    Mistake(
+        the_optimizer_itself,
+        "This is an optimizer. What is asked for are the two groups, from which one can be made.",
+        [
+            "What does the annotation say behind the arrow?",
+            "`torch.optim.AdamW(groups)` comes later, in the training loop.",
+            "Return the list of two dicts.",
+        ],
+    ),
+    Mistake(
+        names_only,
+        "The groups hold names. AdamW wants the tensors themselves.",
+        [
+            "What does `model.named_parameters()` give?",
+            "Of each pair, the second is the tensor.",
+            "`[p for name, p in model.named_parameters() if …]`.",
+        ],
+    ),
+]
