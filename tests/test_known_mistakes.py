@@ -17,6 +17,9 @@ from tests import test_feed_forward as feed_forward
 from tests import test_masks as masks
 from tests import test_multi_head as heads
 from tests import test_norms as norms
+from tests.training import test_loss as loss
+from tests.training import test_optimizer as optimizer
+from tests.training import test_schedules as schedules
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.decoder import DECODER_LAYER
 from transformer_lab.course.exercises.encoder import (
@@ -29,6 +32,7 @@ from transformer_lab.course.exercises.heads import MERGE_HEADS, MULTI_HEAD_ATTEN
 from transformer_lab.course.exercises.lookup import SOFT_LOOKUP
 from transformer_lab.course.exercises.masks import CAUSAL_MASK, DECODER_MASK, MASKED_ATTENTION, PADDING_MASK
 from transformer_lab.course.exercises.scaling import ADDITIVE_SCORES, SCALED_DOT_PRODUCT_ATTENTION
+from transformer_lab.course.exercises.training import NOAM_RATE, PARAMETER_GROUPS, SMOOTHED_CROSS_ENTROPY
 
 
 def mistakes_in(exercise: Exercise, but: tuple[str, ...] = ()) -> list[wrong.Function]:
@@ -46,6 +50,7 @@ masked = {mistake.__name__: mistake for mistake in mistakes_in(MASKED_ATTENTION)
 mended_too_late = [mistake for name, mistake in masked.items() if "mended_too_late" in name]
 del masked["empty_rows_by_index"]  # crashes with some masks only, and is the same mistake as another
 renormalised = [masked["renormalised_with_a_guard"], masked["renormalised_with_an_epsilon"]]
+renormalised.append(masked["exponentials_with_an_epsilon"])
 seen_elsewhere = [*mended_too_late, *renormalised, masked["written_into_places_of_the_mask"]]
 
 of_one_feature = ("unbiased_variance", "unbiased_deviation_and_eps")  # torch warns before they can be wrong
@@ -55,6 +60,10 @@ post_norm = partial(layers, by_loops=encoders.post_norm_by_loops)
 pre_norm = partial(layers, by_loops=encoders.pre_norm_by_loops)
 across = partial(decoders.test_a_layer_is_what_loops_make_of_it, by_loops=decoders.post_norm_by_loops)
 without_a_trace = ("AddsInPlace", "DropsInTraining", "XOnlyOnce", "XOnlyTwice")
+
+smoothed = {mistake.__name__: mistake for mistake in mistakes_in(SMOOTHED_CROSS_ENTROPY)}
+logarithms = ("log_of_the_softmax", "log_of_the_softmax_and_a_little")
+of_extremes = (*logarithms, "without_the_gradient")
 
 MEANT = {
     dot_product.test_a_lookup_mixes_the_values_by_how_well_their_keys_match: mistakes_in(SOFT_LOOKUP),
@@ -111,6 +120,11 @@ MEANT = {
     across: mistakes_in(DECODER_LAYER, but=("AMaskOfItsOwnIfNoneIsGiven", "WrittenIntoTheInput", "DropoutInside")),
     post_norm: mistakes_in(ENCODER_LAYER, but=without_a_trace),
     pre_norm: mistakes_in(PRE_NORM_ENCODER_LAYER, but=without_a_trace),
+    loss.test_label_smoothing_is_the_formula_and_torchs: [m for n, m in smoothed.items() if n not in of_extremes],
+    loss.test_a_model_that_is_sure_and_wrong_is_charged_for_all_of_it: [smoothed[name] for name in logarithms],
+    loss.test_no_gradient_comes_from_padding_and_some_from_every_token: [smoothed["without_the_gradient"]],
+    schedules.test_noam_rises_in_a_line_and_falls_with_the_root: mistakes_in(NOAM_RATE),
+    optimizer.test_all_with_two_axes_or_more_decay_and_no_others: mistakes_in(PARAMETER_GROUPS),
     masks.test_a_position_may_look_at_itself_and_at_what_came_before: mistakes_in(CAUSAL_MASK),
     masks.test_the_last_query_is_aligned_with_the_last_key: [wrong.first_with_first],
     partial(masks.test_no_gradient_reaches_what_comes_after_and_some_reaches_all_before, n_query=3): [

@@ -31,13 +31,17 @@ def by_hand(logits, targets, smoothing):
     return total
 
 
-def test_label_smoothing_is_the_formula_and_torchs():
+def mean_loss(logits, targets, pad_id, smoothing):
+    return smoothed_cross_entropy(logits, targets, pad_id, smoothing) / count_tokens(targets, pad_id)
+
+
+def test_label_smoothing_is_the_formula_and_torchs(mean_loss=mean_loss):
     logits, targets = drawn()
     for smoothing in (0.0, SMOOTHING):
-        ours = smoothed_cross_entropy(logits, targets, PAD, smoothing)
-        mean = F.cross_entropy(logits.mT, targets, ignore_index=PAD, label_smoothing=smoothing)
-        assert_close(ours.item(), by_hand(logits, targets, smoothing), rtol=1e-6, atol=0)
-        assert_close(ours / count_tokens(targets, PAD), mean, rtol=1e-6, atol=0)
+        ours = mean_loss(logits, targets, PAD, smoothing)
+        torchs = F.cross_entropy(logits.mT, targets, ignore_index=PAD, label_smoothing=smoothing)
+        assert_close(ours, torchs, rtol=1e-6, atol=0)
+        assert_close(13 * ours.item(), by_hand(logits, targets, smoothing), rtol=1e-6, atol=0)
 
 
 def test_appending_padding_changes_nothing():
@@ -56,10 +60,15 @@ def test_a_model_that_is_sure_and_right_has_no_loss_left_without_smoothing():
     assert smoothed_cross_entropy(50 * F.one_hot(targets, 5).float(), targets, PAD) < 1e-6
 
 
-def test_no_gradient_comes_from_padding_and_some_from_every_token():
+def test_a_model_that_is_sure_and_wrong_is_charged_for_all_of_it(mean_loss=mean_loss):
+    logits = 500 * F.one_hot(torch.tensor([[1, 3]]), 5).float()
+    assert mean_loss(logits, torch.tensor([[0, 3]]), PAD, 0.0) == 250
+
+
+def test_no_gradient_comes_from_padding_and_some_from_every_token(mean_loss=mean_loss):
     logits, targets = drawn()
     logits.requires_grad_()
-    smoothed_cross_entropy(logits, targets, PAD, SMOOTHING).backward()
+    mean_loss(logits, targets, PAD, SMOOTHING).backward()
     assert torch.equal((logits.grad != 0).any(dim=-1), targets != PAD)
 
 
