@@ -41,8 +41,8 @@ SENTENCE_VECTORS = Exercise(
     reference=sentence_vectors,
     cases=sentence_vectors_cases,
     points=2,
-    verified="One vector for each sentence, the same however much padding its batch needs. Next: which sentences are "
-    "near each other.",
+    verified="One vector for each sentence, the same however much padding its batch needs. Next: what a plain mean "
+    "makes of padding.",
     hints=[
         "In three steps: silence the vectors of the padding; add up those of each sentence; divide by how many count.",
         "`real = (tokens != pad_id).unsqueeze(-1)` has the shape (batch, n, 1). Multiplied with x, it makes zeros of "

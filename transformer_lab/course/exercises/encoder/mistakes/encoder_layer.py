@@ -111,6 +111,13 @@ class MaskIgnored(InPieces):
         return self.norm_2(x + self.computed(x))
 
 
+class MaskTurnedRound(InPieces):
+    def forward(self, x, mask=None):
+        turned = None if mask is None else ~mask
+        x = self.norm_1(x + self.attended(x, turned))
+        return self.norm_2(x + self.computed(x))
+
+
 class XOnlyOnce(InPieces):
     def forward(self, x, mask=None):
         x = self.norm_1(x + self.self_attention(x, mask=mask))
@@ -234,6 +241,7 @@ MISTAKES = [
         norms=[OneNormForBoth, NormsSwapped],
         weights=NormsWithoutTheirWeights,
         mask=MaskIgnored,
+        mask_turned=MaskTurnedRound,
         once=[XOnlyOnce, XOnlyTwice],
         order=NetworkFirst,
         half=OnlyAttention,

@@ -125,8 +125,8 @@ MISTAKES = [
     ),
     Mistake(
         ReluAtTheEnd,
-        "The ReLU comes after the second layer, so that the network can only add and never take away. Look at the "
-        "order of the steps.",
+        "A ReLU comes after the second layer, so that the network can only add and never take away. Look at the order "
+        "of the steps, and how many there are.",
         [
             "Is there a negative number in the output? There should be.",
             "The ReLU belongs in the middle, where the vectors are d_ff wide.",

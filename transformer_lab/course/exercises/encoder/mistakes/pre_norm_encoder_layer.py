@@ -113,6 +113,13 @@ class NetworkReadsTheLayersInput(InPieces):
         return attended + self.computed(self.norm_2(x))
 
 
+class NormedOnlyOnce(InPieces):
+    def forward(self, x, mask=None):
+        normed = self.norm_1(x)
+        x = x + self.attended(normed, mask)
+        return x + self.computed(normed)
+
+
 class OneNormForBoth(InPieces):
     def forward(self, x, mask=None):
         x = x + self.attended(self.norm_1(x), mask)
@@ -134,6 +141,13 @@ class NormsWithoutTheirWeights(InPieces):
 class MaskIgnored(InPieces):
     def forward(self, x, mask=None):
         x = x + self.attended(self.norm_1(x), None)
+        return x + self.computed(self.norm_2(x))
+
+
+class MaskTurnedRound(InPieces):
+    def forward(self, x, mask=None):
+        turned = None if mask is None else ~mask
+        x = x + self.attended(self.norm_1(x), turned)
         return x + self.computed(self.norm_2(x))
 
 
@@ -267,10 +281,21 @@ MISTAKES = [
             "Norm the first sum, and give it to the network.",
         ],
     ),
+    Mistake(
+        NormedOnlyOnce,
+        "The network reads the same normed vectors as the attention did, and nothing of what the attention found. Look "
+        "at what is given to the network.",
+        [
+            "How many norms does `__init__` make, and how many are used?",
+            "The second step is x + network(LayerNorm(x)), where x is the first sum.",
+            "Norm the first sum, with `norm_2`, and give that to the network.",
+        ],
+    ),
     *slips.shared(
         norms=[OneNormForBoth, NormsSwapped],
         weights=NormsWithoutTheirWeights,
         mask=MaskIgnored,
+        mask_turned=MaskTurnedRound,
         once=[XOnlyOnce, XOnlyTwice],
         order=NetworkFirst,
         half=OnlyAttention,

@@ -12,6 +12,7 @@ def shared(
     norms: Sequence[Code],
     weights: Code,
     mask: Code,
+    mask_turned: Code,
     once: Sequence[Code],
     order: Code,
     half: Code,
@@ -48,6 +49,15 @@ def shared(
                 "Change a token that the mask hides. Does anything change?",
                 "`forward` of the attention takes four arguments.",
                 "`self.self_attention(…, …, …, mask)`.",
+            ],
+        ),
+        Mistake(
+            mask_turned,
+            "The mask is turned round: positions look at what is hidden, and only at that.",
+            [
+                "What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?",
+                "True means: may look. The attention of lesson 03 reads masks in the same way.",
+                "Hand the mask on as it is, without `~`.",
             ],
         ),
         Mistake(
