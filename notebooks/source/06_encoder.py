@@ -58,9 +58,9 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # character in a list. `nn.Embedding(vocab_size, d_model)` is a table with a learned row for every token. To embed is
 # to look rows up.
 #
-# The Transformer multiplies what it looks up by √d_model, and adds the positions. Why that factor? The paper does not
-# say how the table starts out; our library, like many, draws its numbers with variance 1/d_model (lesson 08 says
-# why).
+# The Transformer multiplies what it looks up by √d_model, and adds the positions. Why that factor? It depends on how
+# the table starts out, and the paper does not say. Our library, like many, draws its numbers with variance 1/d_model
+# (lesson 08 says why).
 #
 # **Predict.** d_model is 512. How large is a typical number of the table: near 0.04, 0.7 or 20?
 
@@ -98,8 +98,8 @@ for name, factor in {"without the factor": 1.0, "times √d_model": 512**0.5}.it
 # %% [markdown]
 # ## Why not simply attention on attention?
 #
-# Let us stack attentions: each reads what the one before it gave. We take eleven random vectors, and layers that have
-# just been drawn, with an attention and a small network in each.
+# Let us stack attentions: each reads what the one before it gave. We take eleven random vectors, one for each
+# position, and layers that are not trained yet. In each is an attention and a small network.
 #
 # **Predict.** After 12 attentions in a row, what is the cosine of two positions, on average: near 0, 0.5 or 1?
 
@@ -116,7 +116,7 @@ def alike(x: Tensor) -> float:
 
 
 def stack(kind: type[nn.Module], depth: int, d_model: int = 64) -> nn.ModuleList:
-    layers = nn.ModuleList(kind(d_model, 4, 4 * d_model) for _ in range(depth))
+    layers = nn.ModuleList(kind(d_model, 4, 4 * d_model) for _ in range(depth))  # 4 heads
     initialise(layers)
     return layers
 
@@ -146,7 +146,7 @@ rows = {name: [likeness[1], likeness[-1], size] for name, (likeness, size) in fo
 pd.DataFrame(rows, index=["alike after 2", "alike after 12", "size after 12"]).T.round(1)
 
 # %% [markdown]
-# An average of averages is ever more of an average: after two attentions the characters can hardly be told apart, and
+# An average of averages is ever more of an average: after two attentions the positions can hardly be told apart, and
 # a network behind each does not help. Adding x helps: what a position had is still there, and attention only adds to
 # it. This sum is a **residual connection**. It slows the blur down; it does not end it. And there is a new trouble:
 # the numbers grow.
@@ -349,6 +349,20 @@ class PreNormEncoderLayer(nn.Module):
 check(PreNormEncoderLayer)
 
 # %% [markdown]
+# And the blur that we began with? Eleven random vectors once more, through 12 whole layers of each kind:
+
+# %%
+with torch.no_grad():
+    for kind in (parts.EncoderLayer, parts.PreNormEncoderLayer):
+        likeness, large = follow(torch.randn(1, 11, 64), stack(kind, 12), lambda layer, x: layer(x))
+        print(f"{kind.__name__}: alike after 12: {likeness[-1]:.1f}, size after 12: {large:.0f}")
+
+# %% [markdown]
+# It is still there. Post-norm keeps the size, and shrinks what came from below with every sum. Pre-norm lets x grow,
+# and keeps somewhat more apart. But this is how stacks *begin*. What they make of it is up to training, once that gets
+# going.
+
+# %% [markdown]
 # ## The stack
 #
 # The encoder: look tokens up, scale, add positions, and go through the layers. A `nn.ModuleList` is a list whose
@@ -374,8 +388,8 @@ print(f"six layers in a ModuleList: {counts[2]:,}")
 # and neither complains.
 #
 # **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it belongs to the model, but is not
-# trained. It has more rows than most texts need. The mask goes to every layer. (`self.embedding.embedding_dim` is
-# d_model.)
+# trained. (Nor is it saved, with `persistent=False`: it can be computed again.) It has more rows than most texts need.
+# The mask goes to every layer. `self.embedding.embedding_dim` is d_model.
 
 
 # %% id="Encoder" tags=["exercise"]
@@ -415,13 +429,13 @@ prediction = ...
 def gradients(kind: type[nn.Module], depth: int, seed: int) -> Tensor:
     """The size of the gradient at each layer's w_2, before any training."""
     torch.manual_seed(seed)
-    layers, head = stack(kind, depth), nn.Linear(64, 20)
+    layers, output = stack(kind, depth), nn.Linear(64, 20)
     x, answers = torch.randn(8, 11, 64), torch.randint(20, (88,))
     for layer in layers:
         x = layer(x)
     if kind is parts.PreNormEncoderLayer:
         x = F.layer_norm(x, (64,))  # the norm at its end
-    F.cross_entropy(head(x).flatten(0, 1), answers).backward()
+    F.cross_entropy(output(x).flatten(0, 1), answers).backward()
     return torch.stack([layer.feed_forward.w_2.weight.grad.norm() for layer in layers])
 
 
@@ -447,7 +461,8 @@ pd.DataFrame(rows, index=pd.Index(depths, name="layers")).T.round(1)
 # Nothing vanishes: the first layers get their gradient in both. The difference is at the top. In a pre-norm stack x
 # grows from layer to layer, so what a further layer adds is an ever smaller share, and its gradient shrinks with
 # depth. In a post-norm stack each sum is normed back to the same size, so the last of 24 layers matters as much as the
-# last of two. The usual reading: steps of ordinary size then change a deep stack too much at once.
+# last of two. The usual reading: a step of training changes all layers at once, and where each of them counts in full,
+# steps of ordinary size change a deep stack too much.
 
 # %% [markdown]
 # ## Warm-up
@@ -461,7 +476,7 @@ class Stacked(nn.Module):
     def __init__(self, kind: str, depth: int) -> None:
         super().__init__()
         self.embedding, self.positions = nn.Embedding(16, 32), parts.sinusoidal_encoding(11, 32)
-        self.layers, self.head = stack(kinds[kind], depth, 32), nn.Linear(32, 16)
+        self.layers, self.output = stack(kinds[kind], depth, 32), nn.Linear(32, 16)
         self.norm = nn.LayerNorm(32) if kind == "pre" else nn.Identity()  # Identity does nothing
         initialise(self)
 
@@ -469,7 +484,7 @@ class Stacked(nn.Module):
         x = self.embedding(tokens) * 32**0.5 + self.positions
         for layer in self.layers:
             x = layer(x)
-        return self.head(self.norm(x))
+        return self.output(self.norm(x))
 
 
 # %%
@@ -612,11 +627,11 @@ class GapFiller(nn.Module):
         super().__init__()
         self.make_mask = make_mask
         self.encoder = parts.Encoder(len(CHARACTERS), 48, 4, 192, 2, LENGTH)
-        self.head = nn.Linear(48, len(CHARACTERS))
+        self.output = nn.Linear(48, len(CHARACTERS))
         initialise(self)
 
     def forward(self, tokens: Tensor) -> Tensor:
-        return self.head(self.encoder(tokens, self.make_mask(tokens, 0)))
+        return self.output(self.encoder(tokens, self.make_mask(tokens, 0)))
 
 
 def fill_gaps(make_mask, steps: int = 700) -> GapFiller:
@@ -635,7 +650,7 @@ def fill_gaps(make_mask, steps: int = 700) -> GapFiller:
 
 
 # %% [markdown]
-# Two models: one looks in both directions, the other only back, with the causal mask of lesson 04. In dates they have
+# Two models: one looks in both directions, the other only back, with the causal mask of lesson 04. In texts they have
 # not seen, we hide the first letter of the month.
 #
 # **Predict.** How often is the model that looks both ways right, and how often the other one: near 0.1, 0.5 or 0.9?
@@ -707,7 +722,7 @@ check(LayerOfAColleague, "PreNormEncoderLayer")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Let the sublayers say nothing: set the last matrix and bias of each to 0. A pre-norm layer then has to hand x on
-# exactly as it is. The cell below does it.
+# exactly as it is. The cell below does it. (Once you have mended it, the colleague's layer does so, too.)
 # </details>
 
 # %%
@@ -741,15 +756,18 @@ check(sentence_vectors)
 # %%
 padded = encode(["3 mars 2021"])  # 11 characters, 24 places
 alone, encoder = padded[:, :11], models["both ways"].encoder
+ways = {
+    "mask and sentence_vectors": lambda t: parts.sentence_vectors(encoder(t, parts.padding_mask(t, 0)), t, 0),
+    "mask, mean over all places": lambda t: encoder(t, parts.padding_mask(t, 0)).mean(dim=1),
+    "no mask, sentence_vectors": lambda t: parts.sentence_vectors(encoder(t), t, 0),
+}
 with torch.no_grad():
-    both = [(tokens, encoder(tokens, parts.padding_mask(tokens, 0))) for tokens in (alone, padded)]
-ours, plain = [parts.sentence_vectors(x, tokens, 0) for tokens, x in both], [x.mean(dim=1) for _, x in both]
-for name, (one, other) in {"sentence_vectors": ours, "mean over all places": plain}.items():
-    print(f"{name}: the same vector with padding: {torch.allclose(one, other, atol=1e-3)}")
+    for name, way in ways.items():
+        print(f"{name}: the same vector with padding: {torch.allclose(way(alone), way(padded), atol=1e-3)}")
 
 # %% [markdown]
-# Two things keep the padding out: the mask in the encoder, and the divisor here. Forget either, and what a text means
-# depends on the texts it happens to share a batch with.
+# Two things keep the padding out: the mask in the encoder, and here a mean over the real tokens only. Forget either,
+# and what a text means depends on the texts it happens to share a batch with.
 
 # %% [markdown]
 # ## In short
@@ -792,8 +810,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>Pre-norm or post-norm: what is the difference, and what follows for training?</summary>
 #
 # Post-norm norms x + f(x); pre-norm is x + f(norm(x)), with a norm at the end of the stack. In deep post-norm stacks
-# the upper layers begin with large gradients, and without warm-up training may never start. (<i>How does a deep stack
-# begin?</i>, <i>Warm-up</i>)
+# the upper layers begin with larger gradients than in pre-norm ones, and without warm-up training may never start.
+# (<i>How does a deep stack begin?</i>, <i>Warm-up</i>)
 # </details>
 #
 # <details><summary>Is x = norm(x); x = x + f(x) pre-norm?</summary>
