@@ -31,6 +31,10 @@ def flat_during_the_warmup(step, d_model, warmup):
     return d_model**-0.5 * min(step**-0.5, warmup**-0.5)
 
 
+def forgets_the_step(step, d_model, warmup):
+    return d_model**-0.5 * min(step**-0.5, warmup**-1.5)
+
+
 def counts_from_zero(step, d_model, warmup):
     return right(step + 1, d_model, warmup)
 
@@ -73,6 +77,14 @@ def rises_to_one(step, d_model, warmup):
 
 def halves_instead_of_roots(step, d_model, warmup):
     return d_model**-1 / 2 * min(step**-1 / 2, step * warmup**-3 / 2)
+
+
+def halves_both_rates(step, d_model, warmup):
+    return d_model**-0.5 * min(step**-1 / 2, step * warmup**-3 / 2)
+
+
+def halves_the_line_only(step, d_model, warmup):
+    return d_model**-0.5 * min(step**-0.5, step * warmup**-3 / 2)
 
 
 def halves_the_fall_only(step, d_model, warmup):
@@ -148,6 +160,7 @@ MISTAKES = [
             "The second of the two rates should have the step in it.",
             "`step * warmup**-1.5`.",
         ],
+        also=[forgets_the_step],
     ),
     Mistake(
         counts_from_zero,
@@ -222,7 +235,7 @@ MISTAKES = [
             "`**` binds more tightly than `/`.",
             "Write -0.5 and -1.5, or put brackets round the exponents.",
         ],
-        also=[halves_the_fall_only],
+        also=[halves_both_rates, halves_the_line_only, halves_the_fall_only],
     ),
     Mistake(
         whole_numbers_only,
