@@ -80,7 +80,7 @@ GREEDY_DECODE = Exercise(
     reference=greedy_decode,
     cases=greedy_decode_cases,
     points=3,
-    verified="Every step sees all that has been written, and every sentence ends by itself. Next: what a model writes.",
+    verified="Every step sees all that has been written, and every sentence ends by itself. Next: the training.",
     hints=[
         "Begin with a target of one column, bos, for every sentence: `torch.full((len(source), 1), bos_id)`. One round "
         "of the loop: call the model, choose, append.",
