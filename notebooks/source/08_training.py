@@ -64,8 +64,8 @@ started = time.process_time()
 # ## The task: dates, as 32 languages write them
 #
 # Names, orders and marks come from Babel, which knows how each language writes a date. Where only numbers are given,
-# the language stands in front. One string in twenty is **held out**: which one, is decided by the string itself, so
-# that none is ever trained on.
+# the language stands in front. One string in twenty is **held out**, chosen by a checksum of the string, so that none
+# is ever trained on.
 
 # %%
 pairs = date_pairs(60_000, seed=0, split="train")
@@ -138,8 +138,8 @@ print(f"batches of similar length: {by_length:.2f}")
 # ## Assembly
 #
 # The encoder reads, the decoder writes, and three matrices are one: the embedding of the source, that of the target,
-# and the last linear layer (they are **tied**). A row of it is a token's vector; the logit of a token is the product of
-# its vector with what the decoder found.
+# and the last linear layer (they are **tied**). Both sides have one vocabulary, so a token needs only one vector: its
+# row of the matrix. The logit of a token is the product of that row with what the decoder found.
 
 
 # %%
@@ -193,7 +193,8 @@ rows = [("ours", model, ""), ("base", base, "65 million"), ("big", big, "213 mil
 pd.DataFrame([(a, f"{n_parameters(b):,}", c) for a, b, c in rows], columns=["model", "parameters", "the paper says"])
 
 # %% [markdown]
-# The paper rounds, and its vocabulary is "about 37,000".
+# No vocabulary would give both of the paper's figures: with "about 37,000" tokens, base is smaller than it says, and
+# big is larger.
 #
 # ## The loss
 #
@@ -266,8 +267,8 @@ print(f"loss with variance 1/d_model: {at_start()[0]:.1f}")
 # What leaves the last norm has 64 features of size about 1, and still resembles the vector of the token that was just
 # read. If that has numbers of size 1 as well, their product is nearly 64: the untrained model is very sure that
 # everything repeats itself. With a variance of 1/d_model the vectors are 8 times shorter; in front, where embeddings
-# are multiplied by √d_model, they are then as large as the positions, and the layers have a say, too. The paper does
-# not say how its parameters were drawn; these are common choices.
+# are multiplied by √d_model, they are then as large as the positions, and the layers have a say, too. These are common
+# choices; the paper names none.
 
 # %% [markdown]
 # ## The learning rate
@@ -277,7 +278,7 @@ print(f"loss with variance 1/d_model: {at_start()[0]:.1f}")
 #
 # $$\text{rate} = d_\text{model}^{-1/2}\cdot\min(\text{step}^{-1/2},\ \text{step}\cdot\text{warmup}^{-3/2})$$
 #
-# **Exercise.** Steps are counted from 1.
+# **Exercise.** Write the formula in Python. The first step is number 1.
 
 
 # %% id="noam_rate" tags=["exercise"]
@@ -345,7 +346,7 @@ for group in optimizer.param_groups:
 # token, appends it, and asks again: **greedy** decoding, free-running.
 #
 # **Exercise.** `model(source, target)` gives logits (batch, n, vocab_size). A sentence has ended when it has written
-# eos; from then on it gets nothing but eos, while the others go on.
+# eos; from then on it gets nothing but eos, while the others go on. When all have ended, you may stop.
 
 
 # %% id="greedy_decode" tags=["exercise"]
@@ -403,7 +404,7 @@ def exact_match(model: nn.Module, some: list[tuple[str, str]]) -> float:
 
 
 # %% [markdown]
-# The loop itself is short. `clip_grad_norm_` shortens a gradient that is too long, so that one odd batch does no harm.
+# In the loop, `clip_grad_norm_` shortens a gradient that is too long, so that one odd batch does no harm.
 
 
 # %%
@@ -432,24 +433,22 @@ torch.manual_seed(0)
 initialise(model)
 feed, watch, clock = batches.from_step(0), Watch(N_STEPS), time.perf_counter()
 
-# %% tags=["nbval-ignore-output"]
-train(model, optimizer, feed, watch, 400)
-
 # %% [markdown]
-# **Predict.** After 400 steps nearly 9 of 10 tokens are right. Which share of the dates is all right: near 0.9, 0.5 or
-# 0.2?
+# **Predict.** After 400 steps, nearly 9 of 10 tokens are right. Which share of the dates is right as a whole: near 0.9,
+# 0.5 or 0.2?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %% tags=["nbval-ignore-output"]
+train(model, optimizer, feed, watch, 400)
 compare(prediction, measured=round(exact_match(model, held_out[:500]), 1))
 example = translate(model, ["3 mars 2021"])[0]
 print("3 mars 2021 →", example)
 
 # %% [markdown]
 # A date is right if all its tokens are. The dashes, the eos and the `20` of most years are easy, and they polish the
-# share of tokens. On we go:
+# share of tokens.
 
 # %% tags=["nbval-ignore-output"]
 train(model, optimizer, feed, watch, 600)
@@ -462,7 +461,7 @@ train(model, optimizer, feed, watch, 700)
 seconds = time.perf_counter() - clock
 
 # %% tags=["nbval-ignore-output"]
-model.eval()
+model.eval()  # would switch dropout off; our parts have none
 exact = exact_match(model, held_out)
 print(f"{exact:.1%} of 1,000 held-out dates, after {N_STEPS:,} steps in {seconds:.0f} s")
 
@@ -484,8 +483,7 @@ print(f"lowest possible loss {floor:.3f}, our last 100 steps {np.mean(watch.loss
 # %% [markdown]
 # ## What does it look at?
 #
-# `record_attention` keeps the weights of all heads. Here is the last layer's cross-attention, the mean of its heads:
-# each row is a character that is written, each column one that is read.
+# Here is the last layer's cross-attention, the mean of its heads. A row is a character that is written.
 
 # %%
 text = "3 mars 2021"
@@ -499,9 +497,8 @@ on_letters = crossed[6, 2:6].sum().item()  # the row of the month's second digit
 print("the month is read from the letters of `mars`:", on_letters > 0.5)
 
 # %% [markdown]
-# Nobody told it where to look. The last digits of year and day are read where they stand, though their order is turned
-# round, and the month is read from the letters of its name. Rows that need no look, like the dashes, look anywhere.
-# (And beware: weights say what was looked at, not what was made of it.)
+# The last digits of year and day are read where they stand, though their order is turned round, and the month is read
+# from the letters of its name. Rows that need no look, like the dashes, look anywhere.
 
 # %% [markdown]
 # ## Shown the truth, or left alone
@@ -520,9 +517,9 @@ alone = round(500 * exact_match(model, held_out[:500]))
 compare(prediction, measured="as many" if forced == alone else "more" if forced > alone else "fewer")
 
 # %% [markdown]
-# Of course: as long as all is right, what it has written *is* the truth. After the first mistake both have failed. So
-# is free-running worth its time? It is, because this holds for honest models only. Here is one with a bug that many
-# have had: its decoder hides the padding, and nothing else.
+# Of course: as long as all is right, what it has written *is* the truth. After the first mistake both have failed. But
+# this holds for honest models only. Here is one with a bug that many have had: its decoder hides the padding, and
+# nothing else.
 
 
 # %%
@@ -535,24 +532,23 @@ torch.manual_seed(0)
 cheat = WithoutCausalMask(V)
 initialise(cheat)
 
+# %% [markdown]
+# **Predict.** After the same 400 steps: which share of the *tokens* does it get right when it is shown the truth, and
+# which share of the *dates* does it write right, alone?
+
+# %% tags=["prediction"]
+prediction_tokens, prediction_dates = ..., ...
+
 # %% tags=["nbval-ignore-output"]
 cheat_watch = Watch(N_STEPS)
 train(cheat, new_optimizer(cheat), batches.from_step(0), cheat_watch, 400)
 
-# %% [markdown]
-# Look at the loss after 400 steps, and at the tokens. If this were all we measured, we would stop here and celebrate.
-#
-# **Predict.** Which share of the dates does it write right, alone?
-
-# %% tags=["prediction"]
-prediction = ...
-
 # %%
 cheat.eval()
-compare(prediction, measured=round(exact_match(cheat, held_out[:200]), 1))
+compare(prediction_tokens, measured=round(teacher_forced(cheat, held_out[:200]).float().mean().item(), 1))
+compare(prediction_dates, measured=round(exact_match(cheat, held_out[:200]), 1))
 honest_loss, cheat_loss = (np.mean(w.losses[380:400]) for w in (watch, cheat_watch))
 print("after as many steps, its loss is lower than the honest one's:", cheat_loss < honest_loss)
-print("tokens right when shown the truth:", round(teacher_forced(cheat, held_out[:200]).float().mean().item(), 2))
 
 
 class Decoding(nn.Module):
@@ -571,8 +567,8 @@ for name, suspect in {"honest": model, "without a causal mask": cheat}.items():
 
 # %% [markdown]
 # It has learned to copy: the answer stands one place to the right. Alone, there is nothing to the right, and it writes
-# nothing sensible. Neither loss nor teacher-forced accuracy shows that. Two things do: let it write, and the leak
-# test, which needs no training at all.
+# nothing sensible. Neither loss nor teacher-forced accuracy shows that. Two things do: let it write, and the leak test,
+# which needs no training at all.
 
 # %% [markdown]
 # ## Beam search
@@ -614,9 +610,9 @@ pd.DataFrame([(*row, b) for row, b in zip(wrong, found)], columns=["written", "w
 # %% [markdown]
 # ## A look at the errors
 #
-# These are all the errors in 1,000 dates. Most are of one kind: in the runs we looked at, two digits had changed
-# places, or one month was taken for another of nearly the same letters. That tells what the model should see more of. A
-# number such as 99.5 % does not. Beam search seldom helps here: see the ★ below for why.
+# These are all the errors in 1,000 dates. In the runs we looked at, most were digits that had changed places, or months
+# of nearly the same letters. That tells what the model should see more of. A number such as 99.5 % does not. Beam
+# search seldom helps here: see the ★ below for why.
 
 # %% [markdown]
 # ## Stopping and going on
@@ -665,8 +661,8 @@ print(f"{len(lines) - 100:,} pairs to train on; the first to test on: {lines[0].
 # %% [markdown]
 # In a terminal this is `transformer-lab train train.tsv --steps 150 …`, then `transformer-lab evaluate`. The same
 # command again goes on where a run was stopped. **BLEU** compares the words, pairs, threes and fours of words of a
-# translation with those of a reference; 100 is the reference itself. It is computed by `sacrebleu`, so that others can
-# compare theirs.
+# translation with those of a reference; 100 is the reference itself. chrF does so with characters. Both are computed by
+# `sacrebleu`, so that others can compare theirs.
 
 # %% tags=["nbval-ignore-output"]
 command = f"train {folder}/train.tsv -o {folder}/german --steps 150 --warmup 30 --peak-rate 0.01 --threads 1"
@@ -749,12 +745,16 @@ texts, right, got = (list(column) for column in zip(*wrong))
 p_right, p_got = log_probability(texts, right).exp(), log_probability(texts, got).exp()
 own = (p_got > p_right).float().mean().item()
 compare(prediction, measured="most" if own > 0.6 else "half" if own > 0.4 else "few")
+usual = log_probability(*(list(column) for column in zip(*held_out[:200]))).exp().median().item()
+print(f"for comparison: right dates have a p of about {usual:.2f}; 0.9 to the power of 11 is {0.9**11:.2f}")
 table = pd.DataFrame({"right": right, "p of it": p_right.tolist(), "written": got, "p of that": p_got.tolist()})
 table.round(2)
 
 # %% [markdown]
-# Where the model is wrong, it believes so itself: a wider beam would find its own answer again. With ten tokens and
-# little to choose from, search errors are rare. In the long and free sentences of real translation they are not.
+# Why are these p so small? Smoothing wants about 0.9 for each of the 11 tokens and no more, so a date that the model is
+# sure of has about 0.31. Where it is wrong, it mostly believes so itself: a wider beam would find its own answer again.
+# With ten tokens and little to choose from, search errors are rare. In the long and free sentences of real translation
+# they are not.
 
 # %% [markdown]
 # ## In short
@@ -763,8 +763,8 @@ table.round(2)
 #   1/d_model, so that logits begin small.
 # - The loss leaves padding out, of the sum and of the count, and smooths the target.
 # - Warm-up, then a falling rate; AdamW decays matrices only.
-# - Judge a model by what it writes alone. A leak makes loss and teacher-forced accuracy look perfect.
-# - Then look at single errors, and at what was looked at.
+# - Judge a model by what it writes alone, and by its errors. A leak makes loss and teacher-forced accuracy look
+#   perfect.
 
 # %%
 print({"batch": 32, "n_source": 20, "n_target": 11, "d_model": 64, "n_heads": 4, "vocab_size": V})
