@@ -79,12 +79,12 @@ def test_an_unknown_name_suggests_near_ones_of_the_same_lesson(lesson, ask):
     lesson.run(RIGHT + "\ndef attention(*_): ...\ndef atention_v2(queries, keys, values): ...\ndef mine(): ...")
     near = repr(ask(lesson.names["atention_v2"]))
     assert "No exercise is called atention_v2." in near
-    assert '`check(atention_v2, "attention")`' in near
+    assert f'`{ask.__name__}(atention_v2, "attention")`' in near
     far = repr(ask(lesson.names["mine"]))
-    assert '`check(mine, "exercise")`' in far
+    assert f'`{ask.__name__}(mine, "exercise")`' in far
     others = [e.name for e in exercises_of("02_scaling")]
     assert not [name for name in others if name in near + far]
-    assert '`check(mine, "softmax")`' in repr(ask(lesson.names["mine"], "sofmax"))
+    assert f'`{ask.__name__}(mine, "softmax")`' in repr(ask(lesson.names["mine"], "sofmax"))
 
 
 def test_an_unknown_name_of_no_lesson_suggests_none():

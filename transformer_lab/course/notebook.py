@@ -63,8 +63,10 @@ def hint(attempt: Any, name: Any = None) -> Panel:
     with silence():
         verdict = _verdict(attempt, name)
     exercise = every_exercise().get(verdict.exercise)
-    if exercise is None or verdict.passed:
-        return Panel("No hint needed" if verdict.passed else "No such exercise", verdict.message, "help")
+    if exercise is None:
+        return Panel("No such exercise", _unknown(attempt, _called(attempt, name), "hint").message, "help")
+    if verdict.passed:
+        return Panel("No hint needed", verdict.message, "help")
     ladder = next((m.hints for m in exercise.mistakes if m.name == verdict.mistake), exercise.hints)
     key = (exercise.name, verdict.mistake)
     step = min(_hints_given[key], len(ladder) - 1)
@@ -78,7 +80,7 @@ def solution(attempt: Any, name: Any = None) -> Panel:
     called = _called(attempt, name)
     exercise = every_exercise().get(called or "")
     if exercise is None:
-        return Panel("No such exercise", _unknown(attempt, called).message, "help")
+        return Panel("No such exercise", _unknown(attempt, called, "solution").message, "help")
     code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
     return Panel(f"{exercise.name}: a solution", code, "help")
 
@@ -113,15 +115,15 @@ def _called(attempt: Any, name: Any) -> str | None:
         return None
 
 
-def _unknown(attempt: Any, called: str | None) -> Verdict:
+def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
     if called is None:
         message = f"It takes the function or class itself; this is a value of type {type(attempt).__name__}."
     else:
         close = [*difflib.get_close_matches(called, _of_this_lesson(attempt), n=2), "exercise"]
         own = own if (own := _called(attempt, None) or "").isidentifier() else "attempt"
-        ways = " or ".join(f'`check({own}, "{exercise}")`' for exercise in close[:-1] or close)
+        ways = " or ".join(f'`{asked}({own}, "{exercise}")`' for exercise in close[:-1] or close)
         message = f"No exercise is called {called}. To say which one it answers: {ways}."
-    return Verdict(called or "check", "wrong", message)
+    return Verdict(called or asked, "wrong", message)
 
 
 def _of_this_lesson(attempt: Any) -> list[str]:
