@@ -22,6 +22,24 @@ def softmax_over_the_texts(state, states, w_c):
     return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
 
 
+def softmax_over_one(state, states, w_c):
+    weights = torch.softmax(states @ state[:, :, None], dim=-1)
+    context = (weights * states).sum(dim=1)
+    return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
+
+
+def scores_with_an_axis_left(state, states, w_c):
+    weights = torch.softmax(states @ state[:, :, None], dim=1)
+    context = (weights[:, :, None] * states).sum(dim=1)
+    return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
+
+
+def added_up_over_the_states(state, states, w_c):
+    weights = torch.softmax((states * state[:, None, :]).sum(dim=1), dim=-1)
+    context = (weights[:, :, None] * states).sum(dim=1)
+    return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
+
+
 def scored_entry_by_entry(state, states, w_c):
     weights = torch.softmax(states * state[:, None, :], dim=1)
     context = (weights * states).sum(dim=1)
@@ -90,6 +108,18 @@ def state_along_the_texts(state, states, w_c):
     return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
 
 
+def state_taken_for_one_table(state, states, w_c):
+    weights = torch.softmax(states @ state, dim=-1)
+    context = (weights[:, :, None] * states).sum(dim=1)
+    return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
+
+
+def state_taken_for_one_table_on_the_left(state, states, w_c):
+    weights = torch.softmax(state @ states.mT, dim=-1)
+    context = (weights[:, :, None] * states).sum(dim=1)
+    return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
+
+
 def divided_by_the_root_of_the_width(state, states, w_c):
     scores = (states * state[:, None, :]).sum(dim=-1) / state.shape[-1] ** 0.5
     context = (torch.softmax(scores, dim=-1)[:, :, None] * states).sum(dim=1)
@@ -115,6 +145,37 @@ MISTAKES = [
             "The scores have the shape (batch, n). Which axis is number 0?",
             "With one text in the batch, every weight is 1. Should it be?",
             "`dim=-1`.",
+        ],
+    ),
+    Mistake(
+        softmax_over_one,
+        "Every weight is 1, and the context the plain sum of the states. A softmax does that along an axis of length "
+        "1. Look at the shape of the scores, and at the axis of the softmax.",
+        [
+            "With 3 states, what do the weights of a text add up to? What should they?",
+            "`states @ state[:, :, None]` has the shape (batch, n, 1). Which axis holds the states that compete?",
+            "`dim=1`, or take the last axis away before the softmax, by `[:, :, 0]`.",
+        ],
+    ),
+    Mistake(
+        scores_with_an_axis_left,
+        "The scores have an axis of length 1 after the states, and it is still there when the states are mixed. That "
+        "crashes. Look at the shape of the weights.",
+        [
+            "A mixture needs weights of the shape (batch, n). Which have they?",
+            "What shape has `states @ state[:, :, None]`?",
+            "`[:, :, 0]` takes the last axis away. It must be gone before the softmax.",
+        ],
+    ),
+    Mistake(
+        added_up_over_the_states,
+        "The products are added up over the states, so that there is a score for each entry of the width, and none "
+        "for a state. That crashes, or, where the numbers happen to fit, weighs the wrong things. Look at the axis of "
+        "the sum.",
+        [
+            "`state[:, None, :] * states` has the shape (batch, n, d). Which of the three should a dot product use up?",
+            "For a text of n states there should be n scores.",
+            "`.sum(dim=-1)` gives them.",
         ],
     ),
     Mistake(
@@ -167,7 +228,8 @@ MISTAKES = [
     ),
     Mistake(
         state_forgotten,
-        "The context alone meets W_c, which is twice as wide: the decoder's own state is missing beside it.",
+        "What meets W_c is as wide as one state, and W_c is twice as wide. Context and state do not stand side by "
+        "side.",
         [
             "`w_c` has the shape (d_out, 2 d). What should be 2 d wide?",
             "[c; s] is context and state side by side.",
@@ -216,7 +278,12 @@ MISTAKES = [
             "Broadcasting lines shapes up from the right: (batch, d) and (batch, n, d). Which axes meet?",
             "`state[:, None, :] * states`, added over the width.",
         ],
-        also=[every_text_asks_every_other_and_breaks, state_along_the_texts],
+        also=[
+            every_text_asks_every_other_and_breaks,
+            state_along_the_texts,
+            state_taken_for_one_table,
+            state_taken_for_one_table_on_the_left,
+        ],
     ),
     Mistake(
         divided_by_the_root_of_the_width,
