@@ -93,7 +93,7 @@ pd.DataFrame(lengths, index=list(tasks), columns=["goes in", "comes out", "chara
 prediction = ...
 
 # %%
-w, u = torch.randn(2, 8, 8) / 8**0.5
+w, u = torch.randn(2, 8, 8) / 8**0.5  # W and U, scaled so that W h is about as large as h
 texts = {n: torch.randn(n, 8) for n in (11, 1000)}  # random vectors stand in for the characters
 memories = {}
 for n, x in texts.items():
@@ -110,7 +110,7 @@ print({f"{n} characters": tuple(memory.shape) for n, memory in memories.items()}
 #
 # In practice, $f$ is cleverer than a tanh, which writes the whole memory anew at every step. We use the **GRU** (gated
 # recurrent unit). For each number of the state it computes a share $z$ between 0 and 1, a *gate*, and keeps that
-# much of the old number:
+# much of the old number. The rest is a new one, made much like the tanh above:
 #
 # $$h_t = z \cdot h_{t-1} + (1 - z) \cdot \text{new}_t$$
 #
@@ -124,8 +124,8 @@ print({f"{n} characters": tuple(memory.shape) for n, memory in memories.items()}
 #
 # $$s_t = f(s_{t-1}, y_{t-1}, c), \qquad c = h_n, \quad s_0 = h_n$$
 #
-# A linear layer turns $s_t$ and $c$ into a score for each character, and the best one is written. Before the first,
-# $y_0$ is a special mark, here the number 0.
+# A linear layer, the *head*, turns $s_t$ and $c$ into a score for each character, and the best one is written. Before
+# the first, $y_0$ is a special mark, here the number 0.
 #
 # This is `RecurrentTranslator` of the library. Let us watch it read 11 characters and write two.
 
@@ -153,17 +153,17 @@ trace_shapes(model, source, written)
 # %%
 def before(target: Tensor) -> Tensor:
     """Give what was written before each character: the mark 0, then all but the last."""
-    return F.pad(target[:, :-1], (1, 0))
+    return F.pad(target[:, :-1], (1, 0))  # one 0 in front of each row, none after it
 
 
 def train(model: nn.Module, steps: int = 500, longest: int = 16) -> nn.Module:
     """Learn to copy 1 to ``longest`` random digits, which are numbered 1 to 10."""
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
     for _ in range(steps):
-        n = int(torch.randint(1, longest + 1, ()))
-        digits = torch.randint(1, 11, (64, n))
+        n = int(torch.randint(1, longest + 1, ()))  # a single number: its shape is ()
+        digits = torch.randint(1, 11, (64, n))  # 1 to 10
         scores = model(digits, before(digits))  # (64, n, 11)
-        loss = F.cross_entropy(scores.flatten(0, 1), digits.flatten())
+        loss = F.cross_entropy(scores.flatten(0, 1), digits.flatten())  # 64 · n guesses below each other
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -212,17 +212,18 @@ for name, (_, two, *_, sixteen) in right.items():
 # %% [markdown]
 # ## Trouble two: the beginning fades
 #
-# Why is packing hard to learn? What the encoder should have done with the *first* digit, it is told by a gradient. On
-# its way back from the context, the gradient passes every state in between, and at each is multiplied by how much
-# that state depends on the one before it. Should that be 0.6 every time:
+# Why is packing hard to learn? A gradient tells the encoder what it should have done with the *first* digit. On its way
+# back from the context, the gradient passes every state in between, and at each is multiplied by how much that state
+# depends on the one before it. Should that be 0.6 every time:
 
 # %%
-print({f"{n} steps back": f"{0.6**n:.0e}" for n in (1, 10, 40)})
-print({f"{n} steps back": f"{1.5**n:.0e}" for n in (1, 10, 40)}, "with 1.5 in its place")
+print({f"{n} steps back": f"{0.6**n:.1g}" for n in (1, 10, 40)})
+print({f"{n} steps back": f"{1.5**n:.2g}" for n in (1, 10, 40)}, "with 1.5 in its place")
 
 # %% [markdown]
 # Is that what happens? `gradient_reaching` measures how large the gradient of the context is at the first vector that
-# was read. (The context is multiplied by random numbers first, since a gradient needs a single number to start from.)
+# was read. (A gradient needs a single number to start from. So the context is multiplied by random numbers, and added
+# up.)
 #
 # **Predict.** In an untrained model, at the *last* of 40 vectors the gradient has the size 2. How large is it
 # at the first: near 0.5, near 0.01, or below 0.00001?
@@ -236,9 +237,10 @@ def gradient_reaching(model: RecurrentTranslator, place: int, n: int) -> float:
     """Measure the gradient of the context at one of n vectors that are read, averaged over 16 texts."""
     x = torch.randn(16, n, 64, requires_grad=True)
     states, _ = model.encoder(x)
-    context = model.context(states[:, -1], states, torch.ones(16, n, dtype=torch.bool))
+    nothing_padded = torch.ones(16, n, dtype=torch.bool)
+    context = model.context(states[:, -1], states, nothing_padded)  # so far, simply the last state
     (context * torch.randn(16, 64)).sum().backward()
-    return x.grad[:, place].norm(dim=-1).mean().item()
+    return x.grad[:, place].norm(dim=-1).mean().item()  # norm: the length of a vector
 
 
 torch.manual_seed(0)
@@ -258,8 +260,8 @@ def with_simple_rnn(size: float) -> RecurrentTranslator:
     """Make a translator whose encoder is the simplest of RNNs, with recurrent weights of this size."""
     model = RecurrentTranslator(11, 11, 64)
     model.encoder = nn.RNN(64, 64, batch_first=True)
-    nn.init.normal_(model.encoder.weight_hh_l0, std=size / 64**0.5)  # this is W
-    nn.init.normal_(model.encoder.weight_ih_l0, std=0.1 / 64**0.5)  # this is U
+    nn.init.normal_(model.encoder.weight_hh_l0, std=size / 64**0.5)  # W, at random: W h is `size` times as large as h
+    nn.init.normal_(model.encoder.weight_ih_l0, std=0.1 / 64**0.5)  # U, likewise
     return model
 
 
@@ -282,10 +284,10 @@ print("fades:", [name for name, size in at_40.items() if size < 1e-4])
 print("explodes:", [name for name, size in at_40.items() if size > 10])
 
 # %% [markdown]
-# The trained GRU is the surprise: it has *learned* to open its gates, and its gradient arrives. (With $z = 1$ a number
-# is passed on as it is, and the factor is 1.) That is what the gates were invented for, and a simple RNN has none. But
-# it has to learn this first, from gradients that fade. And an open gate helps only to remember: all that is
-# remembered still has to share one vector.
+# The trained GRU is the surprise: it has *learned* to open its gates, and its gradient arrives. (An open gate has
+# $z = 1$: the number is passed on as it is, and the factor is 1.) That is what the gates were invented for, and a
+# simple RNN has none. But it has to learn this first, from gradients that fade. And an open gate helps only to
+# remember: all that is remembered still has to share one vector.
 #
 # Trouble three is time. We come to it at the end.
 
@@ -367,14 +369,15 @@ class Translator(AttentiveRecurrentTranslator):
     """The library's model, mixing with your function."""
 
     def context(self, state: Tensor, states: Tensor, mask: Tensor) -> Tensor:
-        _, weights = self.attention(state[:, None], states, states, mask[:, None])  # weights: (batch, 1, n)
+        # The states are handed over twice, to be scored and to be mixed; of this we keep the weights, (batch, 1, n).
+        _, weights = self.attention(state[:, None], states, states, mask[:, None])
         return parts.context_vector(weights[:, 0], states)
 
 
 trace_shapes(Translator(11, 11, 64), source, written)
 
 # %% [markdown]
-# One row is new. `attention` runs at every step, and gives the mixture and the 11 weights. It has
+# One module is new. `attention` runs at every step, here twice, and gives the mixture and the 11 weights. It has
 # 64 · 64 + 64 · 64 + 64 parameters, in $W_s$, $W_h$ and $w$.
 #
 # Now the same training, the same digits. And we make it hard for attention: it gets the *narrow* width.
@@ -518,8 +521,8 @@ compare(prediction, measured=characters[looked[6].argmax()])
 # Read it row by row. The year comes first in the output and last in the input, and the decoder jumps there. The month
 # is read off the end of `mars` or just behind it, not off its `m`: the encoder reads from left to right, and only
 # *after* the word does a state know that it was not `mai`. (Bahdanau's encoder reads in both directions.) The day is
-# read off the `3` or just behind it, where the states still remember it. In the rows of the hyphens it does not matter
-# where it looks: they are the same in every date.
+# read off the `3` or the next few characters, whose states still remember it. In the rows of the hyphens it does not
+# matter where it looks: they are the same in every date.
 
 
 # %%
@@ -589,7 +592,7 @@ print("256 characters take the GRU over 3 times as long as 16:", bool(best["GRU"
 # ## Bug hunt
 #
 # A colleague sends you this version. It runs, and the shape is right. Read it first and decide which line is wrong;
-# only then run the check, and mend it. (`unsqueeze(-1)` puts a new axis of length 1 behind the others.)
+# only then run the check, and mend it. (`unsqueeze(-1)` puts a new axis of length 1 after the others.)
 
 
 # %% id="mend-context" tags=["bug-hunt"]

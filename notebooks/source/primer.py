@@ -12,7 +12,7 @@
 
 # %% [markdown]
 # Run every cell in order with **Shift+Enter**. Where a cell holds `...`, put what you expect in its place *before*
-# you run it. The cell behind it answers. Nothing here is graded, and a wrong guess teaches more than a right one.
+# you run it. The cell after it answers. Nothing here is graded, and a wrong guess teaches more than a right one.
 
 # %% id="imports"
 import re
@@ -59,8 +59,8 @@ print("stack gives", tuple(batch.shape), " and cat", tuple(torch.cat([march, may
 # Its **dtype** is the kind of number, the same for all: ids are whole numbers (`int64`), almost everything else has
 # fractions (`float32`, about seven digits), and yes-or-no tables are `bool`.
 #
-# `torch.stack` puts tensors of one shape next to each other along a *new* axis; `torch.cat` makes an axis longer that
-# is there. Indexing is Python's, with one index or slice for each axis.
+# `torch.stack` puts tensors of one shape next to each other along a *new* axis; `torch.cat` puts them end to end, along
+# an axis that they have already. Indexing is Python's, with one index or slice for each axis.
 #
 # **Predict.** What is the shape of `batch[:, -4:]`, that is, of all rows, and in each the last four? Write it as a
 # tuple, such as `(3, 5)`.
@@ -107,7 +107,7 @@ print("the same with keepdim=True:  ", hours.mean(dim=-1, keepdim=True).tolist()
 # %% [markdown]
 # **The axis that is named is the one that goes.** `dim=0` mixes the rows, so one number for each night is left. With
 # `keepdim=True` the axis stays, with length 1. `sum`, `max`, `any`, `argmax` (*where* is the largest?) and
-# `softmax` all take a `dim`. *Along which axis?* is the question to ask of such a line.
+# `softmax` (below) all take a `dim`. *Along which axis?* is the question to ask of such a line.
 
 # %% [markdown]
 # ## Broadcasting
@@ -208,7 +208,8 @@ print("T:         ", table.T.tolist())
 #
 # $$(a\,b)_{ij} = \sum_k a_{ik}\, b_{kj} \qquad (n, k) \;@\; (k, m) \to (n, m)$$
 #
-# The inner sizes must agree, and go. The outer ones stay.
+# The inner sizes must agree, and go. The outer ones stay. One vector on the right is one column, and gives one:
+# (n, k) @ (k,) → (n,).
 #
 # **Predict.** `a` is (3, 4) and `b` is (4, 5). Of how many dot products does `a @ b` consist?
 
@@ -374,7 +375,8 @@ y.backward()
 compare(prediction, measured=x.grad)
 
 # %% [markdown]
-# Gradients are *added* to what is there. That is useful, and a trap: before each step they have to be set to zero.
+# Gradients are *added* to what is there. That is useful where several small batches are to count as a large one, and a
+# trap everywhere else: before each step they have to be set to zero.
 #
 # With a gradient, one can go downhill. Let us find a number whose square is 2, knowing nothing but how wrong we are:
 # the **loss** is $(x^2 - 2)^2$. If a larger $x$ makes it larger, $x$ should shrink, so each step goes *against* the
@@ -393,8 +395,9 @@ print("after steps 1, 2, 5 and 20:", [round(path[step - 1], 3) for step in (1, 2
 
 # %% [markdown]
 # That is $\sqrt 2$. In `with torch.no_grad():` nothing is noted, which also saves memory: use it whenever no gradient
-# is wanted, such as to measure. (`x.detach()` gives the same numbers without their history. And methods that end in
-# `_`, as `zero_` does, change the tensor itself.)
+# is wanted, such as to measure. As `@torch.no_grad()` above a function, it holds for the whole of
+# it. (`x.detach()` gives the same numbers without their history. And methods that end in `_`, as `zero_` does, change
+# the tensor itself.)
 
 # %% [markdown]
 # ## Modules hold parameters
@@ -421,8 +424,8 @@ pd.DataFrame({"shape": {name: str(tuple(p.shape)) for name, p in linear.state_di
 # parameters exist, too: `nn.ReLU()` makes negative numbers 0. And `nn.Sequential(one, other)` runs one module after
 # the other.
 #
-# `nn.Embedding(n, d)` holds a table of n vectors, and looks ids up in it as we did above. Only that these vectors
-# start at random, and are learned.
+# `nn.Embedding(n, d)` holds a table of n vectors, and looks ids up in it as we did above. But its vectors start at
+# random, and are learned.
 
 # %%
 embedding = nn.Embedding(37, 8)
@@ -432,8 +435,8 @@ print("lookup", tuple(found.shape), " is indexing:", torch.equal(found, embeddin
 print("and is a matrix product:", torch.allclose(found, one_hot @ embedding.weight))
 
 # %% [markdown]
-# Own modules are classes: `__init__` makes the parts, and `forward` says what is computed when the module is called,
-# as in `model(names)`. This one guesses a month from the letters of its name.
+# Your own modules are classes: `__init__` makes the parts, and `forward` says what is computed when the module is
+# called, as in `model(names)`. This one guesses a month from the letters of its name.
 
 
 # %%
@@ -562,6 +565,8 @@ print("mars is read as month", mars.argmax().item() + 1)
 # - (n, k) @ (k, m) → (n, m): n · m dot products at once.
 # - `backward` adds gradients to `.grad`; `no_grad` notes nothing.
 # - Loss, `zero_grad`, `backward`, `step`; and judge by what was kept back.
+#
+# And the shapes once more: what goes into the whole model and into each part of it, and what comes out, for 5 names.
 
 # %%
 trace_shapes(model, names[:5])
