@@ -282,8 +282,9 @@ print("shares:", [round(share, 2) for share in shares.tolist()], " sum:", round(
 
 # %%
 places = [torch, torch.Tensor, torch.linalg, torch.optim, nn, F]
-docs = dict.fromkeys(str(getattr(place, name).__doc__) for place in places for name in sorted(dir(place)))  # each once
-text = re.findall("[a-z]+", " ".join(docs).lower())
+docs = [getattr(place, name).__doc__ for place in places for name in sorted(dir(place))]
+texts = dict.fromkeys(doc for doc in docs if isinstance(doc, str))  # each once
+text = re.findall("[a-z]+", " ".join(texts).lower())
 vocabulary = [word for word, _ in Counter(text).most_common(1000)]
 number = {word: i for i, word in enumerate(vocabulary)}
 ids = torch.tensor([number[word] for word in text if word in number])
