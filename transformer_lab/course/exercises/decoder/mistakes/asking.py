@@ -135,7 +135,8 @@ MISTAKES = [
     Mistake(
         TheMemoryAsks,
         "The roles are exchanged: the memory asks, and what was written is looked at. The result has as many positions "
-        "as the source, and can only be added up by chance. Look at who is query, key and value.",
+        "as the source: it can be added to x only where the two lengths happen to agree. Look at who is query, key and "
+        "value.",
         [
             "How many rows does an attention give: one for each query, or one for each key?",
             "Each position that was written wants to know something about the source. Who asks?",
@@ -197,8 +198,8 @@ MISTAKES = [
     ),
     Mistake(
         NoCrossAttention,
-        "There is no cross-attention: the memory is never looked at. That is the layer of a decoder-only model. A "
-        "sublayer is missing.",
+        "The memory has no effect: the cross-attention is missing, or what it found is not used. That is the layer of "
+        "a decoder-only model. Look at the second sublayer, and at what the third reads.",
         [
             "Where does `memory` occur in the code?",
             "Three sublayers are made in `__init__`. Which of them is not used?",

@@ -125,8 +125,8 @@ MISTAKES = [
     ),
     Mistake(
         PositionsScaledToo,
-        "The positions are multiplied by √d_model, too, so that they are as much too loud as before. Only the "
-        "embeddings are scaled. Look at the brackets.",
+        "The positions are multiplied by √d_model, too: beside the embeddings they are as loud as without any factor. "
+        "Only the embeddings are scaled. Look at the brackets.",
         [
             "What is inside the brackets that are multiplied?",
             "The sinusoids have their right size already.",
