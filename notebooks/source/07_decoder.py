@@ -56,9 +56,9 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # does the source say?* The answer is in what the encoder made of it: one vector for each source token, called the
 # **memory**. So a decoder layer has two attentions, and then a feed-forward network:
 #
-# | sublayer | queries | keys and values | mask |
+# | sublayer | queries | keys and values | its mask hides |
 # |---|---|---|---|
-# | self-attention | what was written | what was written | causal, and no padding |
+# | self-attention | what was written | what was written | what comes later, and padding |
 # | cross-attention | what was written | the memory | the source's padding |
 # | feed-forward | | | |
 
@@ -75,7 +75,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # Here $x$ is (n, d_model), a row for each written token, and $M$ is (n_source, d_model). LN is layer norm, and the
 # arguments of each attention are query, key, value. The two lengths have nothing to do with each other.
 #
-# **Exercise.** The parts are given, made of your own where you have them. Write `forward`.
+# **Exercise.** Write `forward`. The parts made in `__init__` are yours where they have passed.
 
 
 # %% id="DecoderLayer" tags=["exercise"]
@@ -106,7 +106,8 @@ check(DecoderLayer)
 
 # %% [markdown]
 # Now try it: the 11 characters of `3 mars 2021` as a memory, and the seven tokens `<bos> 2 0 2 1 - 0` written so far,
-# for now with random vectors. We follow the gradient, as in lesson 04: which inputs move which outputs (bright)?
+# for now with random vectors. (`<bos>` says *begin*, as in lesson 04.) We follow the gradient: which inputs move which
+# outputs? In the picture, those that do are bright.
 #
 # **Predict.** How many of the 7 written tokens, and how many of the 11 source characters, move the *first* output?
 
@@ -235,7 +236,9 @@ answer = [*"2021-03-03", "<eos>"]
 pd.DataFrame([["<bos>", *answer[:-1]], answer], index=["is fed", "should say"])
 
 # %% [markdown]
-# **Exercise.** Make the first row of the second, for a batch. Nothing is dropped but the last token.
+# What it should say are the **labels**; `<eos>`, *end*, is one of them.
+#
+# **Exercise.** Make the row *is fed* from the row *should say*, for a batch of texts. Only the last token is dropped.
 # `torch.cat([a, b], dim=1)` puts two tables side by side, and `torch.full((4, 1), 7)` is a column of four sevens.
 
 
@@ -312,13 +315,11 @@ prediction = ...
 translator = Translator()
 curves = train(translator)
 compare(prediction, measured=round(curves["by itself"][-1], 1))
-ax = plots.lines(range(50, 401, 50), curves, xlabel="step", ylabel="share that is right")
 
 # %% [markdown]
-# The two curves are far apart in the middle. Take the second point, after 100 steps.
+# And on the way there? After 100 steps, about 9 of 10 characters were right when the right ones were fed.
 #
-# **Predict.** There, about 9 of 10 characters are right when the right ones are fed. Which share of the dates does the
-# model write without an error?
+# **Predict.** Which share of the dates did the model then write without an error?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -328,11 +329,12 @@ per_character, whole = curves["fed"][1], curves["by itself"][1]
 compare(prediction, measured=round(whole, 2))
 print(f"right of 11 characters, each fed with the right ones: {per_character:.2f}")
 print(f"were the errors independent, whole dates: {per_character:.2f} to the power of 11 = {per_character**11:.2f}")
+ax = plots.lines(range(50, 401, 50), curves, xlabel="step", ylabel="share that is right")
 
 # %% [markdown]
-# A date is right if eleven tokens in a row are. So a share per character says little about whole texts. There is a
-# second reason to look at both: when a model writes by itself, it goes on from its own errors, which it never met
-# while it learned. And a third one comes below.
+# In the middle the two curves are far apart. A date is right if eleven tokens in a row are. So a share per character
+# says little about whole texts. There is a second reason to look at both: when a model writes by itself, it goes on
+# from its own errors, which it never met while it learned. And a third one comes below.
 
 # %% [markdown]
 # ## Where does it look?
@@ -362,7 +364,7 @@ print("more than half of the weight is on it:", max(looks.values()) > 0.5)
 # Rows are named by what is written there. Nobody told the model where to look. The digits of the year are read from the
 # year, the day from the day, the month from the month: when we ran it, mostly from the `rs` with which no other month
 # ends. The rows of the hyphens are less tidy. Every date has hyphens there, so nothing has to be looked up. (A weight
-# says where was looked, and not why.)
+# says where the model looked, not why.)
 
 # %% [markdown]
 # ## A loss that lies, twice
@@ -406,7 +408,8 @@ for name, model in {"target in both": in_both, "not shifted": unshifted}.items()
 table.round(1)
 
 # %% [markdown]
-# Both are perfect on dates that they have never seen, and neither writes one. What goes wrong?
+# Fed as in training, both are perfect on dates that they have never seen. By itself, neither writes one. What goes
+# wrong?
 #
 # - *Not shifted*: each position finds its answer in its own input. It learns to repeat.
 # - *Target in both*: the causal mask is in the decoder; but the encoder has none, and it read the answer. So the memory
@@ -445,9 +448,9 @@ compare(prediction_in_both, measured=says["target in both"])
 compare(prediction_unshifted, measured=says["not shifted"])
 
 # %% [markdown]
-# The test finds the second target. It cannot find the missing shift, as that model *is* honest: output $t$ depends on
-# nothing after input $t$. What is wrong is what it is fed. That needs a test of its own, of the data: the input at
-# $t + 1$ is the label at $t$.
+# The test finds the target in the encoder. It cannot find the missing shift, as that model *is* honest: output $t$
+# depends on nothing after input $t$. What is wrong is what it is fed. That needs a test of its own, of the data: the
+# input at $t + 1$ is the label at $t$.
 
 # %%
 label = new_targets[:4]
@@ -480,8 +483,8 @@ class LayerToLayer(Translator):
 # %% [markdown]
 # Both have the same parameters, so we can also train a model in the one way and then *use* it in the other.
 #
-# **Predict.** Which share of the dates does the model write that was trained and is used layer to layer? And when the
-# two are exchanged after training: are the shares `"worse"` or `"equal"`?
+# **Predict.** One model is trained *and* used layer to layer: which share of the dates does it write without an error?
+# And when each kind is used in the way of the other: are the shares `"worse"` or `"equal"`?
 
 # %% tags=["prediction"]
 prediction_each, prediction_exchanged = ..., ...
@@ -503,10 +506,10 @@ compare(prediction_exchanged, measured="worse" if exchanged < own - 0.02 else "e
 table.round(2)
 
 # %% [markdown]
-# Layer to layer can be learned just as well, at least for our dates: it is another model, not a broken one. But the
-# parameters of one are not those of the other. The paper's Transformer reads the last layer, and so do T5, BART and
-# Marian: whoever loads their parameters must do the same. It is also the simpler contract: one memory is handed over,
-# and the two stacks need not be equally deep.
+# Layer to layer can be learned just as well, at least for our dates: it is another model, not a broken one. But
+# parameters learned in one way do worse in the other. The paper's Transformer reads the last layer, and so do T5, BART
+# and Marian: whoever loads their parameters must do the same. It is also the simpler contract: one memory is handed
+# over, and the two stacks need not be equally deep.
 
 # %% [markdown]
 # ## Do we need two stacks?
@@ -520,8 +523,8 @@ table.round(2)
 # | encoder-decoder | both kinds, and cross-attention | source: all; target: causal | the paper's, T5 |
 #
 # A decoder without cross-attention *is* an encoder with a causal mask. So both of the others are one `parts.Encoder`.
-# The first answers at all places at once: what it says at place $t$ is character $t$. The second reads source and
-# target as one text.
+# The first answers at all places at once: what it says at place $t$ is character $t$ of the answer. The second reads
+# source and target as one text.
 
 
 # %%
@@ -554,8 +557,8 @@ class DecoderOnly(EncoderOnly):
 # written, as chance has it, either `2021-03-03` or `03/03/2021`, and let the models *draw* each character from what
 # they think likely.
 #
-# **Predict.** Encoder-only, after 400 steps: which share of dates is right when there is one right answer? And of the
-# drawn ones, which share is right in either of two ways?
+# **Predict.** Encoder-only, after 400 steps: which share of the dates that it draws is right when there is one right
+# answer? And when there are two, and either counts?
 
 # %% tags=["prediction"]
 prediction_one_way, prediction_two_ways = ..., ...
@@ -668,9 +671,9 @@ compare(prediction_two_layers, measured=says[1])
 ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 
 # %% [markdown]
-# With one layer, the mask of the source changes only what comes out *at the source*, and nobody reads that any more:
-# what is written looks at the source's embeddings either way. From the second layer on, it looks at vectors that have
-# themselves looked around.
+# (The picture: a prefix of 4 among 9 tokens.) With one layer, the mask of the source changes only what comes out *at
+# the source*, and nobody reads that any more: what is written looks at the source's embeddings either way. From the
+# second layer on, it looks at vectors that have themselves looked around.
 
 # %% [markdown]
 # ## In short
