@@ -25,11 +25,12 @@ def shift_right_cases(seed: int) -> list[Case]:
         return 10 + steps.cumsum(dim=0).cumsum(dim=1) % 90
 
     padded = draw(2, 5)
-    padded[0, 4:], padded[1, 2:] = 0, 0
+    padded[0, 3], padded[0, 4:] = 2, 0
+    padded[1, 1], padded[1, 2:] = 2, 0
     return [
         Case({"tokens": draw(1, 3), "bos_id": 1}, "one row of 3 tokens"),
         Case({"tokens": draw(3, 1), "bos_id": 2}, "3 rows of a single token"),
-        Case({"tokens": padded, "bos_id": 3}, "2 rows of different lengths, padded with 0"),
+        Case({"tokens": padded, "bos_id": 3}, "2 rows of different lengths, each with its end, 2, and padded with 0"),
         Case({"tokens": draw(4, 4), "bos_id": 0}, "a bos_id of 0, and as many rows as columns"),
         Case({"tokens": draw(11, 17), "bos_id": 9}, "11 rows of 17 tokens"),
     ]

@@ -54,6 +54,20 @@ class FeedForwardAddedToSelfAttention(InPieces):
         return self.add(3, x, self.feed_forward(y))
 
 
+class FeedForwardReadsSelfAttention(InPieces):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = self.add(1, x, self.back(x, memory, mask, memory_mask))
+        y = self.add(2, x, self.across(x, memory, mask, memory_mask))
+        return self.add(3, y, self.feed_forward(x))
+
+
+class FeedForwardReadsTheInput(InPieces):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        y = self.add(1, x, self.back(x, memory, mask, memory_mask))
+        y = self.add(2, y, self.across(y, memory, mask, memory_mask))
+        return self.add(3, y, self.feed_forward(x))
+
+
 class AddedToTheMemory(InPieces):
     def forward(self, x, memory, mask=None, memory_mask=None):
         x = self.add(1, x, self.back(x, memory, mask, memory_mask))
@@ -127,6 +141,17 @@ MISTAKES = [
             "Call the result of each line `x` again, and no older one can be taken.",
         ],
         also=[CrossAttentionAddedToTheInput, EverythingAddedToTheInput, FeedForwardAddedToSelfAttention],
+    ),
+    Mistake(
+        FeedForwardReadsSelfAttention,
+        "The sums are right, but the network is given something from further up: it computes with nothing of what the "
+        "cross-attention found. Look at what it reads.",
+        [
+            "With another memory, does the network compute anything else?",
+            "In x + f(x), the two x are the same.",
+            "Give the network what is added to it: the result of the line before.",
+        ],
+        also=[FeedForwardReadsTheInput],
     ),
     Mistake(
         AddedToTheMemory,

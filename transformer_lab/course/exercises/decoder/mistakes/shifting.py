@@ -56,6 +56,10 @@ def shifts_twice_by_padding(tokens, bos_id):
     return F.pad(tokens, (2, -2), value=bos_id)
 
 
+def drops_the_end(tokens, bos_id):
+    return torch.cat([_begin(tokens, bos_id), tokens[:, :-1].masked_fill(tokens[:, :-1] == 2, 0)], dim=1)
+
+
 def goes_round(tokens, bos_id):
     return tokens.roll(1, dims=1)
 
@@ -146,6 +150,16 @@ MISTAKES = [
             "`tokens[:, :-1]`, with one column in front.",
         ],
         also=[shifts_twice_by_padding],
+    ),
+    Mistake(
+        drops_the_end,
+        "The end, token 2, is taken out wherever it stands. Only the last *place* of each row falls off; in a row that "
+        "is padded, that is padding.",
+        [
+            "For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?",
+            "The function is not told which token is the end, and does not need to know.",
+            "Take `tokens[:, :-1]` as it is.",
+        ],
     ),
     Mistake(
         goes_round,
