@@ -119,7 +119,8 @@ letters = ["_" if letter == " " else letter for letter in "3 mars 2021"]
 tokens = ["<bos>", *"2021-0"]
 layer, causal = parts.DecoderLayer(32, 4, 128), parts.causal_mask(7)
 x, memory = torch.randn(1, 7, 32, requires_grad=True), torch.randn(1, 11, 32, requires_grad=True)
-outputs = (layer(x, memory, causal)[0] * torch.randn(32)).sum(dim=-1)  # one number for each position
+# one number for each position; a plain sum would not do, as a new LayerNorm always makes it 0
+outputs = (layer(x, memory, causal)[0] * torch.randn(32)).sum(dim=-1)
 gradients = [torch.autograd.grad(output, (x, memory), retain_graph=True) for output in outputs]
 moves = [torch.stack([g[i][0].norm(dim=-1) for g in gradients]) > 0 for i in (0, 1)]
 compare(prediction_written, measured=int(moves[0][0].sum()))
@@ -147,7 +148,7 @@ print("                          with it: ", torch.allclose(masked, layer(x, mem
 # them reads **the same memory**: what the *last* layer of the encoder gave. Whatever the number of layers, the encoder
 # hands over one table.
 #
-# **Exercise.** Write it.
+# **Exercise.** Write its `forward`.
 
 
 # %% id="Decoder" tags=["exercise"]
@@ -208,7 +209,7 @@ months = ["janvier", "février", "mars", "avril", "mai", "juin", "juillet", "ao�
 months += ["septembre", "octobre", "novembre", "décembre"]
 days = [date(1950, 1, 1) + timedelta(i) for i in range(36525)]
 french = [f"{day.day} {months[day.month - 1]} {day.year}" for day in days]
-alphabet = ["<pad>", "<bos>", "<eos>", *sorted(set("".join(french) + "-/"))]
+alphabet = ["<pad>", "<bos>", "<eos>", *sorted(set("".join(french) + "-/"))]  # the slash is for later
 
 
 def as_tokens(texts: list[str], length: int) -> Tensor:
@@ -238,8 +239,9 @@ pd.DataFrame([["<bos>", *answer[:-1]], answer], index=["is fed", "should say"])
 # %% [markdown]
 # What it should say are the **labels**; `<eos>`, *end*, is one of them.
 #
-# **Exercise.** Make the row *is fed* from the row *should say*, for a batch of texts. Only the last token is dropped.
-# `torch.cat([a, b], dim=1)` puts two tables side by side, and `torch.full((4, 1), 7)` is a column of four sevens.
+# **Exercise.** Make the row *is fed* from the row *should say*, for a batch of texts. Only the last token of
+# each row is dropped: in a text that is padded, that is padding, and `<eos>` stays. `torch.cat([a, b], dim=1)` puts two
+# tables side by side, and `torch.full((4, 1), 7)` is a column of four sevens.
 
 
 # %% id="shift_right" tags=["exercise"]
@@ -583,10 +585,10 @@ columns = ["parameters", "right: one answer", "right: either of two", "drawn, of
 pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(2)
 
 # %% [markdown]
-# With one right answer and enough room, answering at once is fine. With two, it fails: each place draws by itself, one
-# from the one form and its neighbour from the other. A model that writes one character *after another* knows which
-# form it has begun, and goes on with it. That is what decoders are for. Whether the source stands in a stack of its
-# own or in front of the text matters less here: both of the others get most dates right.
+# With one right answer, no longer than the source, answering at once is fine. With two, it fails: each place draws by
+# itself, one from the one form and its neighbour from the other. A model that writes one character *after another*
+# knows which form it has begun, and goes on with it. That is what decoders are for. Whether the source stands in a
+# stack of its own or in front of the text matters less here: both of the others get most dates right.
 
 # %% [markdown]
 # ## Bug hunt
