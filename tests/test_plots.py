@@ -86,6 +86,11 @@ def test_a_mask_says_which_colour_may_look():
     assert seen > hidden + 0.5
 
 
+def test_a_table_of_another_meaning_says_it():
+    bar = plots.mask(torch.eye(2).bool(), says=("does not move it", "moves it")).images[0].colorbar
+    assert tick_labels(bar.ax)[0] == ["does not move it", "moves it"]
+
+
 @pytest.mark.parametrize("n", [1, 2, 30])
 def test_positions_without_names_are_whole_numbers(n):
     ax = plots.mask(torch.eye(n).bool())

@@ -93,13 +93,15 @@ def mask(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     ax: Axes | None = None,
+    says: tuple[str, str] = ("hidden", "may look"),
 ) -> Axes:
     """Draw a mask: bright where a query may look at a key, dark where it may not.
 
-    Arguments and errors are those of ``weights``.
+    ``says`` is what False and True mean, where that is something else. The other arguments, and the errors, are
+    those of ``weights``.
     """
     image = _map(mask.float(), queries, keys, ax, colours=colormaps["cividis"].resampled(2))
-    image.figure.colorbar(image, ax=image.axes).set_ticks([0.25, 0.75], labels=["hidden", "may look"])
+    image.figure.colorbar(image, ax=image.axes).set_ticks([0.25, 0.75], labels=says)
     return image.axes
 
 

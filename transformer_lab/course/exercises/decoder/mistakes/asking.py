@@ -181,7 +181,7 @@ MISTAKES = [
         "One attention does both jobs: `cross_attention` is not used. Looking back and looking across each have "
         "parameters of their own.",
         [
-            "After `output.sum().backward()`, whose parameters have no gradient?",
+            "After `(output * torch.randn_like(output)).sum().backward()`, whose parameters have no gradient?",
             "There are two attentions in `__init__`.",
             "The second sublayer is `self.cross_attention`.",
         ],
