@@ -34,6 +34,7 @@
 # The next cell imports what this lesson needs. Run every cell in order with **Shift+Enter**.
 
 # %% id="imports"
+import copy
 import time
 from datetime import date, timedelta
 
@@ -70,14 +71,14 @@ lengths = [(source, target, len(source), len(target)) for source, target in task
 pd.DataFrame(lengths, index=list(tasks), columns=["goes in", "comes out", "characters in", "characters out"])
 
 # %% [markdown]
-# The lengths differ, and nobody can say beforehand how. The first character of the output may depend on the last of
-# the input, as in our date. A layer like `nn.Linear`, which takes so many numbers and gives so many, does not fit.
+# The lengths differ, and nobody can say beforehand how. The first character of the output may depend on the end of the
+# input, as in our date. A layer like `nn.Linear`, which takes so many numbers and gives so many, does not fit.
 #
 # The way out, in 2014, was two networks: an **encoder** that reads, and a **decoder** that writes. Together they are
 # called *sequence to sequence*, or seq2seq. What is between them is the subject of this lesson.
 
 # %% [markdown]
-# ## Reading: a memory of fixed size
+# ## Reading, from left to right
 #
 # Each character is looked up in an embedding, so a text is a list of vectors $x_1, x_2, \dots, x_n$. A **recurrent
 # network** (RNN) reads them in order. It has a memory, the **state** $h$, and after each character it makes a new
@@ -137,17 +138,17 @@ trace_shapes(model, source, written)
 # %% [markdown]
 # `trace_shapes` runs a model and lists what went into each of its layers and what came out. Read it downwards; the
 # first number of each shape counts the texts, here one. The encoder gives 11 states of width 64, of which the last is
-# used. `decoder` and `head` run once for each character that is written. What comes in has the width 128: the last
-# character's vector beside the context.
+# used. `decoder` and `head` run once for each character that is written. `decoder` reads the last character's vector
+# beside the context, 128 numbers; `head`, the new state beside the context.
 
 # %% [markdown]
 # ## How much fits through?
 #
 # To find out what one vector can carry, we take a task in which nothing can be guessed: copy random digits.
 #
-# In training, the decoder is told at each step which digit would have been right before, whatever it wrote itself.
-# Then one pass gives the scores of all steps, and the loss compares them with the right digits. Only the beginning of
-# the next cell is new to you; the rest is an ordinary training loop.
+# In training, and in our tests as well, the decoder is told at each step which digit would have been right before,
+# whatever it wrote itself. Then one pass gives the scores of all steps, and the loss compares them with the right
+# digits. Only the beginning of the next cell is new to you; the rest is an ordinary training loop.
 
 
 # %%
@@ -177,8 +178,8 @@ def share_right(model: nn.Module, n: int) -> float:
 
 
 # %% [markdown]
-# We train two models on 1 to 16 digits, one with a vector of width 32, one with 64. The second has four times as many
-# parameters.
+# We train two models on 1 to 16 digits, one with a vector of width 32, one with 64. The second has nearly four times as
+# many parameters.
 #
 # **Predict.** Of *two* digits, nearly all are copied right. Of *sixteen*, which share does the wide model get right?
 # (Mere guessing gives 0.1. The cell takes some seconds.)
@@ -199,31 +200,29 @@ pd.DataFrame(right, index=numbers).T.round(2)
 # %%
 for name, (_, two, *_, sixteen) in right.items():
     print(f"{name}:  2 digits, nearly all right: {two > 0.9}.  16 digits, a third or more wrong: {sixteen < 2 / 3}")
+print([sum(p.numel() for p in model.parameters()) for model in (narrow, wide)], "parameters")
 
 # %% [markdown]
 # The more digits, the more are wrong. And twice the width helps only a little. So is there no room? There would be: 16
 # digits are one of $10^{16}$ numbers, and 64 floats could hold much more. But the encoder has to *learn* to pack all of
-# it into one vector, and the decoder to unpack it, and each further digit makes that harder. Longer training moves the
-# wall (to see it, run `share_right(train(wide, 3000), 16)` at the end of the lesson; it takes a minute), and so do
-# larger networks. It does not go away.
-#
-# This is the **bottleneck**, trouble number one.
+# it into one vector, and the decoder to unpack it, and each further digit makes that harder. What if a copy of the wide
+# model is trained three times as long?
+
+# %% tags=["nbval-ignore-output"]
+longer = train(copy.deepcopy(wide), 1000)
+print({f"{n} digits": round(share_right(longer, n), 2) for n in (16, 24, 32)})
 
 # %% [markdown]
-# ## Trouble two: the beginning fades
+# The wall has moved, and it is still there. This is the **bottleneck**, trouble number one.
+
+# %% [markdown]
+# ## Trouble two: a long way back
 #
 # Why is packing hard to learn? A gradient tells the encoder what it should have done with the *first* digit. On its way
 # back from the context, the gradient passes every state in between, and at each is multiplied by how much that state
-# depends on the one before it. Should that be 0.6 every time:
-
-# %%
-print({f"{n} steps back": f"{0.6**n:.1g}" for n in (1, 10, 40)})
-print({f"{n} steps back": f"{1.5**n:.2g}" for n in (1, 10, 40)}, "with 1.5 in its place")
-
-# %% [markdown]
-# Is that what happens? `gradient_reaching` measures how large the gradient of the context is at the first vector that
-# was read. (A gradient needs a single number to start from. So the context is multiplied by random numbers, and added
-# up.)
+# depends on the one before it. How much of it arrives? `gradient_reaching` measures how large the gradient of the
+# context is at the first vector that was read. (A gradient needs a single number to start from. So the context is
+# multiplied by random numbers, and added up.)
 #
 # **Predict.** In an untrained model, at the *last* of 40 vectors the gradient has the size 2. How large is it
 # at the first: near 0.5, near 0.01, or below 0.00001?
@@ -247,9 +246,11 @@ torch.manual_seed(0)
 untrained = RecurrentTranslator(11, 11, 64)
 compare(prediction, measured=f"{gradient_reaching(untrained, 0, 40):.0e}")
 print(f"at the last: {gradient_reaching(untrained, -1, 40):.0f}")
+for factor in (0.6, 1.5):
+    print(f"{factor} at each step would make", {f"{n} steps back": f"{factor**n:.1g}" for n in (1, 10, 40)})
 
 # %% [markdown]
-# Next to nothing is left to learn from. This is a **vanishing gradient**. With a factor above 1 it would
+# Next to nothing is left to learn from. This is a **vanishing gradient**. With factors above 1 it would
 # **explode** instead, which a simple RNN can do too. Let us look at all lengths, and at four networks: two simple
 # RNNs (`nn.RNN` is the tanh from above), with small and with large weights $W$; our untrained GRU; and the GRU that
 # we trained to copy.
@@ -283,13 +284,24 @@ at_40 = {name: sizes[-1] for name, sizes in reaching.items()}
 print("fades:", [name for name, size in at_40.items() if size < 1e-4])
 print("explodes:", [name for name, size in at_40.items() if size > 10])
 
+
+# %% tags=["nbval-ignore-output"]
+def mean_gate(gru: nn.GRU) -> float:
+    """Compute the gates z as the network does, for 16 texts of 40 vectors."""
+    x = torch.randn(16, 40, 64)
+    old = F.pad(gru(x)[0][:, :-1], (0, 0, 1, 0))  # the state before each step
+    both = F.linear(x, gru.weight_ih_l0, gru.bias_ih_l0) + F.linear(old, gru.weight_hh_l0, gru.bias_hh_l0)
+    return torch.sigmoid(both[..., 64:128]).mean().item()  # torch keeps three networks in one; z is the second
+
+
+print({name: round(mean_gate(networks[name].encoder), 2) for name in ("GRU, untrained", "GRU, trained")})
+
 # %% [markdown]
-# The trained GRU is the surprise: it has *learned* to open its gates, and its gradient arrives. (An open gate has
-# $z = 1$: the number is passed on as it is, and the factor is 1.) That is what the gates were invented for, and a
-# simple RNN has none. But it has to learn this first, from gradients that fade. And an open gate helps only to
+# The trained GRU is the surprise: it has *learned* to open its gates, and its gradient arrives. (An open gate has $z$
+# near 1: the number is passed on nearly as it is, and the factor is near 1.) That is what the gates were invented for,
+# and a simple RNN has none. But it has to learn this first, from gradients that fade. And an open gate helps only to
 # remember: all that is remembered still has to share one vector.
-#
-# Trouble three is time. We come to it at the end.
+
 
 # %% [markdown]
 # ## The way out: keep all the states
@@ -349,7 +361,7 @@ for n in (11, 1000):
 #
 # $$\operatorname{score}(s, h) = w \cdot \tanh(W_s\, s + W_h\, h)$$
 #
-# $W_s$, $W_h$ and $w$ are learned, together with everything else, by nothing but the loss. Nobody says where to look.
+# $W_s$, $W_h$ and $w$ are learned, together with everything else, by nothing but the loss.
 
 # %% [markdown]
 # So one step of the decoder is:
@@ -404,10 +416,14 @@ print({name: sum(p.numel() for p in model.parameters()) for name, model in model
 
 # %% [markdown]
 # With half the width and fewer than a third of the parameters, attention copies what the single vector could not hold.
-# Nothing has to be packed any more: to write the fifth digit, look at the fifth state.
-#
-# It is no magic, though. Try `share_right(attentive, 30)`. It was trained on 16 digits at most, and to *find* the 25th
-# place is something it has never learned.
+# Nothing has to be packed any more: to write the fifth digit, it can look at the states around the fifth. But it is no
+# magic:
+
+# %% tags=["nbval-ignore-output"]
+print({f"{n} digits": round(share_right(attentive, n), 2) for n in (16, 20, 30)})
+
+# %% [markdown]
+# It was trained on 16 digits at most, and to *find* the 25th place is something it has never learned.
 
 # %% [markdown]
 # ### And the gradient?
@@ -431,14 +447,15 @@ pd.DataFrame(gradients, index=places).T.map(lambda size: f"{size:.0e}")
 
 # %% [markdown]
 # From 10 to 20, the gradient of the single vector loses a factor of more than a hundred, that of attention a factor of
-# two. In an untrained model all n states have about the same weight, $1/n$, and so much of the gradient each of them
-# gets. It is a straight path: from the context to the first state in one step, past all the others.
+# two: in an untrained model all n states have about the same weight, $1/n$. It is a straight path: from the context to
+# the first state in one step, past all the others.
 
 # %% [markdown]
 # ## What does it look at?
 #
-# Back to `3 mars 2021`. We train on French dates of a hundred years, keep every tenth for testing, and our own one
-# too. The numbers of the characters stand in `ids`. Short dates are filled up with 0, the padding.
+# Back to `3 mars 2021`. We train on French dates of a hundred years, keep every tenth for testing, and our own one too.
+# The numbers of the characters stand in `ids`. Short dates are filled up with 0, the padding (in front of a target, 0
+# is still the mark).
 
 # %%
 days = [date(1970, 1, 1) + timedelta(days=i) for i in range(36524)]
@@ -472,8 +489,8 @@ for _ in range(200):
 print(f"loss {loss.item():.3f}")
 
 # %% [markdown]
-# To translate, the decoder has to go by what it has written itself: ten times, take the character with the best
-# score, and go on.
+# To translate, the decoder has to go by what it has written itself: take the character with the best score, and go on.
+# Ten times will do for an ISO date; in general, it writes until it writes an end mark.
 
 
 # %% id="translations" tags=["nbval-ignore-output"]
@@ -495,7 +512,7 @@ print(
 print("3 mars 2021 →", *translate(translator, ["3 mars 2021"]))
 
 # %% [markdown]
-# Now let us watch it look. A *hook* is a function that torch calls whenever a module has run; ours collects the
+# A *hook* is a function that torch calls whenever a module has run; ours collects the
 # weights of each step.
 #
 # **Predict.** When it writes the last digit of the month, `2021-03`, at which character of `3 mars 2021` does it look
@@ -519,10 +536,10 @@ compare(prediction, measured=characters[looked[6].argmax()])
 
 # %% [markdown]
 # Read it row by row. The year comes first in the output and last in the input, and the decoder jumps there. The month
-# is read off the end of `mars` or just behind it, not off its `m`: the encoder reads from left to right, and only
-# *after* the word does a state know that it was not `mai`. (Bahdanau's encoder reads in both directions.) The day is
-# read off the `3` or the next few characters, whose states still remember it. In the rows of the hyphens it does not
-# matter where it looks: they are the same in every date.
+# is read off the end of `mars` or just behind it, not off its `m`: the encoder reads from left to right, and before the
+# `r` no state can tell it from `mai`. (Bahdanau's encoder reads in both directions.) The day is read off the `3` or the
+# next few characters, whose states still remember it. In the rows of the hyphens it does not matter where it looks:
+# they are the same in every date.
 
 
 # %%
@@ -580,9 +597,9 @@ print("256 characters, mixtures are faster:", bool(best["mixtures"][-1] < best["
 print("256 characters take the GRU over 3 times as long as 16:", bool(best["GRU"][-1] > 3 * best["GRU"][0]))
 
 # %% [markdown]
-# The GRU's time grows with the number of steps. Mixtures have another price: every place looks at every place, n²
-# pairs, so that for very long texts they cost more work. But it is work that can be done side by side, and this was
-# on a single core.
+# The GRU's time grows with the number of steps. Mixtures have another price: every place looks at every place. That
+# makes n² pairs, and four times the work for twice the length. But it is work that can be done side by side, and this
+# was on a single core.
 #
 # Our translator with attention has *not* got rid of the waiting: there are still two recurrent networks in it. But if
 # attention reaches every place in one step, what are they still good for? In 2017, a paper left them out. It is
@@ -591,7 +608,7 @@ print("256 characters take the GRU over 3 times as long as 16:", bool(best["GRU"
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. It runs, and the shape is right. Read it first and decide which line is wrong;
+# A colleague sends you this version. The shape is right. Read it first and decide which line is wrong;
 # only then run the check, and mend it. (`unsqueeze(-1)` puts a new axis of length 1 after the others.)
 
 
@@ -621,8 +638,8 @@ print(f"the largest weight that a second softmax leaves one of 16 states: {sharp
 # %% [markdown]
 # ## ★ Transfer: ask after the step
 #
-# A year later, Luong and others turned the order round. The decoder takes its step first, *without* a context. The
-# state it arrives at asks: the score of $h_i$ is simply the dot product of $s_t$ and $h_i$. The context is then
+# A year later, Luong and others turned the order round. The decoder takes its step first, without a context of its own.
+# The state it arrives at asks: the score of $h_i$ is simply the dot product of $s_t$ and $h_i$. The context is then
 # combined with that state into the vector that the next character is read off:
 #
 # $$a_t = \operatorname{softmax}[s_t \cdot h_1, \dots, s_t \cdot h_n], \quad c_t = \sum_i a_{ti} h_i, \quad
@@ -654,7 +671,7 @@ print("asked with a copy of state 4, found state", likeness.argmax().item(), f"w
 # %% [markdown]
 # ## In short
 #
-# - Seq2seq: an encoder reads, a decoder writes, one character after another. Lengths are free.
+# - Seq2seq: an encoder reads, a decoder writes, one character after another, as long as is needed.
 # - An RNN keeps what it has read in one state of fixed width. Long texts have to be packed into it, and that is hard to
 #   learn: the bottleneck.
 # - The gradient to the beginning passes every step, and may vanish or explode. Gates help, once they have learned to.
@@ -682,7 +699,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # %% [markdown]
 # ## Interview questions
 #
-# People are really asked these. Answer aloud first; the section named in each answer has the cell that shows it.
+# Answer aloud first; the section named in each answer has the cell that shows it.
 #
 # <details><summary>What is the bottleneck of an encoder-decoder without attention?</summary>
 #
@@ -698,14 +715,16 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Why do recurrent networks find it hard to learn from the beginning of a long text?</summary>
 #
-# The gradient is multiplied by one factor for each step on its way back. Below 1 it vanishes, above 1 it explodes.
-# (<i>Trouble two</i>: below 0.00001 after 40 steps)
+# On its way back the gradient is multiplied, at each step, by the Jacobian ∂h_t/∂h_{t−1}. If that shrinks vectors it
+# vanishes; if it stretches them it explodes, against which one clips it. (<i>Trouble two</i>: below 0.00001 after 40
+# steps)
 # </details>
 #
 # <details><summary>What do the gates of a GRU or LSTM change about that?</summary>
 #
-# An open gate passes a number on as it is, with a factor near 1. So the gradient can survive, once training has opened
-# the gates. All that is kept still shares one state. (<i>Trouble two</i>: the trained GRU)
+# They make the update a sum: z · old + (1 − z) · new. Where z is near 1, the factor to the old state is near 1, and the
+# gradient can survive, once training has opened the gates. All that is kept still shares one state. (<i>Trouble
+# two</i>: the trained GRU)
 # </details>
 
 # %% [markdown]
@@ -724,14 +743,16 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Why does attention help the gradient?</summary>
 #
-# From the context to every state it is one step, so nothing is multiplied along the way. In a fresh model each state
-# gets about 1/n of it. (<i>And the gradient?</i>)
+# From the context to every state it is one step: the gradient is multiplied by one weight, not by one factor for each
+# step between. In a fresh model that weight is about 1/n; later it is small where the model does not look. (<i>And the
+# gradient?</i>)
 # </details>
 #
-# <details><summary>Is an RNN with attention faster than one without?</summary>
+# <details><summary>Why are recurrent networks slow on long texts, and does attention change that?</summary>
 #
-# No. It does the same steps, one after the other, and attention on top. What attention needs itself can be done all at
-# once; that pays off when the recurrence is dropped. (<i>Trouble three</i>)
+# Each state needs the one before it, so steps wait for each other. Mixtures of all places are two matrix products, for
+# all places at once, at the price of n² pairs. As long as the recurrence stays, the waiting stays. (<i>Trouble
+# three</i>)
 # </details>
 
 # %% [markdown]

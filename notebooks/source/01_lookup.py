@@ -81,7 +81,7 @@ compare(prediction, measured=(weights * values).sum())
 # and all the others are 0. What remains is to find the weights. It takes two steps:
 #
 # 1. *score* every key: how well does it match what is asked for?
-# 2. turn the scores into weights that are positive and add up to 1.
+# 2. turn the scores into weights: none negative, and they add up to 1.
 #
 # The names are those of the whole field. What is asked for is the **query**. What it is compared with are the
 # **keys**. What is handed over are the **values**.
@@ -155,7 +155,7 @@ measures.round(2)
 # The dot product is the cosine *times both lengths*: A wins by being long, though B fits perfectly by angle and by
 # distance. If all keys have the same length, the three must agree on the order. With $\|q\|$ for the length of $q$,
 # this follows from $\|q - k\|^2 = \|q\|^2 + \|k\|^2 - 2\, q \cdot k$: where both lengths are fixed, only $q \cdot k$
-# is left. Let us see whether they do, with vectors of length 1.
+# is left. Take vectors of length 1: there the dot product *is* the cosine, and we compare it with the distance.
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
@@ -166,7 +166,8 @@ print("1000 unit vectors, same order by dot product and by distance:", bool((by_
 # %% [markdown]
 # ### Do unlike words point in opposite directions?
 #
-# In two dimensions, it is common for two random directions to be nearly opposite. Words have hundreds of dimensions.
+# In two dimensions, it is common for two random directions to be nearly opposite. The vectors of words have hundreds of
+# numbers. We take random ones in their place.
 #
 # **Predict.** Take two random vectors of width 512. What is the typical size (standard deviation) of the cosine
 # between them: near 0.7, near 0.3, or near 0.04?
@@ -184,15 +185,15 @@ ax = plots.histogram(cosines, xlabel="cosine of two random vectors", bins=40)
 print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
-# In wide spaces unrelated vectors are nearly *perpendicular*: their cosine is near 0, not near −1. So a large cosine
-# says "related", one near 0 says "nothing to do with me", and "opposite" is rare. (How large the *scores* of
-# unrelated vectors get is another matter. It is the subject of lesson 02.)
+# In wide spaces *random* vectors are nearly perpendicular: their cosine is near 0, not near −1. So a large cosine is no
+# accident, and "opposite" is rare. (Learned vectors may all lean one way; then what counts as large is a matter of
+# comparison. How large the *scores* of unrelated vectors get is another matter. It is the subject of lesson 02.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
 #
-# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights have to be positive and add up to 1. Why not just divide by the
-# sum? Because a score may be negative.
+# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and they add up to 1. Why not just divide
+# by the sum? Because a score may be negative.
 
 # %%
 for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
@@ -224,6 +225,8 @@ check(softmax)
 
 # %%
 weights = parts.softmax(scores)
+print("e to the power of score + 1000:", torch.exp(scores + 1000).tolist())
+print("weights of score + 1000: the same?", torch.allclose(parts.softmax(scores + 1000), weights, atol=1e-4))
 pd.DataFrame({"score": scores.tolist(), "weight": weights.tolist()}, index=words).round(3)
 
 # %% [markdown]
@@ -246,10 +249,10 @@ ax.set_xscale("log")
 print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 
 # %% [markdown]
-# Hot: every key gets the same weight, and the answer is the plain average of the values. Cold: the best key gets
-# everything, and we are back at a dict. **A hard lookup is the limit of a soft one at low temperature.** We want the
-# soft one because training needs a gradient: a number that says which way to move each score, and how much. Here is
-# that of the price of *fruit*, warm and cold.
+# Hot: every key gets nearly the same weight, and the answer is nearly the plain average of the values. Cold: the best
+# key gets everything, and we are back at a dict. **A hard lookup is the limit of a soft one at low temperature.** We
+# want the soft one because training needs a gradient: a number that says which way to move each score, and how much.
+# Here is that of the price of *fruit*, warm and cold.
 
 # %%
 gradients = {}
@@ -288,7 +291,8 @@ price = parts.soft_lookup(fruit, keys, values[:, None])  # each value a vector o
 print(f"the price of fruit: {price.item():.2f}")
 
 # %% [markdown]
-# The weights 0.6, 0.4 and 0 from the beginning, and the 8 (nearly), came out of nothing but vectors.
+# The weights 0.6, 0.4 and 0 from the beginning, and the 8 (nearly), came out of vectors. (We made these up to that end;
+# real ones are learned.)
 #
 # Here is another way to see it. In a reading test the question is the query: *When was Bob born?* Each sentence of
 # the text has something it is *about* (its key) and something it *says* (its value): "Bob was born in 1998" is about
@@ -307,7 +311,7 @@ print(f"the price of fruit: {price.item():.2f}")
 
 # %%
 pieces = ["3", "mars", "2021"]
-piece_keys = torch.tensor([[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.5, 0.0, 2.0]])  # (n_key, d) = (3, 3)
+piece_keys = torch.tensor([[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])  # (n_key, d) = (3, 3)
 piece_values = torch.tensor([[3.0], [3.0], [2021.0]])  # (n_key, d_v) = (3, 1): what it says
 questions = ["year?", "month?"]
 piece_queries = torch.tensor([[0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])  # (n_query, d) = (2, 3)
@@ -390,9 +394,7 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 # The softmax runs along the keys: each row adds up to 1.
 
 # %% [markdown]
-# ### A dictionary has no order
-#
-# Nothing in the formula says where in the list a key stands.
+# ### Shuffled
 #
 # **Predict.** We shuffle the keys and their values together. Is the output `"same"` or `"different"`? And if we
 # shuffle the keys alone?
@@ -416,9 +418,9 @@ turned = parts.attention(q.flip(0), k, v)
 print("queries in reverse give the outputs in reverse:", torch.allclose(turned, before.flip(0), atol=1e-5))
 
 # %% [markdown]
-# Keys and values are pairs: together they may stand in any order, apart they are worth nothing. For a dict that is
-# fine. For language it is a problem, since "dog bites man" and "man bites dog" are different sentences. Lesson 05
-# puts the order back in.
+# Nothing in the formula says where in the list a key stands. Keys and values are pairs: together they may stand in any
+# order, apart they are worth nothing. For a dict that is fine. For language it is a problem, since "dog bites man" and
+# "man bites dog" are different sentences. Lesson 05 puts the order back in.
 
 # %% [markdown]
 # ## Who asks whom
@@ -524,6 +526,9 @@ ax.legend()
 print(f"largest error: {(found - torch.sin(ask)).abs().max():.1f}")
 
 # %% [markdown]
+# Forty noisy points have become a smooth curve, and nothing was trained.
+
+# %% [markdown]
 # ## In short
 #
 # - Attention is a lookup in which every key answers, as loudly as it matches: score, softmax, weighted average.
@@ -541,9 +546,16 @@ rows = [
     ("soft_lookup", [q[0], k, v], parts.soft_lookup(q[0], k, v)),
     ("attention_weights", [q, k], parts.attention_weights(q, k)),
     ("attention", [q, k, v], parts.attention(q, k, v)),
+    ("distance_attention", [q, k, v], parts.distance_attention(q, k, v)),
 ]
 shapes = [(name, ", ".join(str(tuple(i.shape)) for i in ins), str(tuple(out.shape)), 0) for name, ins, out in rows]
 print(sizes)
+for what, other_k, other_v in [("keys of width 7", k[:, :7], v), ("five values for six keys", k, v[:5])]:
+    try:
+        parts.attention(q, other_k, other_v)
+        print(f"{what}: fits")
+    except Exception:
+        print(f"{what}: an error")
 pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "parameters"])
 
 # %% [markdown]
@@ -552,7 +564,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # ## Interview questions
 #
-# People are really asked these. Answer aloud first; the section named in each answer has the cell that shows it.
+# Answer aloud first; the section named in each answer has the cell that shows it.
 #
 # <details><summary>Explain attention without a formula.</summary>
 #
@@ -562,9 +574,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Which sizes of queries, keys and values must agree?</summary>
 #
-# Queries and keys share their width, since they are multiplied entry by entry. There are as many values as keys,
-# since they are pairs. The number of queries and the width of the values are free. (<i>In short</i>: the table has 4,
-# 6, 8 and 3.)
+# Queries and keys share their width, since they are multiplied entry by entry. There are as many values as keys, since
+# they are pairs. The number of queries and the width of the values are free. (<i>In short</i>: the table has 4, 6, 8
+# and 3, and what does not fit is an error.)
 # </details>
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
@@ -576,20 +588,22 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>Why softmax, and not scores divided by their sum?</summary>
 #
 # Scores may be negative or add up to nearly 0; then such shares are negative or huge. The exponential makes all
-# positive, keeps their order, and is differentiable. (<i>Step 2</i>: weights of 20 and −10.)
+# positive and keeps their order, and only differences count: the same number added to all scores changes nothing.
+# (<i>Step 2</i>: weights of 20 and −10.)
 # </details>
 
 # %% [markdown]
 # <details><summary>How do you keep softmax from overflowing?</summary>
 #
 # Subtract each row's maximum from its scores. The result does not change, because the same factor cancels above and
-# below, and the largest exponent is then exp(0) = 1. (The check of <code>softmax</code> tries ±1000.)
+# below, and the largest exponent is then 0: nothing exceeds exp(0) = 1. (<i>Step 2</i>: with 1000 added, exp gives inf,
+# softmax the same weights.)
 # </details>
 #
 # <details><summary>What happens to the output if the keys and values are permuted? If the queries are?</summary>
 #
 # Keys and values together: nothing. Queries: the outputs are permuted in the same way, since each row is computed by
-# itself. (<i>A dictionary has no order</i>.)
+# itself. (<i>Shuffled</i>.)
 # </details>
 #
 # <details><summary>What is the difference between self-attention and cross-attention?</summary>

@@ -7,7 +7,7 @@
 # **Afterwards you can** tell the shape that a line of code gives before you run it, get the gradient of anything, and
 # read and write the training loop that all lessons share.
 #
-# Reading: 35 minutes. Optional: if you know PyTorch, try the [self-check](#Self-check) at the end. If nothing in it
+# Reading: 36 minutes. Optional: if you know PyTorch, try the [self-check](#Self-check) at the end. If nothing in it
 # surprises you, go on to [lesson 00](00_bottleneck.ipynb).
 
 # %% [markdown]
@@ -106,8 +106,9 @@ print("the same with keepdim=True:  ", hours.mean(dim=-1, keepdim=True).tolist()
 
 # %% [markdown]
 # **The axis that is named is the one that goes.** `dim=0` mixes the rows, so one number for each night is left. With
-# `keepdim=True` the axis stays, with length 1. `sum`, `max`, `any`, `argmax` (*where* is the largest?) and
-# `softmax` (below) all take a `dim`. *Along which axis?* is the question to ask of such a line.
+# `keepdim=True` the axis stays, with length 1. `sum`, `any` and `argmax` (*where* is the largest?) take a `dim`
+# likewise; `max` gives a pair, the numbers and where they are; `softmax` (below) works along its axis and keeps it.
+# *Along which axis?* is the question to ask of such a line.
 
 # %% [markdown]
 # ## Broadcasting
@@ -118,9 +119,13 @@ print("the same with keepdim=True:  ", hours.mean(dim=-1, keepdim=True).tolist()
 shares = hours / hours.sum(dim=-1, keepdim=True)
 print([[round(share, 2) for share in row] for row in shares.tolist()])
 print("each row adds up to", shares.sum(dim=-1).tolist())
+try:
+    hours / hours.sum(dim=-1)
+except RuntimeError as error:
+    print("without keepdim:", error)
 
 # %% [markdown]
-# The shapes differ, and still it works: the single column was used for all four. This is **broadcasting**:
+# The shapes differ, and still the first line works: the single column was used for all four. This is **broadcasting**:
 #
 # 1. Write the shapes below each other, so that they end at the same place.
 # 2. On every axis the sizes must be equal, or one of them 1, or missing.
@@ -248,11 +253,14 @@ end = time.perf_counter()
 compare(prediction, measured=f"{100 * (middle - start) / (end - middle):.0f} times")
 
 # %% [markdown]
+# Hardly any of that is arithmetic: a call costs far more than the 64 products it does. So give torch much to do at
+# once.
+#
 # ## Softmax makes shares of scores
 #
-# Models give *scores*: any numbers, the larger the better. **Softmax** turns those along one axis into shares that
-# are positive and add up to 1. It raises $e$ to each score and divides by the sum, so one point more always means
-# $e \approx 2.7$ times the share.
+# Models give *scores*: any numbers, the larger the better. **Softmax** turns those along one axis into shares that are
+# positive and add up to 1. It raises $e$ to each score and divides by the sum, so a score one point above another gets
+# $e \approx 2.7$ times its share.
 #
 # **Predict.** We add 100 to all the scores. Are the shares the `"same"` or `"different"`?
 
@@ -291,8 +299,8 @@ ids = torch.tensor([number[word] for word in text if word in number])
 print(f"more than {len(text) // 10_000}0,000 words; the most common:", *vocabulary[:8])
 
 # %% [markdown]
-# Two words count as neighbours if they are at most three apart. We give the pair $(i, j)$ the number $1000\,i + j$,
-# count how often each number occurs, and `view` the million counts as a table.
+# Two words count as neighbours if they are at most three apart, once all rarer words are left out. We give the pair
+# $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million counts as a table.
 
 # %%
 pairs = [1000 * ids[:-gap] + ids[gap:] for gap in (1, 2, 3)]
@@ -341,9 +349,10 @@ print(f"{len(plurals)} words and their plurals, such as {plurals[0]}: cosine {ow
 print(f"any two words: {cosines.median():.2f}")
 
 # %% [markdown]
-# So similar words do have similar directions. Look twice at the table, though: `max` and `min`, `true` and `false`,
-# `zeros` and `ones` are *opposites*. Where one of them can stand, the other can. And `weight` is near `decay`,
-# which so often stands beside it. These vectors know about company, and that is not quite meaning.
+# So similar words point more nearly the same way than any two words do (though far from exactly: 0 is a right angle, 1
+# the same way). Look twice at the table, though: `max` and `min`, `true` and `false`, `zeros` and `ones` are
+# *opposites*. Where one of them can stand, the other can. And `weight` is near `decay`, which so often stands beside
+# it. These vectors know about company, and that is not quite meaning.
 
 # %% [markdown]
 # ## Gradients
@@ -351,7 +360,7 @@ print(f"any two words: {cosines.median():.2f}")
 # Training asks of every number in a model: if it were a little larger, how much would the result change? That is the
 # **gradient**. PyTorch's **autograd** finds it: it notes each step of a calculation, and goes through them backward.
 #
-# **Predict.** $y = x^2$, at $x = 3$. Per unit that $x$ grows, how much does $y$ grow?
+# **Predict.** $y = x^2$, at $x = 3$. If $x$ grows a tiny bit, how many times as much does $y$ grow?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -501,7 +510,7 @@ print("of shares, which is wrong:", round(F.cross_entropy(scores.softmax(-1), to
 #
 # Now the loop. Its heart is the same in every lesson, and four lines long: compute the loss, forget the old gradients,
 # find the new ones, take a step. `Adam` is an **optimizer**: it does what we did with `x`, for all parameters, with a
-# step size of its own for each.
+# running mean of the gradients and a step size of its own for each.
 #
 # **Predict.** After 300 steps, what share of the names that it *never saw* does the model get right? (Guessing gives
 # 0.08.)
@@ -511,6 +520,7 @@ prediction = ...
 
 # %%
 model = MonthReader(len(characters))
+print("before training, the loss is", round(F.cross_entropy(model(names), months).item(), 1))
 optimizer = torch.optim.Adam(model.parameters(), lr=0.01)
 right = {"names it learns from": [], "names it never saw": []}
 for _ in range(300):
@@ -526,16 +536,20 @@ compare(prediction, measured=round(right["names it never saw"][-1], 1))
 ax = plots.lines(range(300), right, xlabel="step", ylabel="share of right answers")
 
 # %%
+learned = {(name[:3], month) for (name, month), kept in zip(month_of.items(), kept_back) if not kept}
+new = [(name[:3], month) for (name, month), kept in zip(month_of.items(), kept_back) if kept]
+print(f"new names that begin like a learned one of their month: {sum(pair in learned for pair in new) / len(new):.0%}")
 at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [shares[step] for step in at] for group, shares in right.items()}, index=at).round(1)
 
 # %% [markdown]
-# It learned, and not only by heart: it reads most names that it never saw. (It helps that languages borrow from one
-# another: avril, aprile, april.) Two things to take along. The upper curve
-# goes on rising when the lower one has stopped: from there on the model *memorises*. So a model is judged by what it
-# did **not** learn from. And a loop that runs says nothing; look at the curve.
+# It learned, and not only by heart: it reads most names that it never saw. (That is easier than it sounds: languages
+# borrow from one another, avril, aprile, april, and more than half of the new names begin with the same three letters
+# as a name of their month that it learned.) Two things to take along. The upper curve goes on rising when the lower one
+# has stopped: from there on the model *memorises*. So a model is judged by what it did **not** learn from. And a loop
+# that runs says nothing; look at the curve.
 #
-# What does it know of `mars`? The model takes the *mean* of the letters.
+# What does it know of `mars`? The model takes the *mean* of the letters and of the filling.
 #
 # **Predict.** Does it give `mars` and `srma` the `"same"` scores, or `"different"` ones?
 
@@ -629,7 +643,7 @@ compare(eight, measured=x.grad)
 # %% [markdown]
 # ## Interview questions
 #
-# People are really asked these. Answer aloud first; the section named in each answer has the cell that shows it.
+# Answer aloud first; the section named in each answer has the cell that shows it.
 #
 # <details><summary>What is broadcasting, and how can it hurt?</summary>
 #
@@ -652,21 +666,22 @@ compare(eight, measured=x.grad)
 #
 # <details><summary>When do you use no_grad, and why loss.item()?</summary>
 #
-# Whenever no gradient is wanted: steps, measurements. A loss remembers the whole calculation that led to it; to
-# collect losses in a list keeps all of that in memory. `item` gives a plain number. (<i>Gradients</i>)
+# Whenever no gradient is wanted: steps, measurements. A loss remembers how it was made. To collect losses that
+# `backward` was never called on, as in a validation loop, keeps all those numbers in memory; `item` gives a plain one.
+# (<i>Gradients</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>Does cross-entropy take probabilities?</summary>
 #
-# PyTorch's takes scores (logits) and does the softmax itself, which is also safer with large scores. Handed
-# probabilities, it gives a wrong loss without an error. (<i>The training loop</i>)
+# As its input, no: PyTorch's takes scores (logits) and does the softmax itself. Handed probabilities there, it gives a
+# wrong loss without an error. (As the *target* it takes ids, or probabilities.) (<i>The training loop</i>)
 # </details>
 #
 # <details><summary>What loss do you expect before training, with V classes?</summary>
 #
-# About ln V, that of equal shares: 2.48 for 12. Much more means that the model starts out sure of wrong answers.
-# (<i>The training loop</i>)
+# About ln V, that of equal shares: 2.48 for 12, and ours began near it. Much more means that a model starts out sure of
+# wrong answers. (<i>The training loop</i>)
 # </details>
 #
 # <details><summary>What is an embedding layer? How is it related to a linear one?</summary>

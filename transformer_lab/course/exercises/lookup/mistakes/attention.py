@@ -189,7 +189,7 @@ MISTAKES = [
     ),
     Mistake(
         attention_scaled_too_early,
-        "The scores are divided by √d: right in every Transformer, and the subject of lesson 02. Here the plain dot "
+        "The scores are divided by √d: usual in Transformers, and the subject of lesson 02. Here the plain dot "
         "products are asked for.",
         [
             "The formula of this lesson is softmax(q kᵀ) v.",

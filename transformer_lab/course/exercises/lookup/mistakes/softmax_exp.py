@@ -74,7 +74,17 @@ MISTAKES = [
             "Which function maps every number to a positive one and keeps their order?",
             "Take `torch.exp` first, then divide by the sum.",
         ],
-        also=[no_exponential_over_everything, no_exponential_shifted],
+        also=[no_exponential_over_everything],
+    ),
+    Mistake(
+        no_exponential_shifted,
+        "No weight is negative, but the largest score gets 0: numbers that are all 0 or below are divided by their "
+        "sum, and that turns their order round. Something has to make the numbers positive first.",
+        [
+            "What are the weights for the scores [2, -1]? Which of the two should be larger?",
+            "After the maximum is subtracted, which function maps what is left to positive numbers, and keeps the order?",
+            "`torch.exp` of the shifted scores first, then divide by the sum.",
+        ],
     ),
     Mistake(
         absolute_values,
