@@ -4,8 +4,8 @@
 # **The question.** The Transformer's attention differs from that of lesson 01 in one symbol: the scores are divided
 # by the root of their width. Why divide at all? Why by the root, and not by the width itself?
 #
-# **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small
-# (it is not what most texts say), and compare dot-product with additive attention.
+# **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small (one
+# explanation that you will read is wrong), and compare dot-product with additive attention.
 #
 # Reading: 30 minutes. Exercises: 40 minutes (four core, one stretch ★).
 
@@ -24,10 +24,9 @@
 # They get sharper: the best key gets more, the others less. The order stays.
 # </details>
 #
-# <details><summary>How does softmax survive scores of 1000?</summary>
+# <details><summary>Is the dot product the cosine similarity?</summary>
 #
-# The largest score is subtracted from all of them first. The weights do not change by that, and no exponent is above
-# 0.
+# Only for vectors of length 1. In general it is the cosine times both lengths.
 # </details>
 
 # %% id="imports"
@@ -53,8 +52,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # entries. In the Transformer of the paper (Vaswani et al., 2017) they have 64, and a single head as wide as its model
 # would have 512. This width was `d` in lesson 01; from here on it is `d_k`, k for key.
 #
-# **Predict.** Queries and keys hold ordinary random numbers (mean 0, variance 1). With 512 entries, is a typical
-# score near 1, near 22, or near 512?
+# **Predict.** Queries and keys hold ordinary random numbers (mean 0, standard deviation 1). With 512 entries, is a
+# typical score near 1, near 22, or near 512?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -81,8 +80,9 @@ pd.DataFrame({"d_k": spread.keys(), "typical score": spread.values(), "√d_k": 
 # %% [markdown]
 # Four times the width, twice the score: it grows like $\sqrt{d_k}$. Here is why, in three steps.
 #
-# 1. One product $q_i k_i$ of independent numbers with mean 0 has mean 0 too, and its variance is the product of their
-#    variances. If both have variance $\sigma^2$, that is $\sigma^2 \cdot \sigma^2 = \sigma^4$.
+# 1. The **variance** is the square of the standard deviation. One product $q_i k_i$ of independent numbers with mean 0
+#    has mean 0 too, and its variance is the product of their variances. If both have variance $\sigma^2$, that is
+#    $\sigma^2 \cdot \sigma^2 = \sigma^4$.
 # 2. Variances of independent numbers add up. There are $d_k$ products.
 # 3. The typical size is the root of the variance.
 #
@@ -145,10 +145,10 @@ pd.DataFrame(top, index=pd.Index(widths, name="d_k")).round(2)
 pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
-# Undivided, attention gets harder and harder as the model gets wider, until it is a dict again. Divided by $d_k$, it
-# gets softer and softer, until it is a plain average, whatever is asked. Divided by $\sqrt{d_k}$ it stays what it
-# was: **the width of the model no longer decides how sharp attention is.** That is the whole point of the root: it
-# makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at any width.
+# Undivided, attention gets harder and harder as queries and keys get wider, until it is a dict again. Divided by $d_k$,
+# it gets softer and softer, until it is a plain average, whatever is asked. Divided by $\sqrt{d_k}$ it stays what it
+# was: **the width d_k no longer decides how sharp attention is.** That is the whole point of the root: it makes the
+# variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at any width.
 
 # %% [markdown]
 # ## The formula
@@ -160,7 +160,7 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # | $Q$ | (n_query, d_k) | what is asked |
 # | $K$ | (n_key, d_k) | what is compared with |
 # | $V$ | (n_key, d_v) | what is handed over |
-# | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 if those of $Q$ and $K$ are |
+# | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 if the entries of $Q$ and $K$ are independent, with mean 0 and variance 1 |
 #
 # This is equation 1 of the paper. $d_k$ is the width of the queries and keys; that of the values plays no part.
 #
@@ -223,8 +223,8 @@ print("your softmax or the library's:", [f"{w:.0f}" for w in parts.softmax(huge)
 # $$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j),
 # \quad \delta_{ij} = 1 \text{ if } i = j \text{, else } 0$$
 #
-# With weights 0.8 and 0.2, for instance, raising score 0 moves weight 0 by $0.8 \cdot (1 - 0.8) = 0.16$ and weight 1
-# by $0.2 \cdot (0 - 0.8) = -0.16$: what one gains, the other loses.
+# With weights 0.8 and 0.2, for instance, raising score 0 a little moves weight 0 by $0.8 \cdot (1 - 0.8) = 0.16$ times
+# as much, and weight 1 by $0.2 \cdot (0 - 0.8) = -0.16$ times as much: what one gains, the other loses.
 
 # %% [markdown]
 # All these numbers together, row $i$ and column $j$, are called the **Jacobian**. (To derive it: for $i \neq j$ only
@@ -249,6 +249,7 @@ check(softmax_jacobian)
 example = parts.softmax_jacobian(torch.tensor([0.7, 0.2, 0.1]))
 print("rows add up to", [abs(round(x, 3)) for x in example.sum(dim=1).tolist()])
 print("symmetric:", torch.equal(example, example.T))
+print("if one weight is 1:", parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0])).abs().sum().item(), "everywhere")
 
 # %% [markdown]
 # Now compare weights that are undecided with weights that are nearly decided.
@@ -266,10 +267,10 @@ compare(prediction, measured=round(decided[0, 0].item(), 3))
 print(f"undecided: {undecided[0, 0]:.2f}, that is {undecided[0, 0] / decided[0, 0]:.0f} times as much")
 
 # %% [markdown]
-# Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. Whatever training does to the
-# scores, the weights stay where they are, and nothing is learned from this query. Does that happen at large widths?
-# We measure the size of the whole Jacobian (the root of the sum of its squares) with 64 keys, and take the median:
-# half of the queries have less.
+# Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores
+# moves no weight, so no gradient comes back to them: this query teaches nothing about *where to look*. Does that happen
+# at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares) with 64 keys, and take
+# the median: half of the queries have less.
 
 # %%
 jacobian_size = {"scores / 1": [], "scores / √d_k": []}
@@ -283,12 +284,13 @@ ax.set(xscale="log", yscale="log")
 pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
 
 # %% [markdown]
-# Below a width of about 64, undivided scores pass on just as much. Above it they pass on less and less, and at 1024
-# half of all queries pass on next to nothing. They are decided, by chance, before training has begun. This is the
-# reason the paper gives: large products push the softmax "into regions where it has extremely small gradients".
+# Up to a width of 64, the paper's own, half of the undivided queries pass on as much as the scaled ones. Above it they
+# pass on less and less, and at 1024 half of all queries pass on next to nothing. They are decided, by chance, before
+# training has begun. This is the reason the paper gives: large products push the softmax "into regions where it has
+# extremely small gradients".
 #
-# (The division also makes a score answer less to the query, by the factor $1/\sqrt{d_k}$. That is the same for all
-# queries, and a larger learning rate makes up for it. No learning rate makes up for a 0.)
+# (The division also makes a score answer less to the query, by the factor $1/\sqrt{d_k}$. That factor is the same for
+# all queries; a 0 is not.)
 
 # %% [markdown]
 # ## Does it matter in practice?
@@ -300,27 +302,29 @@ pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".for
 
 
 # %%
-def train(divisor: float, steps: int = 300, d: int = 32, d_k: int = 512) -> tuple[Tensor, Tensor]:
-    """Learn to find the right item; give the share of right answers and the typical score at each step."""
+def train(divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512) -> dict[str, Tensor]:
+    """Learn to find the right item; give for each step what is asked for below."""
     torch.manual_seed(0)
     hidden = torch.randn(d, d) / d**0.5  # how queries are distorted: the model has to find out
     w_q, w_k = (torch.nn.Parameter(torch.randn(d, d_k) / d**0.5) for _ in range(2))
     optimizer = torch.optim.Adam([w_q, w_k], lr=1e-3)
-    right, spread = [], []
-    for _ in range(steps):
+    seen = {"right": [], "typical score": [], "no gradient": []}
+    for _ in range(300):
         keys, labels, item = torch.randn(32, 32, d), torch.randint(10, (32, 32)), torch.randint(32, (32, 1))
         queries = keys.take_along_dim(item[..., None], dim=1) @ hidden  # (batch, 1, d)
         scores = (queries @ w_q) @ (keys @ w_k).mT / divisor
+        scores.retain_grad()
         answers = (torch.softmax(scores, dim=-1) @ torch.nn.functional.one_hot(labels, 10).float())[:, 0]  # (batch, 10)
         wanted = labels.take_along_dim(item, dim=1)
         share = answers.take_along_dim(wanted, dim=1)  # of the attention that says the right label
-        loss = -torch.log(0.99 * share + 0.001).mean()  # never quite log 0
+        loss = -torch.log(share + floor).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        right.append((answers.argmax(dim=-1) == wanted[:, 0]).float().mean())
-        spread.append(scores.detach().std(dim=-1).mean())
-    return torch.stack(right), torch.stack(spread)
+        seen["right"].append((answers.argmax(dim=-1) == wanted[:, 0]).float().mean())
+        seen["typical score"].append(scores.detach().std(dim=-1).mean())
+        seen["no gradient"].append((32 * scores.grad.norm(dim=-1) < 0.01).float().mean())  # of one query's own loss
+    return {what: torch.stack(values).view(15, 20).mean(dim=1) for what, values in seen.items()}  # means of 20 steps
 
 
 # %% [markdown]
@@ -333,27 +337,43 @@ best_early, worst = ..., ...  # "1", "√d_k", "2√d_k", "d_k"
 # %%
 divisors = {"1": 1, "√d_k": 512**0.5, "2√d_k": 2 * 512**0.5, "d_k": 512}
 runs = {name: train(divisor) for name, divisor in divisors.items()}
-accuracy = {name: right.view(15, 20).mean(dim=1) for name, (right, _) in runs.items()}  # means of 20 steps
+accuracy = {name: run["right"] for name, run in runs.items()}
 compare(best_early, max(accuracy, key=lambda name: accuracy[name][:5].sum()))
 compare(worst, min(accuracy, key=lambda name: accuracy[name].sum()))
 steps = torch.arange(10, 300, 20)
 ax = plots.lines(steps, {f"scores / {name}": a for name, a in accuracy.items()}, xlabel="step", ylabel="accuracy")
 
 # %%
-rows = {}
-for name, (_, spread) in runs.items():
-    early, late = accuracy[name][2].item(), accuracy[name][-1].item()
-    rows[f"scores / {name}"] = [round(x, 1) for x in (early, late, spread[0].item(), spread[-1].item())]
-columns = ["right, steps 40 to 60", "right, last 20 steps", "typical score, first step", "typical score, last step"]
-pd.DataFrame.from_dict(rows, orient="index", columns=columns)
+def table_of(runs: dict[str, dict[str, Tensor]]) -> pd.DataFrame:
+    columns = {
+        "no gradient, first 20 steps": ("no gradient", 0),
+        "right, steps 40 to 60": ("right", 2),
+        "right, last 20": ("right", -1),
+        "typical score, first 20": ("typical score", 0),
+        "typical score, last 20": ("typical score", -1),
+    }
+    rows = {f"scores / {name}": [run[what][at].item() for what, at in columns.values()] for name, run in runs.items()}
+    return pd.DataFrame.from_dict(rows, orient="index", columns=list(columns)).round(1)
+
+
+table_of(runs)
 
 # %% [markdown]
 # Read it honestly. With √d_k, or something near it, learning starts at once. Undivided, it starts late: most queries
 # are decided by chance and pass on no gradient. Divided by $d_k$, it starts later still: all weights are equal, and
-# it takes long until the scores have grown enough to differ. Too small is worse here than too large.
+# it takes long until the scores have grown enough to differ. Too small is worse here than too large. But in the end
+# *all* of them learn. The division does not make something possible that was impossible.
 #
-# But in the end *all* of them learn. The division does not make something possible that was impossible. It gives a
-# good start, at any width, and a deep Transformer, with attention stacked on attention, needs one.
+# And we have helped a little. The loss is $-\log(\text{share} + 0.001)$, which stays below 7 however small the share.
+# A bare $-\log$ of a tiny share is so steep that it makes up for a dying softmax:
+
+# %%
+table_of({"1": runs["1"], "1, loss without the 0.001": train(1, floor=1e-30)})
+
+# %% [markdown]
+# Then even undivided scores start early. So it is not that a saturated softmax can never learn: that depends on what
+# the gradient meets on its way. Where it comes through other layers, as in a Transformer, no logarithm stands behind
+# each softmax. Dividing by √d_k gives a good start at any width.
 
 # %% [markdown]
 # ## It is a temperature
@@ -362,11 +382,11 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns)
 # attention can learn longer queries. Here is one query, made longer and longer, with the division in place.
 
 # %%
-q, k = torch.randn(1, 64), torch.randn(8, 64)
+q, k = torch.randn(1, 64), torch.randn(11, 64)  # a key for each character of "3 mars 2021"
 lengths = torch.linspace(0, 10, 50)
 scaled = torch.stack([parts.softmax(length * q @ k.T / 64**0.5)[0] for length in lengths])
 best = scaled[-1].topk(3).indices
-ax = plots.lines(lengths, {f"key {i}": scaled[:, i] for i in best}, xlabel="query made longer by", ylabel="weight")
+ax = plots.lines(lengths, {f"key of {'3 mars 2021'[i]!r}, place {i}": scaled[:, i] for i in best}, xlabel="query multiplied by", ylabel="weight")
 print("weight of the best key at lengths 0, 1, 10:", [round(scaled[i].max().item(), 1) for i in (0, 5, -1)])
 
 # %% [markdown]
@@ -374,11 +394,14 @@ print("weight of the best key at lengths 0, 1, 10:", [round(scaled[i].max().item
 # above shows that it does not stay so: with √d_k, training made the typical score grow to 3. From the start on, the
 # model sets its own temperature.
 #
-# And the division may stand anywhere: dividing the queries first costs less, since there are fewer numbers to divide.
+# And the division may stand anywhere: dividing the queries first gives the same scores. Where there are more keys than
+# d_k, fewer numbers are divided then.
 
 # %%
 q, k = torch.randn(5, 64), torch.randn(7, 64)
 print("dividing the queries first gives the same scores:", torch.allclose((q / 8) @ k.T, q @ k.T / 8, atol=1e-5))
+root = 64**0.25
+print("and so does dividing both by the fourth root:", torch.allclose(q / root @ (k / root).T, q @ k.T / 8, atol=1e-5))
 
 # %% [markdown]
 # ## The other way to score: additive attention
@@ -436,12 +459,10 @@ compare(prediction, measured=f"{min(seconds['additive']) / min(seconds['dot prod
 numbers = {"dot product": 256 * 256, "additive": 256 * 256 * 64}
 print("numbers held on the way to 256 × 256 scores:", numbers)
 print("parameters: dot product 0, additive", w_q.numel() + w_k.numel() + w.numel())
-print(f"sum of the sizes of w: {w.abs().sum():.0f}")
 
 # %% [markdown]
 # A dot product is one matrix product, which is what computers do best. Additive scoring keeps a whole hidden vector
-# for every pair. In return it needs no division: each tanh is at most 1, so a score can never be more than $\sum_i
-# |w_i|$, however wide the queries are.
+# for every pair. Is it worth it?
 #
 # **Predict.** Random queries and keys of width 1024, 16 times as wide. What is the largest additive score in size:
 # below 10, or above?
@@ -455,8 +476,15 @@ wide = parts.additive_scores(wide_q, wide_k, torch.randn(64, 1024), torch.randn(
 compare(prediction, measured="below" if wide.abs().max() < 10 else "above")
 print(f"additive: at most {wide.abs().max():.0f}, never above {w.abs().sum():.0f}")
 print(f"dot product, undivided: up to about {round((wide_q @ wide_k.mT).abs().max().item(), -1):.0f}")
+for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
+    slope = 1 - torch.tanh(wide_q @ torch.randn(64, 1024).mT / divisor) ** 2
+    print(f"median slope of a tanh, matrix {name}: {slope.median():.1f}")
 
 # %% [markdown]
+# Each tanh is at most 1, so a score can never be more than $\sum_i |w_i|$, however wide the queries are. But the same
+# trouble waits one step earlier: with such matrices, the tanh itself is saturated, and its slope is 0. (Ours were
+# divided by √64, above.)
+#
 # The paper's authors had seen reports that the two do equally well at small widths, and that additive attention does
 # better at large ones. They suspected large scores, divided by √d_k, and kept the fast one.
 
@@ -488,8 +516,9 @@ check(attention_of_a_colleague, "scaled_dot_product_attention")
 # %% [markdown]
 # ## ★ Transfer: attention by direction alone
 #
-# Another way to keep scores in bounds: use the cosine, which is never larger than 1, and divide it by a temperature
-# of your choice. Some of today's large models do this. Write it, from nothing.
+# Another way to keep scores in bounds: use the cosine, which is never larger than 1, and divide it by a temperature of
+# your choice. Some models do this, with a temperature that is learned (Henry et al., 2020,
+# [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)). Write it, from nothing.
 
 
 # %% id="cosine_attention" tags=["exercise"]
@@ -519,7 +548,8 @@ print("queries and keys 100 times as long, output unchanged:", torch.allclose(be
 # - Dividing by $\sqrt{d_k}$ makes sharpness independent of the width. The ranking of the keys never changes.
 # - Overflow is not the reason: softmax subtracts the maximum.
 # - It is a temperature for the start of training. Learned queries and keys set their own later.
-# - Additive attention needs no division, but holds a vector per pair and has parameters.
+# - Additive attention has bounded scores (its matrices need the root instead, or the tanh saturates), holds a vector
+#   per pair and has parameters.
 
 # %%
 q, k, v = torch.randn(2, 4, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 3)
@@ -540,15 +570,16 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Why are the scores divided by √d_k?</summary>
 #
-# A dot product of d_k independent entries of variance 1 has variance d_k. Without the division, wide models start
-# with weights that are almost 0 and 1, where the softmax has almost no gradient. (<i>What do large scores do?</i>,
+# A dot product of d_k independent entries of variance 1 has variance d_k. Without the division, wide queries and keys
+# start with weights that are almost 0 and 1, where the softmax has almost no gradient. (<i>What do large scores
+# do?</i>,
 # <i>Explanation 2</i>)
 # </details>
 #
 # <details><summary>Why not divide by d_k?</summary>
 #
-# Then the variance is 1/d_k: the scores vanish in wide models, all keys get the same weight, and learning starts
-# late. (<i>Does it matter in practice?</i>)
+# Then the variance is 1/d_k: the scores of wide queries and keys vanish, all keys get the same weight, and learning
+# starts late. (<i>Does it matter in practice?</i>)
 # </details>
 #
 # <details><summary>Is it to prevent overflow of the exponential?</summary>
@@ -566,16 +597,16 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # <details><summary>What does the argument assume, and does it hold after training?</summary>
 #
-# Independent entries with mean 0 and variance 1, which holds roughly at initialisation. After training, queries and
-# keys are made to depend on each other, and their lengths set whatever sharpness the model needs. (<i>It is a
-# temperature</i>)
+# Independent entries with mean 0 and variance 1. It held at the start of our training, where the typical score was
+# about 1, and not at the end: queries and keys were made to depend on each other, and it was about 3. (<i>Does it
+# matter in practice?</i>,<i>It is a temperature</i>)
 # </details>
 #
 # <details><summary>Can the division be moved elsewhere?</summary>
 #
-# Yes: dividing the queries by √d_k before the product gives the same scores, and touches n_query × d_k numbers
-# instead of n_query × n_key. Dividing both queries and keys by the fourth root of d_k works too. (<i>It is a
-# temperature</i>)
+# Yes: dividing the queries by √d_k before the product gives the same scores, and touches n_query × d_k numbers instead
+# of n_query × n_key (fewer if n_key > d_k). Dividing both queries and keys by the fourth root of d_k works too. (<i>It
+# is a temperature</i>)
 # </details>
 #
 # <details><summary>Compare additive and dot-product attention.</summary>

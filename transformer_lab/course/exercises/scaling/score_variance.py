@@ -30,8 +30,8 @@ SCORE_VARIANCE = Exercise(
     hints=[
         "What is asked for is a formula in d_k and the variance. (Drawing random numbers comes near its value, but "
         "never hits it, and gives another result each time.) Start with d_k = 1: the score is one product q·k of two "
-        "independent numbers with mean 0. What is E[q² k²]?",
-        "For independent numbers the expectation of a product is the product of the expectations: E[q²] E[k²].",
+        "independent numbers with mean 0. What is the mean of q² k², written E[q² k²]?",
+        "For independent numbers the mean of a product is the product of the means: E[q²] E[k²].",
         "The variances of independent terms add up. There are d_k of them, all equal.",
     ],
     mistakes=MISTAKES,
