@@ -5,7 +5,7 @@
 # two reasons?
 #
 # **Afterwards you can** write multi-head attention, say what is cut into heads and what is not, count its parameters,
-# and show a task that one head cannot do and two can.
+# and measure what a second head is good for.
 #
 # Reading: 35 minutes. Exercises: 45 minutes (four core, one stretch ★).
 
@@ -78,8 +78,8 @@ for date, values in dates.items():
     print(date, "→", (two_lookups @ values).flatten().tolist())
 
 # %% [markdown]
-# Each of these lookups is called a **head**. **Multi-head attention** is several attentions of the same queries, side
-# by side. Each head has weights of its own, and what the heads found is put next to each other.
+# Each of these lookups is called a **head**. **Multi-head attention** is several attentions side by side, each with
+# weights of its own. What they found is put next to each other.
 #
 # Here we typed the weights in. Where does a model get them from?
 
@@ -108,9 +108,9 @@ print("without projections, i scores j as j scores i:", torch.allclose(without, 
 print("with projections:", torch.allclose(projected, projected.T))
 
 # %% [markdown]
-# The `3` needs `mars` to know that it is a day. `mars` knows well enough what it is. With a layer for asking and
-# another one for being asked, the one can look at the other without being looked at. A third layer makes what is
-# handed over.
+# The `3` needs the letters of `mars` to know that it is a day. They know well enough without the `3`. With a layer for
+# asking and another one for being asked, the one can look at the other without being looked at. A third layer makes
+# what is handed over.
 
 # %% [markdown]
 # ## Cutting the projections into heads
@@ -241,11 +241,11 @@ print("had x itself been cut:", features_seen(parts.scaled_dot_product_attention
 # | $Q$ | (n_query, d_model) | `query`: what asks |
 # | $K$, $V$ | (n_key, d_model) | `key`, `value`: what is asked |
 # | $W_i^Q, W_i^K, W_i^V$ | (d_model, d_k) each | the share of head i in `w_q`, `w_k`, `w_v` |
-# | $\text{head}_i$ | (n_query, d_k) | one of the n_heads after `split_heads` |
+# | $\text{head}_i$ | (n_query, d_k) | what head i found: one of the n_heads before `merge_heads` |
 # | $W^O$ | (d_model, d_model) | `w_o`: mixes what the heads found |
 #
-# The paper leaves the biases out of the formula, and counts heads from 1, where code counts from 0. In
-# self-attention, query, key and value are the same x.
+# As in the paper's models, d_v = d_k here. The paper leaves the biases out of the formula, and counts heads from 1,
+# where code counts from 0. In self-attention, query, key and value are the same x.
 
 # %% [markdown]
 # One argument more: a **mask** says which query may look at which key, by True and False. Where it is False, the score
@@ -253,9 +253,8 @@ print("had x itself been cut:", features_seen(parts.scaled_dot_product_attention
 #
 # `scores = scores.masked_fill(~mask, -torch.inf)`
 #
-# (`~mask` turns True and False round.) What masks are good for is lesson 04. A `#` in the annotation means: this
-# size, or 1. So a mask, as it comes, can always be broadcast to the shape of the scores, (batch, n_heads, n_query,
-# n_key).
+# (`~mask` turns True and False round.) What masks are good for is lesson 04. A `#` in the annotation means: this size,
+# or 1. Masks come ready to be broadcast to the scores, (batch, n_heads, n_query, n_key).
 #
 # **Exercise.** The layers are given. Write `forward`, which runs when the module is called. `parts.split_heads` and
 # `parts.merge_heads` are there. The attention of lesson 02 knows of no mask, so write its steps out: scores, mask,
@@ -347,7 +346,7 @@ counts = [f"{parts.attention_parameters(*size):,}" for size in sizes]
 pd.DataFrame(counts, index=[f"d_model {d}, {h} heads" for d, h in sizes], columns=["parameters"])
 
 # %% [markdown]
-# ### One of the biases does nothing
+# ### A bias on the keys
 #
 # Four of these parameters are vectors, the biases of the four layers.
 #
@@ -363,6 +362,9 @@ with torch.no_grad():  # no gradient is wanted of this
     attention.w_k.bias.fill_(100.0)
 change = (attention(x, x, x) - before).abs().max().item()
 compare(prediction, measured=round(change, 2))
+with torch.no_grad():
+    attention.w_q.bias.fill_(100.0)
+print(f"and by those of w_q: {(attention(x, x, x) - before).abs().max().item():.1f}")
 
 # %% [markdown]
 # With a bias $b$ on the keys, a score is $q \cdot (k + b) = q \cdot k + q \cdot b$. The second term is the same for
@@ -415,16 +417,16 @@ print("by length of the text:", {n: round(ratio, 1) for n, ratio in ratios.items
 
 # %% [markdown]
 # The results are the same, and so is the number of multiplications. Head by head, they come in more and smaller
-# portions. On one core of a processor that matters for a short text, and hardly for a long one. (A GPU does thousands
-# of multiplications at the same time, so it matters more there. We do not measure that here.) The wide layer is what
-# everybody uses: in a formula the heads have matrices of their own, in code they are slices of one.
+# portions. On one core of a processor that matters for a short text, and hardly for a long one. (Not measured on a
+# GPU.) The wide layer is what everybody uses: in a formula the heads have matrices of their own, in code they are
+# slices of one.
 
 # %% [markdown]
 # ## What do more heads cost?
 #
 # No parameters, and no more multiplications: n_heads times as many scores, but each a sum of d_k products only. What
-# they cost is memory, n × n scores for each head, and width: thin heads can tell less apart. The **rank** of a table
-# is the smallest number of rows from which all its rows can be mixed.
+# they cost is memory, n × n scores for each head, and width: the scores of a thin head follow fewer patterns. The
+# **rank** of a table is the smallest number of rows from which all its rows can be mixed.
 #
 # **Predict.** 32 places, d_model = 64, 32 heads of width 2. What is the rank of the 32 × 32 scores of one head?
 
@@ -448,7 +450,7 @@ pd.DataFrame(rows, columns=["heads", "d_k", "scores in all", "rank of one head's
 # translations) worse than the best number, and with too many it went down again. They took 8.
 
 # %% [markdown]
-# ## A task that one head cannot do
+# ## Naming both neighbours
 #
 # Every place of a text is to name *two* characters: the one before it and the one after it. In `mars`, the `a` should
 # say `m` and `r`. Only the places ask and are asked, so queries and keys are made from a learned vector for each
@@ -515,15 +517,17 @@ compare(prediction, measured=f"{min(final['1 head']):.1f} to {max(final['1 head'
 curves = {kind: of_kind[0][1].view(-1, 10).mean(dim=1) for kind, of_kind in runs.items()}
 ax = plots.lines(range(5, 300, 10), curves, xlabel="step", ylabel="both neighbours right")
 pd.DataFrame(
-    {kind: [min(shares), max(shares)] for kind, shares in final.items()}, index=["worst run", "best run"]
-).T.round(1)
+    [[min(final[kind]), max(final[kind]), sum(p.numel() for p in runs[kind][0][0].parameters())] for kind in kinds],
+    index=list(kinds),
+    columns=["worst run", "best run", "parameters"],
+).round(1)
 
 # %% [markdown]
-# All but the last have the same number of parameters. Two heads learn the task at once, and one does not (try
-# `train(1, steps=3000)`). Why? Its weights for a place are the same in every text: α for the left neighbour, β for the
-# right one. So it finds α · left + β · right. A linear layer that scores `m` high when it stands on the left does so
-# when it stands on the right, only more or less. The louder of the two neighbours tends to win both times, and the
-# other one has to be guessed. It is the 4 from the beginning again.
+# All but the last have the same number of parameters. Two heads learn the task at once, and one does not, nor does it
+# in ten times the steps (`train(1, steps=3000)` gets to about 0.2). Why? Its weights for a place are the same in every
+# text: α for the left neighbour, β for the right one. So it finds α · left + β · right. A linear layer that scores `m`
+# high when it stands on the left does so when it stands on the right, only more or less. The louder of the two
+# neighbours tends to win both times, and the other one has to be guessed. It is the 4 from the beginning again.
 
 # %%
 texts = torch.randint(15, (500, 11))
@@ -711,7 +715,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # <details><summary>Why several heads?</summary>
 #
 # A head gives each query one weighted average, in which two things that were looked at cannot be told apart. Several
-# heads give several averages, kept apart. (<i>A task that one head cannot do</i>)
+# heads give several averages, kept apart. (<i>Naming both neighbours</i>)
 # </details>
 #
 # <details><summary>Does each head work on a slice of the input?</summary>
@@ -728,8 +732,8 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Then why not have as many heads as features?</summary>
 #
-# A head's scores have at most rank d_k: thin heads can tell little apart. And each head has its own n × n table of
-# weights. (<i>What do more heads cost?</i>)
+# A head's scores have at most rank d_k (2 of 32 in the cell), so thin heads cannot form every pattern; the paper lost
+# quality with 32. And each head has its own n × n table of weights. (<i>What do more heads cost?</i>)
 # </details>
 
 # %% [markdown]
@@ -760,8 +764,8 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Does the bias of the key projection matter?</summary>
 #
-# No. It adds the same amount to all scores of a query, and softmax does not see that. (<i>One of the biases does
-# nothing</i>)
+# No. It adds the same amount to all scores of a query, and softmax does not see that. (Unless the keys are changed by
+# their positions on the way, as in lesson 05.) (<i>A bias on the keys</i>)
 # </details>
 
 # %% [markdown]
