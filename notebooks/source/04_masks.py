@@ -143,16 +143,14 @@ with torch.no_grad():
 compare(prediction, measured=f"{min(seconds['256 runs']) / min(seconds['one masked run']):.0f} times")
 
 # %% [markdown]
-# As a rule fewer than 256 times, since most pieces are much shorter than the whole. The longer the text, the more one
-# run saves.
+# As a rule fewer than 256 times, since most pieces are much shorter than the whole.
 #
 # ### Is the mask only for training?
 #
-# When the model writes, the future is not there. So one might leave the mask out. With one layer that is right. Now
-# stack two.
+# When the model writes, the future is not there. So one might leave the mask out.
 #
-# **Predict.** Two layers, run on each piece *without* a mask. Are the last outputs the `"same"` as those of one
-# masked run, or `"different"`?
+# **Predict.** Two layers, one upon the other, are run on each piece *without* a mask. Are the last outputs the `"same"`
+# as those of one masked run, or `"different"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -175,8 +173,8 @@ print("with the mask the same:", torch.allclose(masked, trained, atol=1e-5))
 
 # %% [markdown]
 # In the first layer, `<bos>` now looked at `I`; in the second, `I` looks at a `<bos>` that it never met in training.
-# The mask belongs to the model, in training and in use. It also means that what was computed for a word never changes
-# when more words follow. Lesson 10 builds fast writing on that.
+# (With a single layer, it makes no difference.) The mask belongs to the model, in training and in use. It also means
+# that what was computed for a word never changes when more words follow. Lesson 10 builds fast writing on that.
 
 # %% [markdown]
 # ## −∞ before, not 0 after
@@ -249,7 +247,7 @@ print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 # %% [markdown]
 # - **−1e9** gives equal weights: the query sees *all* that is hidden, padding and future alike. Nothing looks wrong,
 #   and that is the trouble. (And in float16, numbers of 16 bits that end at ±65,504, −1e9 *is* −∞.)
-# - **−∞** gives nan. At least it is loud. How far does it carry?
+# - **−∞** gives nan. How far does it carry?
 #
 # **Predict.** `<pad> 3 mars 2021`, causal, padding hidden, −∞: after one layer, one of the four rows is nan. How many
 # are nan after two layers?
@@ -271,9 +269,10 @@ print("rows with nan after each layer:", nans)
 # %% [markdown]
 # All of them, although the row is hidden from everybody: its weight is 0, but $0 \cdot \text{nan}$ is nan.
 #
-# So a row in which nothing is allowed should give **zeros**, as torch's own function did above and our library does:
-# no key takes part, so nothing is added. Is it enough to replace the nan by 0 *afterwards*? We look at the gradient,
-# too, with −∞ put in by two ways that are both in use: *added* to the scores, or *filled in* as above.
+# So a row in which nothing is allowed should give **zeros**, as torch's own function did above (not all of its kernels
+# do) and our library does: no key takes part, so nothing is added. Is it enough to replace the nan by 0 *afterwards*?
+# We look at the gradient, too, with −∞ put in by two ways that are both in use: *added* to the scores, or *filled in*
+# as above.
 
 # %%
 scores = torch.randn(4, 4, requires_grad=True)
@@ -286,7 +285,7 @@ for how, hidden in {"added": added, "filled": filled}.items():
 
 # %% [markdown]
 # Both outputs are mended, but inside the softmax the row was nan, and so is what comes back from there. With −∞ added,
-# it reaches the scores: one training step later, the parameters that made them are nan. With −∞ filled in, it ends
+# it reaches the scores, and from there whatever made them. With −∞ filled in, it ends
 # there: an overwritten score gets a gradient of 0. Best is a row that never goes into the softmax with nothing but −∞.
 
 # %% [markdown]
@@ -469,10 +468,11 @@ _, right = torchs(x, x, x, attn_mask=~ours)
 compare(prediction, measured="itself" if wrong[0, 0, 0] > 0.5 else "the others")
 print("first row, turned round:", [f"{w:.0f}" for w in right[0, 0].tolist()])
 print("last row, as it is:     ", wrong[0, -1].tolist())
+print("found without weights: ", torchs(x, x, x, attn_mask=ours, need_weights=False)[0][0, -1, :4].tolist())
 
 # %% [markdown]
-# Nothing warns you. Only the last row gives it away: nothing is left for it to look at. Whoever mixes code from two
-# sources should look at one row of the weights first.
+# Nothing warns you. Only the last row gives it away, as nothing is left for it to look at; and if no weights are asked
+# for, not even that. Whoever mixes code from two sources should look at one row of the weights first.
 
 # %% [markdown]
 # ## A loss that is too good
@@ -545,18 +545,18 @@ def train(model: nn.Module, steps: int = 250) -> list[float]:
 # Two models are written alike but for one character: the second has `.tril(1)` in place of `.tril()`. Its mask ends
 # one place too late.
 #
-# **Predict.** What is the loss of each after 250 steps? (It takes some seconds.)
+# **Predict.** What is the loss of each after 250 steps?
 
 # %% tags=["prediction"]
 loss_honest, loss_leaky = ..., ...
 
-# %%
+# %% tags=["nbval-ignore-output"]
 honest = SmallDecoder(parts.causal_mask(11))
 leaky = SmallDecoder(torch.ones(11, 11, dtype=torch.bool).tril(1))
 losses = {"honest": train(honest), "one place too late": train(leaky)}
 final = {name: sum(loss[-50:]) / 50 for name, loss in losses.items()}
-compare(loss_honest, measured=round(final["honest"], 1))
-compare(loss_leaky, measured=round(final["one place too late"], 1))
+compare(loss_honest, measured=round(final["honest"], 2))
+compare(loss_leaky, measured=round(final["one place too late"], 2))
 ax = plots.lines(range(250), losses, xlabel="step", ylabel="loss (nats per character)")
 ax.axhline(floor, color="black", linestyle=":", linewidth=1)
 note = ax.text(250, floor - 0.05, "no honest model gets below", va="top", ha="right")
@@ -564,9 +564,9 @@ note = ax.text(250, floor - 0.05, "no honest model gets below", va="top", ha="ri
 # %% [markdown]
 # One of them knows the future. Would a test on days that neither has seen give it away?
 
-# %%
+# %% tags=["nbval-ignore-output"]
 with torch.no_grad():
-    print({name: round(loss_of(model, new).item(), 1) for name, model in (("honest", honest), ("leaky", leaky))})
+    print({name: round(loss_of(model, new).item(), 2) for name, model in (("honest", honest), ("leaky", leaky))})
 
 # %% [markdown]
 # No: the answer leaks there too. Now let both write by themselves, one character after another, each drawn from the
@@ -646,13 +646,12 @@ models = {"honest": honest, "one place too late": leaky, "no mask, not trained a
 pd.DataFrame({"leaks": {name: parts.leaks_future(model, texts[:8, :-1]) for name, model in models.items()}})
 
 # %% [markdown]
-# The third model leaks before its first step of training: nobody has to wait for a loss that looks odd. Ask this of
-# every decoder you write.
+# The third model leaks before its first step of training: nobody has to wait for a loss that looks odd.
 #
 # ### The same by gradient
 #
 # If an output does not depend on an input, its gradient there is 0. One backward pass per output shows all of it at
-# once: row $t$ says which inputs move output $t$. Bright is: the gradient is not 0.
+# once: row $t$ says which inputs move output $t$.
 
 
 # %%
@@ -668,13 +667,14 @@ _, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 names = [alphabet[i] for i in text[0]]
 for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
     moves = influence(model, text) > 0
-    plots.mask(moves, queries=names, keys=names, ax=ax).set(title=name, xlabel="input", ylabel="output")
+    plots.mask(moves, names, names, ax, says=("does not move it", "moves it"))
+    ax.set(title=name, xlabel="input", ylabel="output")
     print(f"{name}: {int(moves.triu(1).sum())} gradients from the future, {int(moves.tril().sum())} of 66 others")
 
 # %% [markdown]
-# The leaky model has just one diagonal too many. Why two tests? Changing tokens works for any model, even for one
-# that has no gradients. The gradient needs no tolerance, shows *where*, and shows the opposite mistake as well: a
-# mask that hides too much.
+# The leaky model has just one diagonal too many. Why two tests? The gradient needs no tolerance, shows *where*, and
+# shows a mask that hides too much. But it misses what leaks through an argmax, or a mask made from the tokens. Changing
+# tokens sees that, even in models that have no gradients.
 
 # %% [markdown]
 # ## Bug hunt
@@ -784,8 +784,9 @@ trace_shapes(honest, texts[:5, :-1])
 #
 # <details><summary>Do you still need it when the model generates?</summary>
 #
-# Yes, with more than one layer. Without it earlier positions see later ones in the first layer, and what they hand to
-# the second differs from training. (<i>Is the mask only for training?</i>)
+# Where a whole beginning is run through more than one layer, yes: without it earlier positions see later ones in the
+# first layer, and hand on something else than in training. If only the newest token is run, and what came before is
+# kept (lesson 10), there is nothing ahead to hide. (<i>Is the mask only for training?</i>)
 # </details>
 #
 # <details><summary>Why −∞ before the softmax, and not 0 after?</summary>
@@ -809,8 +810,8 @@ trace_shapes(honest, texts[:5, :-1])
 #
 # <details><summary>Does a decoder with padding on the right need a padding mask?</summary>
 #
-# Not for its real positions: padding behind a sentence is their future, and hidden already. The loss must still leave
-# the padding out. With padding on the left it does need one. (<i>Do we need both?</i>)
+# Not for its real positions: padding behind a sentence is their future, and hidden already. (Of the loss it is left out
+# all the same, lesson 08.) With padding on the left it does need one. (<i>Do we need both?</i>)
 # </details>
 #
 # <details><summary>Training loss is near 0 and the output is garbage. What do you suspect?</summary>

@@ -1,8 +1,9 @@
 # %% [markdown] id="title"
 # # 05 · Where attention gets its order from
 #
-# **The question.** Attention is a dictionary, and a dictionary has no order. "Dog bites man" and "man bites dog" hold
-# the same words. How can a model know which word stands where, and how far apart two words are?
+# **The question.** Attention is a look-up, and a look-up does not ask in which order the entries stand. "Dog bites man"
+# and "man bites dog" hold the same words. How can a model know which word stands where, and how far apart two words
+# are?
 #
 # **Afterwards you can** write the encoding of the Transformer, say what its waves know and what they do not, write
 # two of the schemes that today's models use instead, and say what happens to each on longer texts than it was trained
@@ -15,9 +16,9 @@
 #
 # Three questions from earlier lessons. Answer each one aloud, then open it.
 #
-# <details><summary>Lesson 01: keys and values are shuffled together. What happens to the output?</summary>
+# <details><summary>Lesson 01: what must stay together when a dictionary is shuffled?</summary>
 #
-# Nothing. And if the queries are shuffled, the outputs are shuffled in the same way.
+# Each key and its value. Then the output does not change.
 # </details>
 #
 # <details><summary>Lesson 03: which part of a word's vector does one head see?</summary>
@@ -41,7 +42,7 @@ from torch.nn import functional as F
 
 from transformer_lab import plots
 from transformer_lab.course.notebook import check, compare, hint, parts, solution
-from transformer_lab.inspection import trace_shapes
+from transformer_lab.inspection import record_attention, trace_shapes
 from transformer_lab.language_model import LanguageModel
 from transformer_lab.language_model_config import LanguageModelConfig
 from transformer_lab.transformer import EncoderModel, TransformerConfig
@@ -170,14 +171,19 @@ wide = parts.sinusoidal_encoding(1200, 512)
 products = {start: (wide[start] @ wide[start + 10]).item() for start in (0, 300, 1000)}
 compare(prediction, measured="same" if max(products.values()) - min(products.values()) < 0.1 else "different")
 print("10 apart, from 0, 300, 1000:", [f"{value:.1f}" for value in products.values()])
+print("with the sines alone:", [f"{wide[s, ::2] @ wide[s + 10, ::2]:.0f}" for s in products])
+print("10 back and 10 ahead of 300:", [f"{wide[300] @ wide[300 + k]:.1f}" for k in (-10, 10)])
 
 # %% [markdown]
-# It depends on the **distance** alone. That is what the cosines are for. Each pair adds
+# It depends on the **distance** alone: that is what one wishes for, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) =
+# g(m - n)$. A point on a circle does it. As a complex number, let $p_m = e^{im\theta}$; then $p_m$ times the conjugate
+# of $p_n$ is $e^{i(m-n)\theta}$, and the positions are gone but for $m - n$. Cosine and sine are its two coordinates.
+# So each pair adds
 #
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
 #
-# so that the positions $m$ and $n$ come in only as $m - n$: $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i
-# \cos((m - n)\,\theta_i)$.
+# and all of them together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. (Before
+# or after makes no difference to a cosine.)
 #
 # **Predict.** What is the dot product of a position with itself, with 256 pairs?
 
@@ -250,14 +256,15 @@ print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 # %% [markdown]
 # ## What the scores make of it
 #
-# A word $x_m$ at position $m$ now comes in as $x_m + p_m$. For two inputs $a$ and $b$, query and key are $q = W_q a$
-# and $k = W_k b$, and the score is $q \cdot k = q^\top k = a^\top W_q^\top W_k\, b$. The two matrices in the middle
-# make one, $H = W_q^\top W_k$. So the score of two places is a sum of four:
+# A word $x_m$ at position $m$, such as `mars` in `3 mars 2021`, now comes in as $x_m + p_m$. For two inputs $a$ and
+# $b$, query and key are $q = W_q a$ and $k = W_k b$, and the score is $q \cdot k = q^\top k = a^\top W_q^\top W_k\, b$.
+# The two matrices in the middle make one, $H = W_q^\top W_k$. So the score of two places is a sum of four:
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
-# Word with word, word with position, position with word, position with position. The last is all that is known of the
-# distance. If $H$ changed nothing, it would be the curve above. But $H$ is learned.
+# Word with word, word with position, position with word, position with position. Only the last has both positions in
+# it. (In a Taylor expansion for small $p_m$ and $p_n$, it is the first term that has.) All that is known of the
+# distance is there.
 #
 # **Predict.** With a random $H$: is $p_m^\top H p_n$ the `"same"` for all pairs that are 10 apart, or `"different"`?
 
@@ -292,8 +299,9 @@ table.round().astype(int)
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
-# Nothing is added, and no projection comes in between any more. (Compare the matrix of the last exercise: its minus
-# is in the other row, because the pairs of the encoding begin with the sine.)
+# with the width d of the query in the place of d_model. Nothing is added, and no projection comes in between any more.
+# (Compare the matrix of the last exercise: its minus is in the other row, because the pairs of the encoding begin with
+# the sine.)
 #
 # **Exercise.** Write it, for any leading axes. Row j of `x` stands at `positions[j]`, whatever that is.
 
@@ -310,8 +318,6 @@ def apply_rotary(
 check(apply_rotary)
 
 # %% [markdown]
-# If a query is turned by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$.
-#
 # **Predict.** Five queries and keys at positions 0 to 4 are moved to positions 100 to 104. Are the scores the
 # `"same"` or `"different"`? And the lengths of the vectors?
 
@@ -329,8 +335,9 @@ print(f"largest change of a score by moving: {(scores - moved).abs().max():.3f}"
 print(f"largest change of a score by RoPE itself: {(scores - q @ k.T).abs().max():.1f}")
 
 # %% [markdown]
-# Only distances count, for *any* queries and keys, so for whatever the projections learn. Values are not turned:
-# positions decide who is looked at, not what is handed over.
+# If a query is turned by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$. Of the
+# positions only this offset counts, with its sign, for *any* queries and keys, so for whatever the projections learn.
+# Values are not turned: positions decide who is looked at, not what is handed over.
 
 # %% [markdown]
 # ## Or lower the scores by distance
@@ -403,12 +410,12 @@ def two_before(tokens: Tensor) -> Tensor:
 prediction = ...
 
 # %%
-accuracy = {}
+accuracy, models = {}, {}
 for scheme in ["sinusoidal", "learned", "rotary", "alibi"]:
     shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 1, "dropout": 0.0}  # lesson 06 says what these are
     torch.manual_seed(0)
-    model = LanguageModel(LanguageModelConfig(16, max_length=64, positions=scheme, **shape))
-    accuracy[scheme] = train(model, two_before)
+    models[scheme] = LanguageModel(LanguageModelConfig(16, max_length=64, positions=scheme, **shape))
+    accuracy[scheme] = train(models[scheme], two_before)
 ax = plots.lines(range(2, 64), {name: a[2:] for name, a in accuracy.items()}, xlabel="place", ylabel="accuracy")
 ax.axvline(15.5, color="gray", linewidth=1)
 compare(prediction, measured=max(accuracy, key=lambda scheme: accuracy[scheme][16:32].mean()))
@@ -426,17 +433,28 @@ table.round(2)
 # Right of the grey line begins what no model was trained on. Sinusoids and learned positions fall at once, though
 # both were perfect before the line: those *places* were never seen. (A learned row there was never trained at all.)
 # Rotary positions find the token two places back on texts twice as long without a fault. On texts four times as long
-# they fail, too: now the *distances* are new.
-#
-# ALiBi does not fall, but never got there: lowering by distance says "near", not "exactly two back".
+# they fail, too. But two back is as near as ever! Where does that model look, at place 50?
+
+# %% tags=["nbval-ignore-output"]
+with record_attention(models["rotary"]) as recorded, torch.no_grad():
+    models["rotary"](torch.randint(16, (1, 64)))
+[weights] = recorded.values()
+most, keys = weights[0, :, 50].max(dim=-1)
+print("looks back by", (50 - keys).tolist(), "with weights of", [round(weight, 2) for weight in most.tolist()])
 
 # %% [markdown]
-# And past the end of a table there is nothing at all to look up:
+# Most heads look 46 back: that is two back and 44 more, and 44 steps are seven full turns of the fast hand. Among so
+# many keys there is now one that the fast hand takes for the right one.
+#
+# ALiBi falls least, but never got there: lowering by distance says "near", not "exactly two back".
+
+# %% [markdown]
+# And past the end of a learned table there is nothing at all to look up:
 
 # %%
 try:
-    model(torch.zeros(1, 65, dtype=torch.int64))
-except ValueError as error:
+    torch.nn.Embedding(64, 32)(torch.tensor([64]))  # a table of 64 rows has no row 64
+except IndexError as error:
     print(error)
 
 # %% [markdown]
@@ -478,7 +496,7 @@ right = {name: train(model, which_place) for name, model in models.items()}
 ax = plots.lines(range(16), right, xlabel="place", ylabel="accuracy")
 
 # %% tags=["nbval-ignore-output"]
-compare(prediction, measured=round(right["causal, no positions"].mean().item(), 1))
+compare(prediction, measured=round(right["causal, no positions"].mean().item(), 2))
 print({name: round(a.mean().item(), 2) for name, a in right.items()})
 
 # %%
@@ -489,8 +507,8 @@ print("more than twice as good as a guess:", {name: a.mean().item() > 2 / 16 for
 # %% [markdown]
 # Looking both ways without positions, it is a guess: all places see the same set. With sinusoids it is easy. But the
 # causal model is well above chance without any: the mask lets each place see another number of tokens, and that is
-# information. The first place, which sees only itself, it knows for sure; further on it gets unsure. So "no order" is
-# true of attention without a mask only.
+# information. The first place, which sees only itself, it knows for sure; of those further in it mostly guesses wrong.
+# So "no order" is true of attention without a *causal* mask only.
 
 # %% [markdown]
 # ## Bug hunt
@@ -521,13 +539,18 @@ check(rotary_of_a_colleague, "apply_rotary")
 # angles are neighbours. (With d = 2 there is nothing to see: test with at least two pairs.)
 # </details>
 
+# %%
+for name, turn in {"the colleague's": rotary_of_a_colleague, "yours or the library's": parts.apply_rotary}.items():
+    one, other = (turn(q, at) @ turn(k, at).T for at in (here, there))
+    print(f"{name}: largest change of a score by moving: {(one - other).abs().max():.1f}")
+
 # %% [markdown]
 # ## ★ Transfer: a learned number for every distance
 #
-# The model T5 adds to each score a number that it *learns*: one for every head and every offset from query to key,
-# with a direction: −2 is a key two places *before* the query. `table[h]` holds them for the offsets −reach … reach, and
-# is 2 · reach + 1 long. Offsets further out take the last entry on their side. As in `alibi_bias`, the queries are the
-# last ones. Write the lookup.
+# The model T5 adds to each score a number that it *learns*, by head and by offset from query to key (far offsets share
+# theirs, in buckets). Here −2 is a key two places *before* the query. `table[h]` holds them for the offsets −reach …
+# reach, and is 2 · reach + 1 long. Offsets further out take the last entry on their side. As in `alibi_bias`, the
+# queries are the last ones. Write the lookup.
 
 
 # %% id="relative_bias" tags=["exercise"]
@@ -557,7 +580,8 @@ print("weight two places back, from place 5:", round(weights[5, 3].item(), 2))
 # - Attention is permutation equivariant: shuffle the inputs, and the outputs are shuffled. Order has to be put in.
 # - Sinusoids: pairs of sine and cosine, from fast to slow. Dot products depend on the distance only, and fall as a
 #   trend; a step is a rotation. Learned projections need not keep any of this.
-# - Rotary positions turn queries and keys after the projections, so scores depend on distances whatever is learned.
+# - Rotary positions turn queries and keys after the projections, so scores depend on positions only by the offset $m -
+#   n$, whatever is learned.
 # - ALiBi lowers scores by distance, learned positions are a table. Each scheme fails in its own way on long texts.
 # - A causal mask alone tells something of the order.
 
@@ -567,9 +591,10 @@ rotary = LanguageModelConfig(16, d_model=32, n_heads=4, d_ff=64, n_layers=1, max
 trace_shapes(LanguageModel(rotary), tokens)
 
 # %% [markdown]
-# Look for the positions: there are none in the table. Rotary positions have no parameters and no module; they turn
-# what comes out of `w_q` and `w_k`. (`GroupedQueryAttention` is a kind of multi-head attention, of lesson 11. The other
-# modules are the subject of lesson 06.)
+# Look for the positions: there are none in the table. Rotary positions have no parameters and no module; they turn what
+# comes out of `w_q` and `w_k`. (`GroupedQueryAttention` is a kind of multi-head attention, of lesson 11.
+# `GELUFeedForward` is lesson 06's network with a smoother curve than its ReLU, and the rest is the subject of that
+# lesson.)
 
 # %% [markdown]
 # ## Interview questions
@@ -579,13 +604,13 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>Why does a Transformer need positional encodings?</summary>
 #
 # Self-attention and the position-wise layers treat a text as a set: shuffle the words, and the outputs are shuffled
-# the same way. Without a mask or positions no word order can matter. (<i>Who bites whom?</i>)
+# the same way. Without a causal mask or positions no word order can matter. (<i>Who bites whom?</i>)
 # </details>
 #
 # <details><summary>Why sine and cosine, and not sines alone?</summary>
 #
 # With both, the dot product of two positions is a sum of cosines of distances, and a step is a rotation of each pair.
-# A sine alone has neither, and cannot tell rising from falling. (<i>What the waves know</i>, <i>A step is a
+# A sine alone has neither: its dot product changes from place to place. (<i>What the waves know</i>, <i>A step is a
 # rotation</i>)
 # </details>
 #
@@ -605,15 +630,15 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>What does RoPE do, and what is its advantage over adding sinusoids?</summary>
 #
 # It turns queries and keys by angles proportional to their positions, after the projections. Scores then depend on
-# positions only by their distance, whatever the projections are. Values are not turned. (<i>Turn the queries and keys
-# instead</i>)
+# positions only by the offset from query to key, whatever the projections are. Values are not turned. (<i>Turn the
+# queries and keys instead</i>)
 # </details>
 #
 # <details><summary>How do the schemes behave on texts longer than those of training?</summary>
 #
-# Learned positions have rows that were never trained, or none at all. Sinusoids exist, but the model has not met
-# them. RoPE keeps working for a while and then fails; ALiBi changes least, but prefers what is near. (<i>Which of
-# them reaches further?</i>)
+# Learned positions have rows that were never trained, or none at all. Sinusoids exist, but the model has not met them.
+# In our task RoPE held to twice the length and failed at four times; for longer texts, large models rescale its angles
+# first. ALiBi, made for this, changed least, but prefers what is near. (<i>Which of them reaches further?</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>
@@ -624,16 +649,18 @@ trace_shapes(LanguageModel(rotary), tokens)
 #
 # <details><summary>Are encodings added or appended, and why does adding work?</summary>
 #
-# Added in the paper. Multiplied out, the score has terms for word and word, word and position, and position and
-# position; the learned projections can weigh them. Appending would cost width. (<i>What the scores make of it</i>)
+# Added in the paper. A projection of $[x; p]$ is $W_1 x + W_2 p$; adding is the case $W_1 = W_2$, and costs no width.
+# Multiplied out, the score has terms for word and word, word and position, position and position, and the learned H can
+# weigh them. (<i>What the scores make of it</i>)
 # </details>
 
 # %% [markdown]
 # ## What to read next
 #
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.5; Su et al. (2021),
-#   [arXiv:2104.09864](https://arxiv.org/abs/2104.09864), section 3.4.2, on RoPE; Press et al. (2022),
-#   [arXiv:2108.12409](https://arxiv.org/abs/2108.12409), section 3, on ALiBi.
+#   [arXiv:2104.09864](https://arxiv.org/abs/2104.09864), sections 3.2 and 3.4.2, on RoPE; Press et al. (2022),
+#   [arXiv:2108.12409](https://arxiv.org/abs/2108.12409), section 3, on ALiBi; Raffel et al. (2020),
+#   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683), section 2.1, on T5's.
 # - `transformer_lab/positions.py`: the library's versions.
 #
 # <details><summary>For instructors</summary>

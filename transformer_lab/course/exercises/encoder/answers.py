@@ -10,7 +10,7 @@ from transformer_lab.course.exercises.pieces import parts
 
 
 class FeedForward(nn.Module):
-    """Compute at every position by itself: two linear layers with a ReLU between them."""
+    """Two linear layers with a ReLU between them."""
 
     def __init__(self, d_model: int, d_ff: int) -> None:
         super().__init__()

@@ -38,8 +38,7 @@ FEED_FORWARD = Exercise(
     reference=FeedForward,
     cases=feed_forward_cases,
     points=1,
-    verified="Wide in the middle, with a ReLU there, and at every position by itself. Next: what holds the parts of a "
-    "layer together.",
+    verified="Wide in the middle, with a ReLU there. Next: how many positions it looks at.",
     hints=[
         "Three steps, from the inside of the formula outwards: the first layer, max(0, …), the second layer.",
         "A layer is called like a function: `self.w_1(x)` multiplies by the weights and adds the bias. It works on the "

@@ -119,8 +119,8 @@ SINUSOIDAL_ENCODING = Exercise(
     mistakes=[
         Mistake(
             a_frequency_for_every_column,
-            "Every column has a frequency of its own. A sine and the cosine beside it should be of the *same* angle: "
-            "only then is sin² + cos² equal to 1. Look at the exponents of two neighbouring columns.",
+            "A sine and the cosine beside it have different frequencies. They should be of the *same* angle: only then "
+            "is sin² + cos² equal to 1. Look at the exponents of two neighbouring columns.",
             [
                 "In the formula, i is the same in columns 2i and 2i + 1.",
                 "How many different frequencies are there in d_model columns? Half as many.",

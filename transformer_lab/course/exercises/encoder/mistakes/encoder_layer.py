@@ -171,7 +171,7 @@ MISTAKES = [
         "What a sublayer says is normed before it is added, and the sum is not normed at all. Look at where the "
         "brackets of the norm close.",
         [
-            "Double x. What is added should change; with the norm on the branch alone, the sum is what it likes.",
+            "With all weights of attention and network at 0, a post-norm layer gives LayerNorm(x). What comes out here?",
             "The formula is LayerNorm(x + sublayer(x)).",
             "Put `x +` inside the norm.",
         ],

@@ -157,8 +157,8 @@ MISTAKES = [
     ),
     Mistake(
         neither_weight_nor_bias,
-        "All vectors have mean 0 and variance 1, and that is where it ends: weight or bias has no effect. Look for "
-        "arguments that are not used.",
+        "Weight or bias has no effect. After the norming each feature is stretched *and* shifted. Look for arguments "
+        "that are not used.",
         [
             "Which argument can be changed without changing the result?",
             "After norming, each feature is stretched and shifted.",
