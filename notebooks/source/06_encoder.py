@@ -512,7 +512,9 @@ def train(kind: str, depth: int, warmup: int, longest: float = 0.003, steps: int
 # Guessing blindly among 16 characters costs a loss of log 16, about 2.8.
 #
 # **Predict.** Four post-norm stacks: 2 or 12 layers, with or without warm-up. How many of them still guess blindly
-# after 240 steps? x
+# after 240 steps?
+
+# %% tags=["prediction"]
 prediction = ...
 
 

@@ -65,7 +65,7 @@ pd.set_option("display.max_colwidth", None)
 #
 # Names, orders and marks come from Babel, which knows how each language writes a date. Where only numbers are given,
 # and not the year first, the language stands in front. One string in twenty is **held out**, chosen by a checksum of
-# the string, so that none is ever trained on. (Most of these *days* are, in another spelling.)
+# the string, so that none is ever trained on. (Most of these *days* are, spelt otherwise.)
 
 # %%
 pairs = date_pairs(60_000, seed=0, split="train")
