@@ -29,6 +29,11 @@ class MaskIgnored(InPieces):
         return self.self_attention(x, x, x)
 
 
+class MaskOnlyInTraining(InPieces):
+    def back(self, x, memory, mask, memory_mask):
+        return super().back(x, memory, mask if self.training else None, memory_mask)
+
+
 class BothMasksIgnored(MaskIgnored, MemoryMaskIgnored):
     pass
 
@@ -97,6 +102,16 @@ MISTAKES = [
             "Where does `mask` occur in the code?",
             "Which attention looks at what was written?",
             "It is the last argument of the self-attention.",
+        ],
+    ),
+    Mistake(
+        MaskOnlyInTraining,
+        "The self-attention is masked in `train()` and not in `eval()`. With several layers, that is another model: "
+        "earlier positions then hand on what they have seen of later ones. Look at where the mode comes in.",
+        [
+            "Does the output change between `train()` and `eval()`? Nothing here is random.",
+            "Where does `self.training` occur in the code?",
+            "Hand `mask` on as it is, whatever the mode.",
         ],
     ),
     Mistake(

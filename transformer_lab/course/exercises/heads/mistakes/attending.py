@@ -41,6 +41,11 @@ class MaskIgnored(InPieces):
         return torch.softmax(scores, dim=-1)
 
 
+class MaskOnlyInTraining(InPieces):
+    def weights(self, scores, mask):
+        return super().weights(scores, mask if self.training else None)
+
+
 class MaskTakenForGranted(InPieces):
     def weights(self, scores, mask):
         return torch.softmax(scores.masked_fill(~mask, -torch.inf), dim=-1)
@@ -145,6 +150,16 @@ MISTAKES = [
             "Where does `mask` occur in the code, and is what comes out of that used?",
             "Where the mask is False, the score is to be −∞.",
             "`scores.masked_fill(~mask, -torch.inf)` gives a new tensor; keep what it returns.",
+        ],
+    ),
+    Mistake(
+        MaskOnlyInTraining,
+        "The mask acts in `train()` and not in `eval()`. It belongs to the model: what is hidden while it learns must be "
+        "hidden when it is used. Look at where the mode comes in.",
+        [
+            "Does the output change between `train()` and `eval()`? Nothing here is random.",
+            "Where does `self.training` occur in the code?",
+            "Let the mask act whenever it is not None, whatever the mode.",
         ],
     ),
     Mistake(
