@@ -97,7 +97,7 @@ def mask(
 ) -> Axes:
     """Draw a mask: bright where a query may look at a key, dark where it may not.
 
-    ``says`` is what False and True mean, if something else. Other arguments and errors are those of ``weights``.
+    ``says`` names what False and True mean. Other arguments and errors are those of ``weights``.
     """
     image = _map(mask.float(), queries, keys, ax, colours=colormaps["cividis"].resampled(2))
     image.figure.colorbar(image, ax=image.axes).set_ticks([0.25, 0.75], labels=says)

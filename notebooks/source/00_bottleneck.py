@@ -206,11 +206,11 @@ print([sum(p.numel() for p in model.parameters()) for model in (narrow, wide)], 
 # The more digits, the more are wrong. And twice the width helps only a little. So is there no room? There would be: 16
 # digits are one of $10^{16}$ numbers, and 64 floats could hold much more. But the encoder has to *learn* to pack all of
 # it into one vector, and the decoder to unpack it, and each further digit makes that harder. What if a copy of the wide
-# model is trained three times as long?
+# model is trained for 1000 steps more?
 
 # %% tags=["nbval-ignore-output"]
 longer = train(copy.deepcopy(wide), 1000)
-print({f"{n} digits": round(share_right(longer, n), 2) for n in (16, 24, 32)})
+print({f"{n} digits": round(share_right(longer, n), 2) for n in (8, 12, 16)})
 
 # %% [markdown]
 # The wall has moved, and it is still there. This is the **bottleneck**, trouble number one.
@@ -247,7 +247,7 @@ untrained = RecurrentTranslator(11, 11, 64)
 compare(prediction, measured=f"{gradient_reaching(untrained, 0, 40):.0e}")
 print(f"at the last: {gradient_reaching(untrained, -1, 40):.0f}")
 for factor in (0.6, 1.5):
-    print(f"{factor} at each step would make", {f"{n} steps back": f"{factor**n:.1g}" for n in (1, 10, 40)})
+    print(f"{factor} at each step would make", {f"{n} steps back": f"{factor**n:.2g}" for n in (1, 10, 40)})
 
 # %% [markdown]
 # Next to nothing is left to learn from. This is a **vanishing gradient**. With factors above 1 it would
@@ -290,7 +290,7 @@ def mean_gate(gru: nn.GRU) -> float:
     """Compute the gates z as the network does, for 16 texts of 40 vectors."""
     x = torch.randn(16, 40, 64)
     old = F.pad(gru(x)[0][:, :-1], (0, 0, 1, 0))  # the state before each step
-    both = F.linear(x, gru.weight_ih_l0, gru.bias_ih_l0) + F.linear(old, gru.weight_hh_l0, gru.bias_hh_l0)
+    both = x @ gru.weight_ih_l0.T + gru.bias_ih_l0 + old @ gru.weight_hh_l0.T + gru.bias_hh_l0
     return torch.sigmoid(both[..., 64:128]).mean().item()  # torch keeps three networks in one; z is the second
 
 
@@ -512,8 +512,7 @@ print(
 print("3 mars 2021 →", *translate(translator, ["3 mars 2021"]))
 
 # %% [markdown]
-# A *hook* is a function that torch calls whenever a module has run; ours collects the
-# weights of each step.
+# A *hook* is a function that torch calls whenever a module has run; ours collects the weights of each step.
 #
 # **Predict.** When it writes the last digit of the month, `2021-03`, at which character of `3 mars 2021` does it look
 # most? Type the character.
@@ -608,8 +607,8 @@ print("256 characters take the GRU over 3 times as long as 16:", bool(best["GRU"
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. The shape is right. Read it first and decide which line is wrong;
-# only then run the check, and mend it. (`unsqueeze(-1)` puts a new axis of length 1 after the others.)
+# A colleague sends you this version. The shape is right. Read it first and decide which line is wrong; only then run
+# the check, and mend it. (`unsqueeze(-1)` puts a new axis of length 1 after the others.)
 
 
 # %% id="mend-context" tags=["bug-hunt"]
@@ -715,9 +714,9 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>Why do recurrent networks find it hard to learn from the beginning of a long text?</summary>
 #
-# On its way back the gradient is multiplied, at each step, by the Jacobian ∂h_t/∂h_{t−1}. If that shrinks vectors it
-# vanishes; if it stretches them it explodes, against which one clips it. (<i>Trouble two</i>: below 0.00001 after 40
-# steps)
+# At each step back the gradient is multiplied by a table of how h_t depends on h_{t−1} (the Jacobian). If that shrinks
+# it, it vanishes; if it stretches it, it explodes, and has to be cut short (clipped). (<i>Trouble two</i>: below
+# 0.00001 after 40 steps)
 # </details>
 #
 # <details><summary>What do the gates of a GRU or LSTM change about that?</summary>

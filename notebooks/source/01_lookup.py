@@ -532,7 +532,7 @@ print(f"largest error: {(found - torch.sin(ask)).abs().max():.1f}")
 # ## In short
 #
 # - Attention is a lookup in which every key answers, as loudly as it matches: score, softmax, weighted average.
-# - The dot product is the cosine times both lengths. Unrelated wide vectors have a cosine near 0.
+# - The dot product is the cosine times both lengths. Random wide vectors have a cosine near 0.
 # - Low temperature (or long queries) makes it a dict; high temperature makes it a plain average.
 # - Queries and keys share a width; keys and values share a number; all else is free.
 # - Order plays no part, as long as keys and values stay together.

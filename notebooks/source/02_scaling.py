@@ -160,7 +160,7 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # | $Q$ | (n_query, d_k) | what is asked |
 # | $K$ | (n_key, d_k) | what is compared with |
 # | $V$ | (n_key, d_v) | what is handed over |
-# | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 if the entries of $Q$ and $K$ are independent, with mean 0 and variance 1 |
+# | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 for independent entries of mean 0, variance 1 |
 #
 # This is equation 1 of the paper. $d_k$ is the width of the queries and keys; that of the values plays no part.
 #
@@ -249,7 +249,7 @@ check(softmax_jacobian)
 example = parts.softmax_jacobian(torch.tensor([0.7, 0.2, 0.1]))
 print("rows add up to", [abs(round(x, 3)) for x in example.sum(dim=1).tolist()])
 print("symmetric:", torch.equal(example, example.T))
-print("if one weight is 1:", parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0])).abs().sum().item(), "everywhere")
+
 
 # %% [markdown]
 # Now compare weights that are undecided with weights that are nearly decided.
@@ -265,6 +265,7 @@ undecided = parts.softmax_jacobian(torch.tensor([0.5, 0.5]))
 decided = parts.softmax_jacobian(torch.tensor([0.999, 0.001]))
 compare(prediction, measured=round(decided[0, 0].item(), 3))
 print(f"undecided: {undecided[0, 0]:.2f}, that is {undecided[0, 0] / decided[0, 0]:.0f} times as much")
+print("if one weight is 1:", parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0])).tolist())
 
 # %% [markdown]
 # Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores
@@ -303,12 +304,12 @@ pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".for
 
 # %%
 def train(divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512) -> dict[str, Tensor]:
-    """Learn to find the right item; give for each step what is asked for below."""
+    """Learn to find the right item; give what ``seen`` lists, as means of 20 steps."""
     torch.manual_seed(0)
     hidden = torch.randn(d, d) / d**0.5  # how queries are distorted: the model has to find out
     w_q, w_k = (torch.nn.Parameter(torch.randn(d, d_k) / d**0.5) for _ in range(2))
     optimizer = torch.optim.Adam([w_q, w_k], lr=1e-3)
-    seen = {"right": [], "typical score": [], "no gradient": []}
+    seen = {"right": [], "typical score": [], "dead queries": []}
     for _ in range(300):
         keys, labels, item = torch.randn(32, 32, d), torch.randint(10, (32, 32)), torch.randint(32, (32, 1))
         queries = keys.take_along_dim(item[..., None], dim=1) @ hidden  # (batch, 1, d)
@@ -323,7 +324,7 @@ def train(divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512) -> 
         optimizer.step()
         seen["right"].append((answers.argmax(dim=-1) == wanted[:, 0]).float().mean())
         seen["typical score"].append(scores.detach().std(dim=-1).mean())
-        seen["no gradient"].append((32 * scores.grad.norm(dim=-1) < 0.01).float().mean())  # of one query's own loss
+        seen["dead queries"].append((32 * scores.grad.norm(dim=-1) < 0.01).float().mean())  # hardly any gradient
     return {what: torch.stack(values).view(15, 20).mean(dim=1) for what, values in seen.items()}  # means of 20 steps
 
 
@@ -343,10 +344,11 @@ compare(worst, min(accuracy, key=lambda name: accuracy[name].sum()))
 steps = torch.arange(10, 300, 20)
 ax = plots.lines(steps, {f"scores / {name}": a for name, a in accuracy.items()}, xlabel="step", ylabel="accuracy")
 
+
 # %%
 def table_of(runs: dict[str, dict[str, Tensor]]) -> pd.DataFrame:
     columns = {
-        "no gradient, first 20 steps": ("no gradient", 0),
+        "dead queries, first 20 steps": ("dead queries", 0),
         "right, steps 40 to 60": ("right", 2),
         "right, last 20": ("right", -1),
         "typical score, first 20": ("typical score", 0),
@@ -360,12 +362,12 @@ table_of(runs)
 
 # %% [markdown]
 # Read it honestly. With √d_k, or something near it, learning starts at once. Undivided, it starts late: most queries
-# are decided by chance and pass on no gradient. Divided by $d_k$, it starts later still: all weights are equal, and
-# it takes long until the scores have grown enough to differ. Too small is worse here than too large. But in the end
+# are dead, decided by chance and without a gradient. Divided by $d_k$, it starts later still: all weights are equal,
+# and it takes long until the scores have grown enough to differ. Too small is worse here than too large. But in the end
 # *all* of them learn. The division does not make something possible that was impossible.
 #
-# And we have helped a little. The loss is $-\log(\text{share} + 0.001)$, which stays below 7 however small the share.
-# A bare $-\log$ of a tiny share is so steep that it makes up for a dying softmax:
+# And our loss plays a part. It is $-\log(\text{share} + 0.001)$, which stays below 7 however small the share. A bare
+# $-\log$ of a tiny share is so steep that it makes up for a dying softmax:
 
 # %%
 table_of({"1": runs["1"], "1, loss without the 0.001": train(1, floor=1e-30)})
@@ -382,11 +384,11 @@ table_of({"1": runs["1"], "1, loss without the 0.001": train(1, floor=1e-30)})
 # attention can learn longer queries. Here is one query, made longer and longer, with the division in place.
 
 # %%
-q, k = torch.randn(1, 64), torch.randn(11, 64)  # a key for each character of "3 mars 2021"
+q, k = torch.randn(1, 64), torch.randn(11, 64)  # random vectors for the 11 characters of 3 mars 2021
 lengths = torch.linspace(0, 10, 50)
 scaled = torch.stack([parts.softmax(length * q @ k.T / 64**0.5)[0] for length in lengths])
 best = scaled[-1].topk(3).indices
-ax = plots.lines(lengths, {f"key of {'3 mars 2021'[i]!r}, place {i}": scaled[:, i] for i in best}, xlabel="query multiplied by", ylabel="weight")
+ax = plots.lines(lengths, {f"key {i}": scaled[:, i] for i in best}, xlabel="query multiplied by", ylabel="weight")
 print("weight of the best key at lengths 0, 1, 10:", [round(scaled[i].max().item(), 1) for i in (0, 5, -1)])
 
 # %% [markdown]
@@ -401,7 +403,7 @@ print("weight of the best key at lengths 0, 1, 10:", [round(scaled[i].max().item
 q, k = torch.randn(5, 64), torch.randn(7, 64)
 print("dividing the queries first gives the same scores:", torch.allclose((q / 8) @ k.T, q @ k.T / 8, atol=1e-5))
 root = 64**0.25
-print("and so does dividing both by the fourth root:", torch.allclose(q / root @ (k / root).T, q @ k.T / 8, atol=1e-5))
+print("and dividing both by the fourth root:", torch.allclose((q / root) @ (k / root).T, q @ k.T / 8, atol=1e-5))
 
 # %% [markdown]
 # ## The other way to score: additive attention
@@ -478,7 +480,7 @@ print(f"additive: at most {wide.abs().max():.0f}, never above {w.abs().sum():.0f
 print(f"dot product, undivided: up to about {round((wide_q @ wide_k.mT).abs().max().item(), -1):.0f}")
 for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
     slope = 1 - torch.tanh(wide_q @ torch.randn(64, 1024).mT / divisor) ** 2
-    print(f"median slope of a tanh, matrix {name}: {slope.median():.1f}")
+    print(f"median slope of tanh(W q), W {name}: {slope.median():.1f}")
 
 # %% [markdown]
 # Each tanh is at most 1, so a score can never be more than $\sum_i |w_i|$, however wide the queries are. But the same
@@ -599,7 +601,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # Independent entries with mean 0 and variance 1. It held at the start of our training, where the typical score was
 # about 1, and not at the end: queries and keys were made to depend on each other, and it was about 3. (<i>Does it
-# matter in practice?</i>,<i>It is a temperature</i>)
+# matter in practice?</i>, <i>It is a temperature</i>)
 # </details>
 #
 # <details><summary>Can the division be moved elsewhere?</summary>

@@ -55,8 +55,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # May, `5.3.2021` the 5th of March. One becomes `2021-05-03`, the other `2021-03-05`. To choose, the model has to know
 # *both* of the first two numbers, and which of them stands first.
 #
-# **Predict.** A query looks at the two numbers with a weight of one half each. For `3.5.2021` it gets
-# 0.5 · 3 + 0.5 · 5 = 4. What does it get for `5.3.2021`?
+# **Predict.** A query looks at the two numbers with a weight of one half each. For `3.5.2021` it gets 0.5 · 3 + 0.5 · 5
+# = 4. What does it get for `5.3.2021`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -108,7 +108,7 @@ print("without projections, i scores j as j scores i:", torch.allclose(without, 
 print("with projections:", torch.allclose(projected, projected.T))
 
 # %% [markdown]
-# The `3` needs the letters of `mars` to know that it is a day. They know well enough without the `3`. With a layer for
+# The `3` needs the letters of `mars` to know that it is a day. They can do without the `3`. With a layer for
 # asking and another one for being asked, the one can look at the other without being looked at. A third layer makes
 # what is handed over.
 
@@ -119,8 +119,8 @@ print("with projections:", torch.allclose(projected, projected.T))
 # head gets d_k = 128 / 4 = 32 of the 128 columns of q, of k and of v. Head 0 gets columns 0 to 31, head 1 columns 32
 # to 63, and so on. (The paper has d_model = 512 and 8 heads, so d_k = 64.)
 #
-# Attention works with any axes in front. So if the heads are one such axis, all are done at once:
-# (batch, n, d_model) has to become (batch, n_heads, n, d_k).
+# Attention works with any axes in front. So if the heads are one such axis, all are done at once: (batch, n, d_model)
+# has to become (batch, n_heads, n, d_k).
 
 # %% [markdown]
 # `x.view(shape)` gives the same numbers another shape. Is that all it takes? Here is a text of 3 places (most texts say
@@ -516,11 +516,11 @@ final = {kind: [right[-20:].mean().item() for _, right in of_kind] for kind, of_
 compare(prediction, measured=f"{min(final['1 head']):.1f} to {max(final['1 head']):.1f}")
 curves = {kind: of_kind[0][1].view(-1, 10).mean(dim=1) for kind, of_kind in runs.items()}
 ax = plots.lines(range(5, 300, 10), curves, xlabel="step", ylabel="both neighbours right")
-pd.DataFrame(
-    [[min(final[kind]), max(final[kind]), sum(p.numel() for p in runs[kind][0][0].parameters())] for kind in kinds],
-    index=list(kinds),
-    columns=["worst run", "best run", "parameters"],
-).round(1)
+rows = []
+for kind, [(model, _), *_] in runs.items():
+    n_parameters = sum(p.numel() for p in model.parameters())
+    rows.append((kind, min(final[kind]), max(final[kind]), n_parameters))
+pd.DataFrame(rows, columns=["", "worst run", "best run", "parameters"]).round(1)
 
 # %% [markdown]
 # All but the last have the same number of parameters. Two heads learn the task at once, and one does not, nor does it
@@ -538,8 +538,8 @@ print(f"the same character is named twice in {(named[..., 0] == named[..., 1]).f
 
 # %% [markdown]
 # A *network* behind the head (two linear layers with a ReLU between them) can tell louder from softer. The last curve
-# shows it at work: it undoes the mixing, but more slowly, and not in every run to the end. So "cannot" holds for a
-# head and a linear layer. Given more layers, a model could do without a second head; with it, the task is easy.
+# shows it at work: it undoes the mixing, but more slowly, and not in every run to the end. So this holds for a head and
+# a linear layer. Given more layers, a model could do without a second head; with it, the task is easy.
 #
 # ### What do the two heads look at?
 #

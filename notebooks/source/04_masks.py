@@ -247,7 +247,7 @@ print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 # %% [markdown]
 # - **−1e9** gives equal weights: the query sees *all* that is hidden, padding and future alike. Nothing looks wrong,
 #   and that is the trouble. (And in float16, numbers of 16 bits that end at ±65,504, −1e9 *is* −∞.)
-# - **−∞** gives nan. How far does it carry?
+# - **−∞** gives nan. How far does it go?
 #
 # **Predict.** `<pad> 3 mars 2021`, causal, padding hidden, −∞: after one layer, one of the four rows is nan. How many
 # are nan after two layers?
@@ -269,7 +269,7 @@ print("rows with nan after each layer:", nans)
 # %% [markdown]
 # All of them, although the row is hidden from everybody: its weight is 0, but $0 \cdot \text{nan}$ is nan.
 #
-# So a row in which nothing is allowed should give **zeros**, as torch's own function did above (not all of its kernels
+# So a row in which nothing is allowed should give **zeros**, as torch's own function did above (not all its variants
 # do) and our library does: no key takes part, so nothing is added. Is it enough to replace the nan by 0 *afterwards*?
 # We look at the gradient, too, with −∞ put in by two ways that are both in use: *added* to the scores, or *filled in*
 # as above.
@@ -285,8 +285,8 @@ for how, hidden in {"added": added, "filled": filled}.items():
 
 # %% [markdown]
 # Both outputs are mended, but inside the softmax the row was nan, and so is what comes back from there. With −∞ added,
-# it reaches the scores, and from there whatever made them. With −∞ filled in, it ends
-# there: an overwritten score gets a gradient of 0. Best is a row that never goes into the softmax with nothing but −∞.
+# it reaches the scores, and from there whatever made them. With −∞ filled in, it ends there: an overwritten score gets
+# a gradient of 0. Best is a row that never goes into the softmax with nothing but −∞.
 
 # %% [markdown]
 # **Exercise.** Write attention with a mask: scaled as in lesson 02, −∞ before the softmax, zeros for rows with
@@ -468,11 +468,11 @@ _, right = torchs(x, x, x, attn_mask=~ours)
 compare(prediction, measured="itself" if wrong[0, 0, 0] > 0.5 else "the others")
 print("first row, turned round:", [f"{w:.0f}" for w in right[0, 0].tolist()])
 print("last row, as it is:     ", wrong[0, -1].tolist())
-print("found without weights: ", torchs(x, x, x, attn_mask=ours, need_weights=False)[0][0, -1, :4].tolist())
+print("its output, no weights:", torchs(x, x, x, attn_mask=ours, need_weights=False)[0][0, -1, :4].tolist())
 
 # %% [markdown]
 # Nothing warns you. Only the last row gives it away, as nothing is left for it to look at; and if no weights are asked
-# for, not even that. Whoever mixes code from two sources should look at one row of the weights first.
+# for, there is no nan. Whoever mixes code from two sources should look at one row of the weights first.
 
 # %% [markdown]
 # ## A loss that is too good
@@ -810,8 +810,8 @@ trace_shapes(honest, texts[:5, :-1])
 #
 # <details><summary>Does a decoder with padding on the right need a padding mask?</summary>
 #
-# Not for its real positions: padding behind a sentence is their future, and hidden already. (Of the loss it is left out
-# all the same, lesson 08.) With padding on the left it does need one. (<i>Do we need both?</i>)
+# Not for its real positions: padding behind a sentence is their future, and hidden already. (The loss leaves it out all
+# the same, lesson 08.) With padding on the left it does need one. (<i>Do we need both?</i>)
 # </details>
 #
 # <details><summary>Training loss is near 0 and the output is garbage. What do you suspect?</summary>

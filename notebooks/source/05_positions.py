@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # 05 · Where attention gets its order from
 #
-# **The question.** Attention is a look-up, and a look-up does not ask in which order the entries stand. "Dog bites man"
+# **The question.** Attention is a lookup, and a lookup does not ask in which order the entries stand. "Dog bites man"
 # and "man bites dog" hold the same words. How can a model know which word stands where, and how far apart two words
 # are?
 #
@@ -175,10 +175,10 @@ print("with the sines alone:", [f"{wide[s, ::2] @ wide[s + 10, ::2]:.0f}" for s 
 print("10 back and 10 ahead of 300:", [f"{wide[300] @ wide[300 + k]:.1f}" for k in (-10, 10)])
 
 # %% [markdown]
-# It depends on the **distance** alone: that is what one wishes for, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) =
-# g(m - n)$. A point on a circle does it. As a complex number, let $p_m = e^{im\theta}$; then $p_m$ times the conjugate
-# of $p_n$ is $e^{i(m-n)\theta}$, and the positions are gone but for $m - n$. Cosine and sine are its two coordinates.
-# So each pair adds
+# It depends on the **distance** alone, as one wishes: $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$.
+# Points on a circle do it: the dot product of two of them is the cosine of the angle between them. (For those who know
+# complex numbers: a point is $e^{\mathrm{i} m \theta}$, and the dot product is the real part of one times the other's
+# conjugate.) Sine and cosine are a point's two coordinates. So each pair adds
 #
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
 #
@@ -263,8 +263,8 @@ print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
 # Word with word, word with position, position with word, position with position. Only the last has both positions in
-# it. (In a Taylor expansion for small $p_m$ and $p_n$, it is the first term that has.) All that is known of the
-# distance is there.
+# it: all that is known of the distance is there. (Whatever smooth function one takes of the two inputs, the first such
+# term of its Taylor series has this form.)
 #
 # **Predict.** With a random $H$: is $p_m^\top H p_n$ the `"same"` for all pairs that are 10 apart, or `"different"`?
 
@@ -443,8 +443,8 @@ most, keys = weights[0, :, 50].max(dim=-1)
 print("looks back by", (50 - keys).tolist(), "with weights of", [round(weight, 2) for weight in most.tolist()])
 
 # %% [markdown]
-# Most heads look 46 back: that is two back and 44 more, and 44 steps are seven full turns of the fast hand. Among so
-# many keys there is now one that the fast hand takes for the right one.
+# Most heads look 46 back: that is two back and 44 more, and 44 steps are seven full turns of the fast hand. In texts of
+# 16 no key was so far back, so nothing taught the model to tell the two apart.
 #
 # ALiBi falls least, but never got there: lowering by distance says "near", not "exactly two back".
 
@@ -494,6 +494,7 @@ models = {
 }
 right = {name: train(model, which_place) for name, model in models.items()}
 ax = plots.lines(range(16), right, xlabel="place", ylabel="accuracy")
+ax.legend(loc="center", frameon=False)
 
 # %% tags=["nbval-ignore-output"]
 compare(prediction, measured=round(right["causal, no positions"].mean().item(), 2))
@@ -507,7 +508,7 @@ print("more than twice as good as a guess:", {name: a.mean().item() > 2 / 16 for
 # %% [markdown]
 # Looking both ways without positions, it is a guess: all places see the same set. With sinusoids it is easy. But the
 # causal model is well above chance without any: the mask lets each place see another number of tokens, and that is
-# information. The first place, which sees only itself, it knows for sure; of those further in it mostly guesses wrong.
+# information. The first place, which sees only itself, it knows for sure; in the middle it mostly guesses wrong.
 # So "no order" is true of attention without a *causal* mask only.
 
 # %% [markdown]
@@ -580,8 +581,8 @@ print("weight two places back, from place 5:", round(weights[5, 3].item(), 2))
 # - Attention is permutation equivariant: shuffle the inputs, and the outputs are shuffled. Order has to be put in.
 # - Sinusoids: pairs of sine and cosine, from fast to slow. Dot products depend on the distance only, and fall as a
 #   trend; a step is a rotation. Learned projections need not keep any of this.
-# - Rotary positions turn queries and keys after the projections, so scores depend on positions only by the offset $m -
-#   n$, whatever is learned.
+# - Rotary positions turn queries and keys after the projections. Of the positions, scores then depend on the offset
+#   $m - n$ only, whatever is learned.
 # - ALiBi lowers scores by distance, learned positions are a table. Each scheme fails in its own way on long texts.
 # - A causal mask alone tells something of the order.
 

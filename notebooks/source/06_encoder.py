@@ -80,7 +80,7 @@ initialise(table)  # the library's way: with variance 1/d_model
 embedded, positions = table(torch.arange(11)), parts.sinusoidal_encoding(11, 512)
 compare(prediction, measured=round(size(embedded), 2))
 print(f"positions: {size(positions):.1f}, embeddings times √512: {size(512**0.5 * embedded):.1f}")
-print(f"as torch draws it, times √512, beside the positions: {512**0.5 * 1.0 / size(positions):.0f} times as large")
+print(f"as torch draws it, times √512, beside the positions: {512**0.5 / size(positions):.0f} times as large")
 
 # %% [markdown]
 # Without the factor, embeddings are tiny beside the positions. What would attention see of two different characters at
@@ -98,8 +98,8 @@ for name, factor in {"without the factor": 1.0, "times √d_model": 512**0.5}.it
 # %% [markdown]
 # ## Why not simply attention on attention?
 #
-# Each attention reads what the one before it gave. We take eleven random vectors, one for each
-# position, and layers that are not trained yet. In each is an attention and a small network.
+# Stacked, each reads what the one before it gave. We take eleven random vectors, one for each position, and layers that
+# are not trained yet. In each is an attention and a small network.
 #
 # **Predict.** After 12 attentions in a row, what is the cosine of two positions, on average: near 0, 0.5 or 1?
 
@@ -214,15 +214,16 @@ norms = {
 changes = {name: (norm(batch)[:1, :5] - norm(short)).abs().max().item() for name, norm in norms.items()}
 compare(prediction, measured=" and ".join(name for name, change in changes.items() if change > 0.01))
 print({name: round(change, 1) for name, change in changes.items()})
-kept = nn.BatchNorm1d(64)  # in train() it norms by what it sees, and remembers a part of that for eval()
-seen, others = kept(short.flatten(0, 1)), norms["batch"](torch.cat([short, long[:, :5]]))[:1]
-print(f"batch, neighbour without padding: {(others - norms['batch'](short)).abs().max():.1f}", end=", ")
-print(f"eval() instead of train(): {(kept.eval()(short.flatten(0, 1)) - seen).abs().max():.1f}")
+beside = torch.cat([short, long[:, :5]])  # a neighbour of the same length: no padding
+print(f"batch, without padding: {(norms['batch'](beside)[:1] - norms['batch'](short)).abs().max():.1f}")
+norm = nn.BatchNorm1d(64)
+in_train = norm(short[0])  # norms by what it sees, and remembers a part of that for eval()
+print(f"batch, eval() instead of train(): {(norm.eval()(short[0]) - in_train).abs().max():.1f}")
 
 # %% [markdown]
-# With BatchNorm neighbours and padding leak into the sentence. (In `eval()` it uses means and variances that it
-# remembers from training instead. Then nothing leaks, but it computes something else than in training.) LayerNorm knows
-# one vector at a time: no batch, no length, no neighbours. It does not norm over the sentence either.
+# With BatchNorm, neighbours and padding leak in. (In `eval()` it uses means and variances that it remembers from
+# training instead. Then nothing leaks, but it computes something else than in training.) LayerNorm knows one vector at
+# a time: no batch, no length, no neighbours. It does not norm over the sentence either.
 
 # %% [markdown]
 # ## The feed-forward network
@@ -363,7 +364,7 @@ with torch.no_grad():
 
 # %% [markdown]
 # It is still there. Post-norm keeps the size, and shrinks what came from below with every sum. Pre-norm lets x grow,
-# and keeps somewhat more apart. But this is how stacks *begin*; the rest is up to training.
+# and keeps somewhat more apart. So stacks *begin*; the rest is up to training.
 
 # %% [markdown]
 # ## The stack
@@ -388,7 +389,7 @@ print(f"six layers in a ModuleList: {counts[2]:,}")
 
 # %% [markdown]
 # `[layer] * 6` is six times the *same* layer, and what torch does not know of is neither trained nor saved. In a model
-# with other parameters, neither complains.
+# with other parameters, nothing complains.
 #
 # **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it belongs to the model, but is not
 # trained. (Nor is it saved, with `persistent=False`: it can be computed again.) It has more rows than most texts need.
@@ -560,7 +561,7 @@ kinds |= {"no network": NoNetwork, "no residuals": NoResiduals}
 print("loss at the end:", {kind: f"{train(kind, 2, 0)[1][-1]:.1f}" for kind in ("post", "no network", "no residuals")})
 
 # %% [markdown]
-# Without residuals, even two layers hardly learn. Without the network they do: this task is only looking.
+# Without residuals, even two layers learn slowly. Without the network they do: this task is only looking.
 #
 # ### What a layer changes
 #
@@ -819,8 +820,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>What are residual connections for?</summary>
 #
 # Each sublayer only adds to what was there, so a layer can begin by changing little, and gradients have a way past it.
-# Without them attention makes all positions alike within two layers (with them more slowly), and even two layers hardly
-# learn. (<i>Why not simply attention on attention?</i>, <i>Warm-up</i>)
+# Without them attention makes all positions alike within two layers (with them more slowly), and even two layers learn
+# slowly. (<i>Why not simply attention on attention?</i>, <i>Warm-up</i>)
 # </details>
 #
 # <details><summary>Why LayerNorm and not BatchNorm?</summary>

@@ -308,8 +308,7 @@ def train(model: nn.Module, shift: bool = True, steps: int = 400, labels: tuple[
 new_sources, new_targets = sources[kept_back][::36], targets[kept_back][::36]
 
 # %% [markdown]
-# **Predict.** After 400 steps, which share of the dates that it has never seen does it write without
-# an error?
+# **Predict.** After 400 steps, which share of the dates that it has never seen does it write without an error?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -328,10 +327,10 @@ compare(prediction, measured=round(curves["by itself"][-1], 1))
 prediction = ...
 
 # %% tags=["nbval-ignore-output"]
-per_character, whole = curves["fed"][1], curves["by itself"][1]
+per_token, whole = curves["fed"][1], curves["by itself"][1]
 compare(prediction, measured=round(whole, 2))
-print(f"right of 11 tokens, each fed with the right ones: {per_character:.2f}")
-print(f"were the errors independent, whole dates: {per_character:.2f} to the power of 11 = {per_character**11:.2f}")
+print(f"right of 11 tokens, each fed with the right ones: {per_token:.2f}")
+print(f"were the errors independent, whole dates: {per_token:.2f} to the power of 11 = {per_token**11:.2f}")
 ax = plots.lines(range(50, 401, 50), curves, xlabel="step", ylabel="share that is right")
 
 # %% [markdown]
@@ -373,9 +372,9 @@ print("more than half of the weight is on it:", max(looks.values()) > 0.5)
 # %% [markdown]
 # ## Two slips
 #
-# Both are easily made. In the first, the labels are not shifted: the decoder is fed what it should
-# say. In the second, the encoder is fed the wrong text. Whoever copies `encoder(tokens)` and `decoder(tokens, memory)`
-# from a model with one input may write this:
+# Both are easily made. In the first, the labels are not shifted: the decoder is fed what it should say. In the second,
+# the encoder is fed the wrong text. Whoever copies `encoder(tokens)` and `decoder(tokens, memory)` from a model with
+# one input may write this:
 
 
 # %%
@@ -717,8 +716,8 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>Does decoder layer i read encoder layer i?</summary>
 #
-# No, all of them read the last one. Layer to layer can be trained too, but it is another model: its parameters are
-# worth little when all layers read the last one. (<i>Last layer, or layer to layer?</i>)
+# No, all of them read the last one. Layer to layer can be trained too, but it is another model: its parameters do much
+# worse when all layers read the last one. (<i>Last layer, or layer to layer?</i>)
 # </details>
 #
 # <details><summary>What is teacher forcing, and why is the target shifted?</summary>
@@ -738,9 +737,9 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>Nine of ten tokens are right when fed. What of whole outputs?</summary>
 #
-# Much less: with n tokens, about .9 to the power of n if errors were independent. (Going on from its own errors, known
-# as *exposure bias*, makes what follows an error worse; it cannot spoil a text that has no error yet.) (<i>What is it
-# fed while it learns?</i>: about a quarter)
+# Much less: with n tokens, about .9 to the power of n if errors were independent. (Not having met its own errors,
+# *exposure bias*, makes what follows an error worse; it cannot spoil a text that has no error yet.) (<i>What is it fed
+# while it learns?</i>: about a quarter)
 # </details>
 #
 # <details><summary>Encoder-only, decoder-only, encoder-decoder: what is the difference?</summary>
@@ -769,6 +768,6 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # *Points*: DecoderLayer 4, Decoder 2, shift_right 2; stretch: prefix_mask 2. The bug hunt is not graded. *Where
 # students stumble*: who asks whom; the causal mask on the source; residuals taken from too far up; shifting in the data
 # *and* in the model; trusting a loss. *To ask in class*: what could the model with the target in both learn if its
-# encoder had a causal mask, too? Which of the two lying models would a test on other days have found? Why does a
+# encoder had a causal mask, too? Which of the two slips would a test on other days have found? Why does a
 # prefix mask need two layers to matter, and a causal mask only one?
 # </details>

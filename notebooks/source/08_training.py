@@ -197,14 +197,14 @@ pd.DataFrame([(a, f"{n_parameters(b):,}", c) for a, b, c in rows], columns=["mod
 #
 # ## The loss
 #
-# The loss of a token is −log p: how surprised the model is. **Padding** is nothing to be learned, so it is
-# left out, of the sum and of the count. **Label smoothing** leaves some doubt: with ε = 0.1 and V tokens, the target is
-# not 1 for the right token and 0 for the others, but
+# The loss of a token is −log p: how surprised the model is. **Padding** is nothing to be learned, so it is left out, of
+# the sum and of the count. **Label smoothing** leaves some doubt: with ε = 0.1 and V tokens, the target is not 1 for
+# the right token and 0 for the others, but
 #
 # $$(1-\varepsilon)\cdot[\text{right}] + \frac{\varepsilon}{V}\quad\text{for each of the V tokens}$$
 #
-# so the loss is (1 − ε)(−log p of the right one) + ε · (the mean of −log p over all V). A model has nothing to gain
-# from being surer than that; the end of the lesson shows how sure ours is.
+# so the loss is (1 − ε)(−log p of the right one) + ε · (the mean of −log p over all V). No model gains by being surer
+# than its target; the end of the lesson shows how sure ours is.
 
 # %% [markdown]
 # **Exercise.** Logits and targets come place by place: `targets[:, t]` is what `logits[:, t]` should say. Write it out,
@@ -316,8 +316,8 @@ print(f"highest at step {max(range(1, N_STEPS + 1), key=rate)}")
 #
 # **AdamW** gives each parameter steps of its own size, and also shrinks it a little each time: **weight decay**. That
 # is meant for matrices. A bias or the weight of a norm has no reason to be near 0. (The paper used Adam, without
-# decay.) AdamW takes a list of groups: `[{"params": [...], "weight_decay": 0.01}, {"params": [...], "weight_decay":
-# 0.0}]`.
+# decay.) AdamW takes a list of groups:
+# `[{"params": [...], "weight_decay": 0.01}, {"params": [...], "weight_decay": 0.0}]`.
 #
 # **Exercise.** Divide a model's parameters: those of two axes and more decay, the others do not. Each comes once, even
 # if several modules share it.
@@ -347,8 +347,8 @@ for group in optimizer.param_groups:
 # %% [markdown]
 # ## Writing
 #
-# In use, a model begins with bos, says what may come next, takes the likeliest
-# token, appends it, and asks again: **greedy** decoding, free-running.
+# In use, a model begins with bos, says what may come next, takes the likeliest token, appends it, and asks again:
+# **greedy** decoding, free-running.
 #
 # **Exercise.** `model(source, target)` gives logits (batch, n, vocab_size). A sentence has ended when it has written
 # eos; from then on it gets nothing but eos, while the others go on. When all have ended, you may stop.
@@ -436,7 +436,7 @@ initialise(model)
 feed, watch, clock = batches.from_step(0), Watch(N_STEPS), time.perf_counter()
 
 # %% [markdown]
-# **Predict.** After 400 steps, nearly 9 of 10 tokens are right when it is shown the truth. Which share of the dates is
+# **Predict.** After 400 steps, nearly 9 of 10 tokens are right, shown the truth. Which share of the dates is
 # right as a whole: near 0.9, 0.5 or 0.2?
 
 # %% tags=["prediction"]
@@ -518,8 +518,8 @@ alone = round(500 * exact_match(model, held_out[:500]))
 compare(prediction, measured="as many" if forced == alone else "more" if forced > alone else "fewer")
 
 # %% [markdown]
-# Of course: as long as all is right, what it has written *is* the truth. After the first mistake both have failed. But
-# only in honest models. The decoder of this one hides the padding, and nothing else.
+# Of course: as long as all is right, what it has written *is* the truth. After the first mistake both have failed. That
+# holds only if a model is honest. The next one's decoder hides just the padding.
 
 
 # %%
@@ -552,7 +552,6 @@ print("after as many steps, its loss is lower than the honest one's:", cheat_los
 
 
 class Decoding(nn.Module):
-
     def __init__(self, model: nn.Module, source: Tensor) -> None:
         super().__init__()
         self.model, self.source = model, source
@@ -610,8 +609,8 @@ pd.DataFrame([(*row, b) for row, b in zip(wrong, found)], columns=["written", "w
 # %% [markdown]
 # ## A look at the errors
 #
-# These are all the errors in 1,000 dates. In the runs we looked at, most were digits that had changed places, or months
-# of nearly the same letters. That tells what to show it more of; 99.5 % does not.
+# These are all the errors in 1,000 dates. In our runs, most were digits that had changed places, or months of nearly
+# the same letters. That tells what the model should see more of; 99.5 % does not.
 
 # %% [markdown]
 # ## Stopping and going on
@@ -636,14 +635,13 @@ reached = load_training(folder / "checkpoint", runner, its_optimizer)["step"]
 print("going on gives the same losses:", losses(range(reached + 1, 8)) == once)
 load_training(folder / "checkpoint", runner, its_optimizer)
 its_optimizer = new_optimizer(runner)
-print("with the parameters alone:", losses(range(reached + 1, 8)) == once)
+print("with a new AdamW:", losses(range(reached + 1, 8)) == once)
 
 # %% [markdown]
 # ## The same for any two languages
 #
-# All this is in the library, too. It reads a file with source, tab and target in each line, as
-# Tatoeba has, or two files, line by line, as Multi30k has. A tiny corpus, in which the German verb has to change its
-# place:
+# All this is in the library, too. It reads a file with source, tab and target in each line, or two files, line by line,
+# as Multi30k has. A tiny corpus, in which the German verb has to change its place:
 
 
 # %%
@@ -753,8 +751,8 @@ table = pd.DataFrame({"right": right, "p of it": p_right.tolist(), "written": go
 table.round(2)
 
 # %% [markdown]
-# Why are these p so small? Smoothing wants about 0.9 for each of the 11 tokens, so a sure date has about 0.31. Where it
-# is wrong, it mostly believes so itself: a wider beam would find its own answer again. With eleven tokens and little to
+# Why are these p so small? Smoothing wants about 0.9 for each of the 11 tokens, so 0.31 for a date. Where the model is
+# wrong, it mostly likes its own date better: a wider beam would find that again. With eleven tokens and little to
 # choose from, search errors are rare. In translation [Stahlberg and Byrne (2019)](https://arxiv.org/abs/1908.10090)
 # found many. And what the model liked best of all was often worse, even empty.
 
@@ -808,9 +806,9 @@ rows.reset_index(drop=True)
 # %% [markdown]
 # <details><summary>What is the Noam schedule, and why does it begin with a warm-up?</summary>
 #
-# A straight rise to (d_model · warmup)^−½, then a fall as 1/√step. (<i>The learning rate</i>) At first, gradients of
-# post-norm layers near the output are large, and Adam knows little of their usual size; steps that are right later are
-# too large then. Lesson 06 trains without.
+# A straight rise to (d_model · warmup)^−½, then a fall as 1/√step. (<i>The learning rate</i>) Steps that are right
+# later are too large at first, most of all for deep post-norm stacks: without a warm-up, one of 12 layers learned
+# nothing (lesson 06). Why is argued about.
 # </details>
 #
 # <details><summary>Which parameters should weight decay leave alone?</summary>
@@ -848,8 +846,8 @@ rows.reset_index(drop=True)
 #
 # *Points*: smoothed_cross_entropy 3, noam_rate 1, parameter_groups 2, greedy_decode 3; stretch:
 # sequence_log_probability 2. The bug hunt is not graded. *Where students stumble*: dividing by all positions, padding
-# included; a second shift inside of the loss; `** -1/2`; sentences that go on after their end; trusting a low loss.
-# *To ask in class*: which errors would vanish
-# with more training data, and which with a larger model? How would the bug look in which the *target* is fed to the
-# encoder? Which letters tell *mars* from *mai*, and does the model look at them?
+# included; a second shift inside of the loss; `** -1/2`; sentences that go on after their end; trusting a low loss. *To
+# ask in class*: which errors would vanish with more training data, and which with a larger model? How would the bug
+# look in which the *target* is fed to the encoder? Which letters tell *mars* from *mai*, and does the model look at
+# them?
 # </details>

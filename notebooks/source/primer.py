@@ -299,7 +299,7 @@ ids = torch.tensor([number[word] for word in text if word in number])
 print(f"more than {len(text) // 10_000}0,000 words; the most common:", *vocabulary[:8])
 
 # %% [markdown]
-# Two words count as neighbours if they are at most three apart, once all rarer words are left out. We give the pair
+# Two words count as neighbours if they are at most three apart, with only the 1000 commonest kept. We give the pair
 # $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million counts as a table.
 
 # %%
@@ -405,9 +405,8 @@ print("after steps 1, 2, 5 and 20:", [round(path[step - 1], 3) for step in (1, 2
 
 # %% [markdown]
 # That is $\sqrt 2$. In `with torch.no_grad():` nothing is noted, which also saves memory: use it whenever no gradient
-# is wanted, such as to measure. As `@torch.no_grad()` above a function, it holds for the whole of
-# it. (`x.detach()` gives the same numbers without their history. And methods that end in `_`, as `zero_` does, change
-# the tensor itself.)
+# is wanted, such as to measure. As `@torch.no_grad()` above a function, it holds for the whole of it. (`x.detach()`
+# gives the same numbers without their history. And methods that end in `_`, as `zero_` does, change the tensor itself.)
 
 # %% [markdown]
 # ## Modules hold parameters
@@ -667,7 +666,7 @@ compare(eight, measured=x.grad)
 # <details><summary>When do you use no_grad, and why loss.item()?</summary>
 #
 # Whenever no gradient is wanted: steps, measurements. A loss remembers how it was made. To collect losses that
-# `backward` was never called on, as in a validation loop, keeps all those numbers in memory; `item` gives a plain one.
+# `backward` was never called on, as when testing, keeps all of that in memory; `item` gives a plain number.
 # (<i>Gradients</i>)
 # </details>
 

@@ -49,8 +49,8 @@ LAYER_NORM = Exercise(
     reference=layer_norm,
     cases=layer_norm_cases,
     points=2,
-    verified="Every vector has mean 0 and variance 1 over its own features, then is stretched and shifted. Next: another "
-    "norm beside it.",
+    verified="Every vector has mean 0 and variance 1 over its own features, then is stretched and shifted. Next: "
+    "another norm beside it.",
     hints=[
         "Three steps: take the mean of each vector away; divide by the root of variance plus eps; multiply by the "
         "weight and add the bias.",

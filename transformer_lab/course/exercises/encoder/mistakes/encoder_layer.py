@@ -171,7 +171,7 @@ MISTAKES = [
         "What a sublayer says is normed before it is added, and the sum is not normed at all. Look at where the "
         "brackets of the norm close.",
         [
-            "With all weights of attention and network at 0, a post-norm layer gives LayerNorm(x). What comes out here?",
+            "What comes out of a new post-norm layer has variance 1 at every position. Has it here?",
             "The formula is LayerNorm(x + sublayer(x)).",
             "Put `x +` inside the norm.",
         ],

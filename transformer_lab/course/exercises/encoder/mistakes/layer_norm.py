@@ -161,7 +161,7 @@ MISTAKES = [
         "that are not used.",
         [
             "Which argument can be changed without changing the result?",
-            "After norming, each feature is stretched and shifted.",
+            "Which argument stretches, and which one shifts?",
             "Multiply by the weight, then add the bias.",
         ],
         also=[no_bias, no_weight],

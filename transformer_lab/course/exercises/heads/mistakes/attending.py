@@ -154,8 +154,8 @@ MISTAKES = [
     ),
     Mistake(
         MaskOnlyInTraining,
-        "The mask acts in `train()` and not in `eval()`. It belongs to the model: what is hidden while it learns must be "
-        "hidden when it is used. Look at where the mode comes in.",
+        "The mask acts in `train()` and not in `eval()`. It belongs to the model: what is hidden while it learns must "
+        "be hidden when it is used. Look at where the mode comes in.",
         [
             "Does the output change between `train()` and `eval()`? Nothing here is random.",
             "Where does `self.training` occur in the code?",

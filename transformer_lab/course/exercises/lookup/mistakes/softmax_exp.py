@@ -82,7 +82,7 @@ MISTAKES = [
         "sum, and that turns their order round. Something has to make the numbers positive first.",
         [
             "What are the weights for the scores [2, -1]? Which of the two should be larger?",
-            "After the maximum is subtracted, which function maps what is left to positive numbers, and keeps the order?",
+            "Which function makes what is left after the subtraction positive, and keeps the order?",
             "`torch.exp` of the shifted scores first, then divide by the sum.",
         ],
     ),

@@ -191,9 +191,9 @@ MISTAKES = [
     ),
     Mistake(
         rises_to_one,
-        "The shape is right, but the highest rate is 1 whatever the sizes: a step of that size would destroy any model.",
+        "The shape is right, but the highest rate is 1 whatever the sizes. Steps of that size would ruin any model.",
         [
-            "At step = warmup, both halves of the `min` are the same. Which rate is it, for d_model 64 and a warm-up of 4?",
+            "At step = warmup both halves of the `min` are the same. Which rate, for d_model 64 and a warm-up of 4?",
             "The formula has step^−½, with no warm-up in it, and a factor of d_model in front.",
             "`d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)`, term by term as it stands.",
         ],
