@@ -494,7 +494,7 @@ models = {
 }
 right = {name: train(model, which_place) for name, model in models.items()}
 ax = plots.lines(range(16), right, xlabel="place", ylabel="accuracy")
-_ = ax.legend(loc="center", frameon=False)
+_ = ax.legend(loc=(0.35, 0.6), frameon=False)
 
 # %% tags=["nbval-ignore-output"]
 compare(prediction, measured=round(right["causal, no positions"].mean().item(), 2))
