@@ -9,7 +9,7 @@
 # two of the schemes that today's models use instead, and say what happens to each on longer texts than it was trained
 # on.
 #
-# Reading: 30 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 31 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start

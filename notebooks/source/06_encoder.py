@@ -7,7 +7,7 @@
 # **Afterwards you can** write LayerNorm, the feed-forward network, both kinds of layer and the whole encoder, say what
 # each part is for, and train an encoder that fills gaps in texts.
 #
-# Reading: 37 minutes. Exercises: 60 minutes (five core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 40 minutes. Exercises: 60 minutes (five core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start
