@@ -294,7 +294,7 @@ def mean_gate(gru: nn.GRU) -> float:
     return torch.sigmoid(both[..., 64:128]).mean().item()  # torch keeps three networks in one; z is the second
 
 
-print({name: round(mean_gate(networks[name].encoder), 2) for name in ("GRU, untrained", "GRU, trained")})
+print("mean z:", {name: round(mean_gate(networks[name].encoder), 2) for name in ("GRU, untrained", "GRU, trained")})
 
 # %% [markdown]
 # The trained GRU is the surprise: it has *learned* to open its gates, and its gradient arrives. (An open gate has $z$
