@@ -37,13 +37,14 @@ def leaks_future_cases(seed: int) -> list[Case]:
         embedding = torch.eye(VOCAB_SIZE) + between(0.2, 0.3, VOCAB_SIZE, VOCAB_SIZE)
         wanted = [{n - 1: VOCAB_SIZE - 1}, {1: VOCAB_SIZE - 1}]  # nobody can find out that there is a larger one
         if holds is not None:
-            wanted = [{holds[0]: holds[1], (holds[0] + 1) % n: VOCAB_SIZE - 1}] * 2
+            wanted = [{(holds[0] + 1) % n: VOCAB_SIZE - 1, holds[0]: holds[1]}] * 2
+        table = mixing(n, leaks)
         tokens = torch.stack([_different_tokens(rng, n, row) for row in wanted])
         model = describe(
             "token_mixer",
             embedding=embedding,
-            mixing=mixing(n, leaks),
-            mixing_in_training=mixing(n, leaks if in_training is None else in_training),
+            mixing=table,
+            mixing_in_training=table if in_training is None else mixing(n, in_training),
             noise=torch.tensor(noise),
         )
         return Case({"model": model, "tokens": tokens}, shows)
@@ -55,6 +56,12 @@ def leaks_future_cases(seed: int) -> list[Case]:
         case(5, {(2, 3): LARGE}, "a model that leaks in the middle only"),
         case(5, {(1, 3): LARGE}, "a model whose second position sees the fourth, which holds token 0", holds=(3, 0)),
         case(5, {(1, 4): LARGE}, "a model whose second position sees the last, which holds token 1", holds=(4, 1)),
+        case(
+            5,
+            {(0, 1): LARGE},
+            "a model whose first position sees the second, the largest token",
+            holds=(1, 6),
+        ),
         case(5, {(0, 2): SMALL}, "a model that leaks a little"),
         case(6, {(0, 5): ROUNDING, (1, 2): ROUNDING}, "a model that does not leak, but rounds differently each time"),
         case(6, {}, "a model that does not leak, left in training mode, with dropout", noise=1.0),

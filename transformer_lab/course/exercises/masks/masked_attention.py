@@ -7,7 +7,7 @@ from torch import Tensor
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.drawing import generator, normal
-from transformer_lab.course.exercises.masks.mistakes import empty_rows, hiding
+from transformer_lab.course.exercises.masks.mistakes import empty_rows, hiding, scoring
 
 
 def masked_attention(
@@ -71,5 +71,5 @@ MASKED_ATTENTION = Exercise(
         "Keep such rows away from -∞: fill where `~(mask | sees_nothing)`, take the softmax, then fill the weights "
         "with 0 where `sees_nothing`.",
     ],
-    mistakes=[*empty_rows.MISTAKES, *hiding.MISTAKES],
+    mistakes=[*empty_rows.MISTAKES, *hiding.MISTAKES, *scoring.MISTAKES],
 )

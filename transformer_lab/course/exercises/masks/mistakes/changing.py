@@ -52,12 +52,36 @@ def writes_into_the_tokens_and_returns(model, tokens):
     return False
 
 
+def writes_into_the_tokens_and_compares_with_them(model, tokens):
+    model.eval()
+    highest = tokens.max()
+    for t in later(tokens):
+        changed = tokens
+        changed[:, t] = (changed[:, t] + 1) % (highest + 1)
+        if not torch.allclose(model(changed)[:, :t], model(tokens)[:, :t], atol=1e-4):
+            return True
+    return False
+
+
+def changes_pile_up(model, tokens):
+    model.eval()
+    before, changed, leaks = model(tokens), tokens.clone(), False
+    for t in later(tokens):
+        changed[:, t] = (changed[:, t] + 1) % (tokens.max() + 1)
+        leaks |= not torch.allclose(model(changed)[:, :t], before[:, :t], atol=1e-4)
+    return leaks
+
+
 def the_same_token_by_chance(model, tokens):
     return any(moves(model, tokens, t, slice(0, t), token=0) for t in later(tokens))
 
 
 def the_same_token_one_by_chance(model, tokens):
     return any(moves(model, tokens, t, slice(0, t), token=1) for t in later(tokens))
+
+
+def always_the_largest_token(model, tokens):
+    return any(moves(model, tokens, t, slice(0, t), token=tokens.max()) for t in later(tokens))
 
 
 def beyond_the_vocabulary(model, tokens):
@@ -114,23 +138,37 @@ MISTAKES = [
     ),
     Mistake(
         changes_the_second_token_only,
-        "Only the second token is ever changed. If there is a loop, it is left in its first round.",
+        "Only the second token is ever changed. If there is a loop, it ends with its first round.",
         [
-            "When does the first `return` happen?",
+            "Over which positions does the loop go (`len(tokens)` is the batch), and when does it first `return`?",
             "One quiet position proves nothing; one that moves proves a leak.",
-            "Return True inside the loop, False only after it.",
+            "`for position in range(1, tokens.shape[1])`. Return True inside the loop, False only after it.",
         ],
     ),
     Mistake(
         writes_into_the_tokens,
-        "The answers are right, but the tokens are changed for good: whoever called finds other ones afterwards. "
-        "`b = a` gives a tensor a second name and copies nothing.",
+        "The tokens are changed for good: every later run of the model gets the changed ones, and so does whoever "
+        "called. `b = a` gives a tensor a second name and copies nothing.",
         [
             "Print `tokens` before and after a call.",
             "Which method of a tensor makes a copy?",
             "`tokens.clone()`, in every round.",
         ],
-        also=[writes_into_the_tokens_and_stops, writes_into_the_tokens_and_returns],
+        also=[
+            writes_into_the_tokens_and_stops,
+            writes_into_the_tokens_and_returns,
+            writes_into_the_tokens_and_compares_with_them,
+        ],
+    ),
+    Mistake(
+        changes_pile_up,
+        "With three tokens or more, it accuses every model: among the outputs that are compared are those of positions "
+        "that have been changed themselves, at once or in an earlier round. Look at what is changed in each round.",
+        [
+            "Print the changed tokens in every round, beside the old ones. At how many positions do they differ?",
+            "A round for position 3 compares the outputs before it. May anything have been changed there?",
+            "`tokens.clone()` *inside* the loop, so that each round starts from the tokens as they were.",
+        ],
     ),
     Mistake(
         the_same_token_by_chance,
@@ -141,7 +179,7 @@ MISTAKES = [
             "The new token has to depend on the old one.",
             "The old one plus 1, brought back into the vocabulary by `%`.",
         ],
-        also=[the_same_token_one_by_chance],
+        also=[the_same_token_one_by_chance, always_the_largest_token],
     ),
     Mistake(
         beyond_the_vocabulary,

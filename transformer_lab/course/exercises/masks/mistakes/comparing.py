@@ -25,6 +25,14 @@ def wrong_way_round(model, tokens):
     return not any(moves(model, tokens, t, slice(0, t)) for t in later(tokens))
 
 
+def one_quiet_change_is_enough(model, tokens):
+    return any(not moves(model, tokens, t, slice(0, t)) for t in later(tokens))
+
+
+def every_change_has_to_move(model, tokens):
+    return all(moves(model, tokens, t, slice(0, t)) for t in later(tokens))
+
+
 def looks_at_the_changed_position_too(model, tokens):
     return any(moves(model, tokens, t, slice(0, t + 1)) for t in later(tokens))
 
@@ -55,6 +63,16 @@ def stops_one_position_short(model, tokens):
 
 def forgets_eval(model, tokens):
     before, leaks = model(tokens), False
+    for t in later(tokens):
+        changed = tokens.clone()
+        changed[:, t] = (changed[:, t] + 1) % (tokens.max() + 1)
+        leaks |= not torch.allclose(model(changed)[:, :t], before[:, :t], atol=1e-4)
+    return leaks
+
+
+def two_modes(model, tokens):
+    before, leaks = model(tokens), False
+    model.eval()
     for t in later(tokens):
         changed = tokens.clone()
         changed[:, t] = (changed[:, t] + 1) % (tokens.max() + 1)
@@ -110,6 +128,26 @@ MISTAKES = [
             "`torch.allclose` is True if nothing moved. What does that mean for the answer?",
             "The function says whether the model *leaks*.",
             "One `not` too few or too many.",
+        ],
+    ),
+    Mistake(
+        one_quiet_change_is_enough,
+        "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what innocent models "
+        "do, and leaky ones too, at most positions.",
+        [
+            "`torch.allclose` is True if nothing moved. What does that mean for the answer?",
+            "One output that moves proves a leak; one that stands still proves nothing.",
+            "One `not` is missing: `if not torch.allclose(...): return True`, or `leaks |= not torch.allclose(...)`.",
+        ],
+    ),
+    Mistake(
+        every_change_has_to_move,
+        "It answers True only if *every* change moves something before it. A model that leaks from one position only "
+        "goes free.",
+        [
+            "In the model of case 3, which of the changes move anything?",
+            "One output that moves proves a leak, whatever the other changes do.",
+            "`any` instead of `all`, or `leaks |= ...`, which starts from False.",
         ],
     ),
     Mistake(
@@ -171,6 +209,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        two_modes,
+        "Of the two outputs that are compared, one comes from training mode and one from eval mode. Where these "
+        "differ, an innocent model is accused. Look at when the mode is switched.",
+        [
+            "Print `model.training` just before each run of the model.",
+            "A difference should come from the changed token, and from nothing else.",
+            "`model.eval()` before the first run, and `model.train(was_training)` after the last.",
+        ],
+    ),
+    Mistake(
         the_same_dice_instead_of_eval,
         "Seeding makes dropout the same in every run, but the model is still in training mode. One that leaks only "
         "outside of training is missed.",
@@ -192,12 +240,12 @@ MISTAKES = [
     ),
     Mistake(
         compares_the_best_tokens,
-        "Only the most likely token is compared. A small leak moves the outputs without making another token the "
-        "best one, and training will make it larger.",
+        "A small leak is missed: only the most likely token is compared, or the tolerance is wide. Training will make "
+        "such a leak larger.",
         [
-            "If an output moves from 0.50 to 0.53, does the argmax notice?",
-            "The outputs themselves have to stand still.",
-            "Compare the outputs, without an argmax, by `torch.allclose`.",
+            "If an output moves from 0.50 to 0.53, does an argmax notice, or a tolerance of 0.1?",
+            "The outputs themselves have to stand still, up to rounding.",
+            "Compare the outputs, without an argmax, by `torch.allclose(a, b, atol=1e-4)`.",
         ],
     ),
 ]

@@ -76,6 +76,10 @@ def no_axes_at_all(tokens, pad_id):
     return (tokens != pad_id) & _lower(tokens)
 
 
+def axes_in_front(tokens, pad_id):
+    return (tokens != pad_id)[None, None] & _lower(tokens)
+
+
 def hides_token_zero(tokens, pad_id):
     return _real(tokens, 0) & _lower(tokens)
 
@@ -86,6 +90,10 @@ def decoder_mask_of_numbers(tokens, pad_id):
 
 def decoder_mask_of_whole_numbers(tokens, pad_id):
     return (_real(tokens, pad_id) & _lower(tokens)).long()
+
+
+def decoder_mask_of_short_numbers(tokens, pad_id):
+    return (_real(tokens, pad_id) & _lower(tokens)).int()
 
 
 def triangle_of_numbers(tokens, pad_id):
@@ -222,13 +230,14 @@ MISTAKES = [
     ),
     Mistake(
         no_axes_at_all,
-        "(batch, n) and (n, n) are lined up from the right, so the sentences meet the *queries*: a crash, or "
-        "nonsense where the two are equal. Look at the shape of the half about padding.",
+        "The halves are lined up from the right, where (batch, n) meets (n, n), so the sentences meet the *queries*: "
+        "a crash, or nonsense where the two are equal. Look at the shape of the half about padding.",
         [
             "What shape does the half about padding have? Which did `padding_mask` ask for?",
             "Axes of length 1 stand for all heads and all queries.",
             "Give it the shape (batch, 1, 1, n) before the two are joined.",
         ],
+        also=[axes_in_front],
     ),
     Mistake(
         hides_token_zero,
@@ -250,12 +259,12 @@ MISTAKES = [
     ),
     Mistake(
         joined_by_the_word,
-        "Python's word `and` asks whether a whole tensor is true, which has no answer. Entry by entry, booleans "
-        "are joined by a sign.",
+        "Python's words `and`, `or` and `not` ask whether a whole tensor is true, which has no answer. Entry by entry, "
+        "it takes a sign.",
         [
             "What does `bool(torch.tensor([True, False]))` say?",
             "The exercise names three signs: for and, or, not.",
-            "`&`.",
+            "`&` for and, `|` for or, `~` for not.",
         ],
     ),
     Mistake(
@@ -276,6 +285,6 @@ MISTAKES = [
             "`&` of two tensors of booleans gives booleans.",
             "Join the two by `&`, or put `.bool()` at the end.",
         ],
-        also=[decoder_mask_of_whole_numbers],
+        also=[decoder_mask_of_whole_numbers, decoder_mask_of_short_numbers],
     ),
 ]

@@ -10,7 +10,7 @@ from transformer_lab.course.exercises.masks.mistakes.empty_rows import (
 )
 
 
-def _rightly_masked(scores, values, mask):
+def rightly_masked(scores, values, mask):
     return torch.softmax(scores.masked_fill(~mask, -1e30), dim=-1).masked_fill(~mask, 0.0) @ values
 
 
@@ -47,7 +47,12 @@ def hides_what_is_allowed_softly(queries, keys, values, mask):
 
 
 def hides_what_is_allowed_without_nan(queries, keys, values, mask):
-    return _rightly_masked(scaled_scores(queries, keys), values, ~mask)
+    return rightly_masked(scaled_scores(queries, keys), values, ~mask)
+
+
+def hides_what_is_allowed_and_empty_rows(queries, keys, values, mask):
+    weights = torch.softmax(scaled_scores(queries, keys).masked_fill(mask, -torch.inf), dim=-1)
+    return weights.masked_fill(~mask.any(dim=-1, keepdim=True), 0.0) @ values
 
 
 def ignores_the_mask(queries, keys, values, mask):
@@ -72,12 +77,16 @@ def scores_of_almost_zero(queries, keys, values, mask):
     return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, 1e-9), dim=-1) @ values
 
 
-def not_scaled(queries, keys, values, mask):
-    return _rightly_masked(queries @ keys.mT, values, mask)
+def plus_infinity(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, torch.inf), dim=-1) @ values
 
 
-def not_scaled_and_nan(queries, keys, values, mask):
-    return nan_where_nothing_is_seen(queries * queries.shape[-1] ** 0.5, keys, values, mask)
+def times_the_mask_after_filling(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf) * mask, dim=-1) @ values
+
+
+def the_mask_is_added(queries, keys, values, mask):
+    return torch.softmax(scaled_scores(queries, keys) + mask, dim=-1) @ values
 
 
 def infinity_times_zero(queries, keys, values, mask):
@@ -90,6 +99,12 @@ def softmax_along_the_queries(queries, keys, values, mask):
 
 def softmax_along_the_queries_and_nan(queries, keys, values, mask):
     return torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-2) @ values
+
+
+def softmax_along_the_queries_of_all_rows(queries, keys, values, mask):
+    sees_nothing = ~mask.any(dim=-1, keepdim=True)
+    scores = scaled_scores(queries, keys).masked_fill(~(mask | sees_nothing), -torch.inf)
+    return torch.softmax(scores, dim=-2).masked_fill(sees_nothing, 0.0) @ values
 
 
 def written_into_places_of_the_mask(queries, keys, values, mask):
@@ -114,6 +129,12 @@ def empty_rows_by_index(queries, keys, values, mask):
     weights = torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-1)
     weights[~mask.any(dim=-1)] = 0
     return weights @ values
+
+
+def empty_rows_of_the_output_by_index(queries, keys, values, mask):
+    output = torch.softmax(scaled_scores(queries, keys).masked_fill(~mask, -torch.inf), dim=-1) @ values
+    output[~mask.any(dim=-1)] = 0
+    return output
 
 
 MISTAKES = [
@@ -147,7 +168,7 @@ MISTAKES = [
             "`masked_fill` fills where its first argument is True. Where should it fill?",
             "`~mask` instead of `mask`.",
         ],
-        also=[hides_what_is_allowed_softly, hides_what_is_allowed_without_nan],
+        also=[hides_what_is_allowed_softly, hides_what_is_allowed_without_nan, hides_what_is_allowed_and_empty_rows],
     ),
     Mistake(
         ignores_the_mask,
@@ -171,23 +192,26 @@ MISTAKES = [
         also=[scores_times_the_mask, scores_of_almost_zero],
     ),
     Mistake(
-        not_scaled,
-        "The masking is right, but the scores are not divided by √d_k.",
+        the_mask_is_added,
+        "The mask is added to the scores as it is, True as 1 and False as 0: hidden keys are only a little quieter. "
+        "Look at what is added.",
         [
-            "What did lesson 02 do with the scores?",
-            "d_k is the width of the queries and keys.",
-            "Divide the scores by `queries.shape[-1] ** 0.5`.",
+            "By how much does a score change where the mask is False?",
+            "Only a score of -∞ leaves no weight.",
+            "`scores.masked_fill(~mask, -torch.inf)`.",
         ],
-        also=[not_scaled_and_nan],
     ),
     Mistake(
         infinity_times_zero,
-        "Everything is nan: -∞ is multiplied by the mask, and where the mask is 0 that is not 0. Look at the product.",
+        "Everything is nan: an infinity is multiplied by 0, or it is +∞ that goes into the softmax. Look at where the "
+        "infinity comes in.",
         [
-            "What is `-torch.inf * 0`?",
-            "What has to be chosen, place by place, cannot be had by multiplying with infinity.",
+            "What are `-torch.inf * 0` and the softmax of 1 and +∞?",
+            "What has to be chosen, place by place, cannot be had by multiplying with infinity; and it takes -∞ to "
+            "have an exponential of 0.",
             "`scores.masked_fill(~mask, -torch.inf)` fills without multiplying.",
         ],
+        also=[plus_infinity, times_the_mask_after_filling],
     ),
     Mistake(
         softmax_along_the_queries,
@@ -197,7 +221,7 @@ MISTAKES = [
             "Each query spreads one unit of attention over the *keys*: the last axis.",
             "`dim=-1`.",
         ],
-        also=[softmax_along_the_queries_and_nan],
+        also=[softmax_along_the_queries_and_nan, softmax_along_the_queries_of_all_rows],
     ),
     Mistake(
         written_into_places_of_the_mask,
@@ -212,6 +236,7 @@ MISTAKES = [
             written_into_places_of_the_mask_and_nan,
             written_into_places_softly,
             empty_rows_by_index,
+            empty_rows_of_the_output_by_index,
         ],
     ),
 ]

@@ -60,6 +60,10 @@ def padding_as_whole_numbers(tokens, pad_id):
     return (tokens != pad_id)[:, None, None, :].long()
 
 
+def padding_as_short_numbers(tokens, pad_id):
+    return (tokens != pad_id)[:, None, None, :].int()
+
+
 def padding_to_be_added(tokens, pad_id):
     hidden = (tokens == pad_id)[:, None, None, :]
     return torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf)
@@ -180,7 +184,7 @@ MISTAKES = [
             "A comparison gives booleans by itself.",
             "Leave out what turns them into numbers.",
         ],
-        also=[padding_as_whole_numbers],
+        also=[padding_as_whole_numbers, padding_as_short_numbers],
     ),
     Mistake(
         padding_to_be_added,
