@@ -7,6 +7,10 @@ def every_head_as_wide_as_the_model(d_model, n_heads, bias=True):
     return n_heads * 3 * (d_model**2 + bias * d_model) + n_heads * d_model**2 + bias * d_model
 
 
+def every_head_with_layers_of_its_own(d_model, n_heads, bias=True):
+    return (n_heads * 3 + 1) * (d_model**2 + bias * d_model)
+
+
 def counted_once_per_head(d_model, n_heads, bias=True):
     return n_heads * 4 * (d_model**2 + bias * d_model)
 
@@ -21,6 +25,18 @@ def forgets_the_biases(d_model, n_heads, bias=True):
 
 def always_with_biases(d_model, n_heads, bias=True):
     return 4 * (d_model**2 + d_model)
+
+
+def nothing_without_biases(d_model, n_heads, bias=True):
+    return 4 * d_model**2 + 4 * d_model if bias else 0
+
+
+def caret_for_a_power(d_model, n_heads, bias=True):
+    return 4 * (d_model ^ 2 + bias * d_model)
+
+
+def caret_for_a_power_in_brackets(d_model, n_heads, bias=True):
+    return 4 * ((d_model ^ 2) + bias * d_model)
 
 
 def one_bias_per_layer(d_model, n_heads, bias=True):
@@ -56,7 +72,7 @@ MISTAKES = [
             "h heads, each with d_model · d_model / h weights: how many is that together?",
             "The number of heads cancels.",
         ],
-        also=[counted_once_per_head],
+        also=[counted_once_per_head, every_head_with_layers_of_its_own],
     ),
     Mistake(
         forgets_w_o,
@@ -84,6 +100,26 @@ MISTAKES = [
             "Four layers with d_model biases each drop out.",
             "`d_model if bias else 0`.",
         ],
+    ),
+    Mistake(
+        nothing_without_biases,
+        "Right with biases; without them the count is 0: `… if … else …` takes in everything that stands in front of "
+        "it.",
+        [
+            "What is `1 + 1 if False else 0`?",
+            "What depends on `bias` is only one of the two terms.",
+            "Brackets: `d_model**2 + (d_model if bias else 0)`.",
+        ],
+    ),
+    Mistake(
+        caret_for_a_power,
+        "`^` is no power in Python: it compares the bits of two numbers. Look at the square.",
+        [
+            "In a new cell, try `6 ^ 2`.",
+            "Which operator of Python is a power?",
+            "`d_model**2`, or `d_model * d_model`.",
+        ],
+        also=[caret_for_a_power_in_brackets],
     ),
     Mistake(
         one_bias_per_layer,

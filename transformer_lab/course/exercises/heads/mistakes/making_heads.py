@@ -11,6 +11,11 @@ class KeysProjectedAsQueries(InPieces):
         return self.w_q(query), self.w_q(key), self.w_v(value)
 
 
+class EverythingProjectedAsQueries(InPieces):
+    def project(self, query, key, value):
+        return self.w_q(query), self.w_q(key), self.w_q(value)
+
+
 class KeysAndValuesSwapped(InPieces):
     def project(self, query, key, value):
         return self.w_q(query), self.w_k(value), self.w_v(key)
@@ -64,12 +69,22 @@ class KeysAsLongAsQueries(InPieces):
         return x.view(self.shape).transpose(1, 2)
 
 
+class KeysAsLongAsQueriesOfAnyWidth(KeysAsLongAsQueries):
+    def split(self, x):
+        return x.view(*self.shape[:3], -1).transpose(1, 2)
+
+
 class HeadsMeetHeads(InPieces):
     def split(self, x):
         return x.unflatten(-1, (self.n_heads, -1))
 
     def merge(self, x):
         return x.flatten(2)
+
+
+class HeadsMeetHeadsAndAreTurned(InPieces):
+    def split(self, x):
+        return x.unflatten(-1, (self.n_heads, -1))
 
 
 class OneBigHead(InPieces):
@@ -110,8 +125,9 @@ MISTAKES = [
         [
             "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
             "Each of the three inputs has a layer of its own.",
-            "The keys go through `self.w_k`.",
+            "The keys go through `self.w_k`, the values through `self.w_v`.",
         ],
+        also=[EverythingProjectedAsQueries],
     ),
     Mistake(
         KeysAndValuesSwapped,
@@ -193,6 +209,7 @@ MISTAKES = [
             "Each of the three has a length of its own. Which one is used?",
             "Take the length of the keys from `key.shape[1]`, or use `parts.split_heads`.",
         ],
+        also=[KeysAsLongAsQueriesOfAnyWidth],
     ),
     Mistake(
         HeadsMeetHeads,
@@ -203,6 +220,7 @@ MISTAKES = [
             "A product works on the last two axes. Which two are these?",
             "Swap axes 1 and 2 after the cut, and back before the merging.",
         ],
+        also=[HeadsMeetHeadsAndAreTurned],
     ),
     Mistake(
         OneBigHead,

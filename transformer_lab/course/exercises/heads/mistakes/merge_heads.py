@@ -8,6 +8,10 @@ def merges_by_view(x):
     return x.reshape(batch, n, n_heads * d_k)
 
 
+def flattens_without_the_swap(x):
+    return x.flatten(2)
+
+
 def views_the_transposed(x):
     batch, n_heads, n, d_k = x.shape
     return x.transpose(1, 2).view(batch, n, n_heads * d_k)
@@ -58,6 +62,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        flattens_without_the_swap,
+        "The result has a row for each *head*, in which all its positions stand one after the other. There should be "
+        "a row for each position. A step is missing before the merging, or what it gives is lost.",
+        [
+            "The shape asked for is (batch, n, n_heads · d_k). Which is it for 3 heads and 5 positions?",
+            "Only neighbouring axes can be merged. Which two have to be neighbours? And `x.transpose(...)` gives a new "
+            "tensor: it leaves x as it is.",
+            "`x.transpose(1, 2).flatten(2)`.",
+        ],
+    ),
+    Mistake(
         views_the_transposed,
         "The two steps are right, but `view` refuses: after a transposition the numbers no longer lie in memory in "
         "the order in which `view` would read them. Look at what was said about `contiguous`.",
@@ -72,9 +87,9 @@ MISTAKES = [
         "The result has as many rows as there were heads. There should be one for each position. Right only where "
         "the two numbers are equal. Look at where the length of the result is taken from.",
         [
-            "x has the shape (batch, n_heads, n, d_k). Which number is `x.shape[1]`?",
-            "Swapping axes gives a new tensor; the shape of x stays what it was.",
-            "The positions are counted by `x.shape[2]`.",
+            "x comes with the shape (batch, n_heads, n, d_k). Which number of it is taken for the positions?",
+            "Swapping axes gives a new tensor: x keeps its shape, unless the result is called x as well.",
+            "`batch, n_heads, n, d_k = x.shape`, before anything is swapped.",
         ],
     ),
     Mistake(

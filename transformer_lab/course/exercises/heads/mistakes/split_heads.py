@@ -19,6 +19,15 @@ def swaps_the_last_two_axes(x, n_heads):
     return heads_behind_positions(x, n_heads).transpose(-2, -1)
 
 
+def transposes_too_early(x, n_heads):
+    batch, n, d_model = x.shape
+    return x.transpose(1, 2).reshape(batch, n_heads, n, d_model // n_heads)
+
+
+def heads_made_into_a_batch(x, n_heads):
+    return heads_behind_positions(x, n_heads).transpose(1, 2).flatten(0, 1)
+
+
 def positions_last(x, n_heads):
     return heads_behind_positions(x, n_heads).permute(0, 2, 3, 1)
 
@@ -81,11 +90,32 @@ MISTAKES = [
     ),
     Mistake(
         swaps_the_last_two_axes,
-        "The wrong two axes are swapped: the heads have ended up last. Look at which axes the transposition names.",
+        "The heads have ended up last: the wrong two axes are swapped, or a new axis is put there. Look at which axes "
+        "are named.",
         [
             "After the cut the axes are (batch, n, n_heads, d_k), numbered 0 to 3. Where should the heads be?",
             "The heads have to change places with the positions, not with the features.",
-            "Axes 1 and 2.",
+            "Swap axes 1 and 2; or, with `torch.stack`, `dim=1`.",
+        ],
+    ),
+    Mistake(
+        transposes_too_early,
+        "Two steps, in the wrong order: positions and features change places before the features are cut, so that "
+        "what is cut are not features any more. Look at the order.",
+        [
+            "In the first case, head 0 should hold 10, 11 of the first position. Which numbers are its first two?",
+            "The axis to be cut is d_model. Is it the last one when the cut comes?",
+            "Cut first, to (batch, n, n_heads, d_k), and then `.transpose(1, 2)`.",
+        ],
+    ),
+    Mistake(
+        heads_made_into_a_batch,
+        "The heads are right, but they have been made one axis with the batch. Some code does so; here the heads keep "
+        "an axis of their own.",
+        [
+            "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
+            "A product of the last two axes works for any number of axes in front.",
+            "Leave out the last step, in which batch and heads become one axis.",
         ],
     ),
     Mistake(
@@ -129,7 +159,7 @@ MISTAKES = [
     ),
     Mistake(
         a_list_of_heads,
-        "The heads are right, but they come as a tuple of tensors. One tensor is asked for, with an axis for the "
+        "The heads are right, but they come as separate tensors. One tensor is asked for, with an axis for the "
         "heads, so that all heads can be worked on at once.",
         [
             "What does `type(...)` say of the result?",
