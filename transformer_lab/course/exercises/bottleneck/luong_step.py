@@ -6,7 +6,8 @@ from torch import Tensor
 
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.bottleneck.mistakes.luong_step import MISTAKES
+from transformer_lab.course.exercises.bottleneck.mistakes import luong_scores
+from transformer_lab.course.exercises.bottleneck.mistakes import luong_step as steps
 from transformer_lab.course.exercises.drawing import generator, normal
 
 
@@ -56,6 +57,6 @@ LUONG_STEP = Exercise(
         "`torch.cat([context, state], dim=-1)` puts them side by side, the context first. `w_c` has the shape (d_out, "
         "2 d), so the product is with `w_c.T`.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*steps.MISTAKES, *luong_scores.MISTAKES],
     stretch=True,
 )

@@ -34,6 +34,12 @@ def scores_with_an_axis_left(state, states, w_c):
     return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
 
 
+def scores_with_an_axis_before(state, states, w_c):
+    weights = torch.softmax(state[:, None] @ states.mT, dim=-1)
+    context = (weights[:, :, None] * states).sum(dim=1)
+    return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
+
+
 def added_up_over_the_states(state, states, w_c):
     weights = torch.softmax((states * state[:, None, :]).sum(dim=1), dim=-1)
     context = (weights[:, :, None] * states).sum(dim=1)
@@ -120,12 +126,6 @@ def state_taken_for_one_table_on_the_left(state, states, w_c):
     return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
 
 
-def divided_by_the_root_of_the_width(state, states, w_c):
-    scores = (states * state[:, None, :]).sum(dim=-1) / state.shape[-1] ** 0.5
-    context = (torch.softmax(scores, dim=-1)[:, :, None] * states).sum(dim=1)
-    return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
-
-
 MISTAKES = [
     Mistake(
         no_softmax,
@@ -159,13 +159,15 @@ MISTAKES = [
     ),
     Mistake(
         scores_with_an_axis_left,
-        "The scores have an axis of length 1 after the states, and it is still there when the states are mixed. That "
-        "crashes. Look at the shape of the weights.",
+        "The scores have three axes instead of two, and all are still there when the states are mixed. That crashes. "
+        "Look at the shape of the weights.",
         [
             "A mixture needs weights of the shape (batch, n). Which have they?",
-            "What shape has `states @ state[:, :, None]`?",
-            "`[:, :, 0]` takes the last axis away. It must be gone before the softmax.",
+            "What shape has the product of `states` and `state`?",
+            "`states @ state[:, :, None]` has (batch, n, 1), and `[:, :, 0]` takes the last axis away. It must be gone "
+            "before the softmax.",
         ],
+        also=[scores_with_an_axis_before, state_taken_for_one_table_on_the_left],
     ),
     Mistake(
         added_up_over_the_states,
@@ -282,17 +284,6 @@ MISTAKES = [
             every_text_asks_every_other_and_breaks,
             state_along_the_texts,
             state_taken_for_one_table,
-            state_taken_for_one_table_on_the_left,
-        ],
-    ),
-    Mistake(
-        divided_by_the_root_of_the_width,
-        "The scores are divided by a number that grows with the width. That can work as attention too (it is the "
-        "subject of lesson 02), but it is not what was asked for.",
-        [
-            "Compare with the formula: the score is a plain dot product.",
-            "Is anything divided?",
-            "Leave the division out.",
         ],
     ),
 ]

@@ -87,6 +87,10 @@ def as_many_states_as_texts_or_a_crash(weights, states):
     return context
 
 
+def matrix_product_of_a_column(weights, states):
+    return (weights[:, :, None] @ states).sum(dim=1)
+
+
 def reshapes_the_states(weights, states):
     batch, n, d = states.shape
     return (states.reshape(batch, d, n) @ weights[:, :, None]).squeeze(-1)
@@ -189,6 +193,17 @@ MISTAKES = [
             "`states.shape[1]` is the number of states.",
         ],
         also=[as_many_states_as_texts_or_a_crash],
+    ),
+    Mistake(
+        matrix_product_of_a_column,
+        "The weights have their new axis, but `@` is a matrix product: (n, 1) does not fit (n, d), and it crashes. "
+        "Look at the sign between the two.",
+        [
+            "In `a @ b`, which two lengths have to be equal? Are they, in (n, 1) and (n, d)?",
+            "Each state is to be multiplied by its weight. Which sign multiplies entry by entry, with broadcasting?",
+            "`(weights[:, :, None] * states).sum(dim=1)`; or, with a matrix product, `weights[:, None, :] @ states`, "
+            "and `.squeeze(1)` behind it.",
+        ],
     ),
     Mistake(
         reshapes_the_states,

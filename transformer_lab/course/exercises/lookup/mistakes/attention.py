@@ -109,6 +109,22 @@ def attention_that_swaps_axes_one_and_two(queries, keys, values):
     return torch.softmax(queries @ keys.transpose(1, 2), dim=-1) @ values
 
 
+def attention_that_transposes_one_table(queries, keys, values):
+    return torch.softmax(queries @ keys.t(), dim=-1) @ values
+
+
+def attention_of_pairs_from_the_front(queries, keys, values):
+    return torch.softmax((queries[:, None] * keys[None]).sum(dim=-1), dim=-1) @ values
+
+
+def attention_for_batches_only(queries, keys, values):
+    return torch.bmm(torch.softmax(torch.bmm(queries, keys.mT), dim=-1), values)
+
+
+def attention_with_a_softmax_too_many(queries, keys, values):
+    return torch.softmax(_weights(queries, keys), dim=-1) @ values
+
+
 def attention_scaled_too_early(queries, keys, values):
     return torch.softmax(queries @ keys.mT / queries.shape[-1] ** 0.5, dim=-1) @ values
 
@@ -121,8 +137,29 @@ MISTAKES = [
     slips.only_the_weights(only_the_weights),
     slips.values_on_the_left(values_on_the_left, also=[values_transposed, weights_times_values_transposed]),
     slips.keys_not_transposed(attention_without_transpose),
-    slips.transposes_the_batch(attention_that_transposes_the_batch),
+    slips.transposes_the_batch(attention_that_transposes_the_batch, also=[attention_that_transposes_one_table]),
     slips.swaps_axes_from_the_front(attention_that_swaps_the_first_axes, also=[attention_that_swaps_axes_one_and_two]),
+    slips.pairs_from_the_front(attention_of_pairs_from_the_front),
+    Mistake(
+        attention_for_batches_only,
+        "`torch.bmm` wants tables with exactly one axis in front. It crashes where there is none, or more than one. "
+        "Look for a product that takes any number.",
+        [
+            "How many axes have the queries of the case that crashes?",
+            "Which sign multiplies the matrices on the last two axes, whatever stands in front?",
+            "`queries @ keys.mT`, and `weights @ values`.",
+        ],
+    ),
+    Mistake(
+        attention_with_a_softmax_too_many,
+        "The weights are nearly the same for all keys: a softmax is taken of something that has been through one "
+        "already. Look at what makes weights of scores.",
+        [
+            "`parts.attention_weights` gives weights. What do their rows add up to?",
+            "How many times does a softmax run on the way from the scores to the output?",
+            "`parts.attention_weights(queries, keys) @ values`.",
+        ],
+    ),
     Mistake(
         attention_to_the_keys,
         "The keys are mixed, not the values. The keys only decide *how much*; what is handed over are the values.",

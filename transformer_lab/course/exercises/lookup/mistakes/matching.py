@@ -30,6 +30,10 @@ def query_times_columns(query, keys, values):
     return torch.softmax(query @ keys, dim=0) @ values
 
 
+def scaled_too_early(query, keys, values):
+    return torch.softmax(keys @ query / query.shape[-1] ** 0.5, dim=0) @ values
+
+
 def matches_by_cosine(query, keys, values):
     return torch.softmax(torch.cosine_similarity(query, keys, dim=-1), dim=0) @ values
 
@@ -84,6 +88,16 @@ MISTAKES = [
             "(d,) @ (n, d): which two numbers would have to be equal?",
             "With the keys on the left, (n, d) @ (d,), the widths meet.",
             "`keys @ query`, or `parts.similarity(query, keys)`.",
+        ],
+    ),
+    Mistake(
+        scaled_too_early,
+        "The scores are divided by √d: usual in Transformers, and the subject of lesson 02. Here the plain dot "
+        "products are asked for.",
+        [
+            "Compare with `similarity`. Is anything divided there?",
+            "torch's own attention divides by √d unless it is told otherwise.",
+            "`parts.similarity(query, keys)` are the scores.",
         ],
     ),
     Mistake(

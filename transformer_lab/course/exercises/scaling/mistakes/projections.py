@@ -34,6 +34,10 @@ def queries_as_columns(queries, keys, w_q, w_k, w):
     return torch.tanh((w_q @ queries.mT)[:, :, None, :] + (w_k @ keys.mT)[:, None, :, :]) @ w
 
 
+def queries_as_columns_in_pairs(queries, keys, w_q, w_k, w):
+    return torch.tanh((w_q @ queries.mT)[:, :, :, None] + (w_k @ keys.mT)[:, :, None, :]) @ w
+
+
 def matrices_swapped(queries, keys, w_q, w_k, w):
     return torch.tanh(_hidden(queries, keys, w_k, w_q)) @ w
 
@@ -85,6 +89,7 @@ MISTAKES = [
             "(A B)ᵀ = Bᵀ Aᵀ: with the queries in front, as rows, they come out as rows.",
             "`queries @ w_q.mT`, and the same for the keys.",
         ],
+        also=[queries_as_columns_in_pairs],
     ),
     Mistake(
         matrices_swapped,

@@ -22,6 +22,15 @@ def zeros_on_the_diagonal(probabilities):
     return torch.diag(torch.diag(products)) - products
 
 
+def squares_subtracted_twice(probabilities):
+    return torch.diag(probabilities * (1 - probabilities)) - torch.outer(probabilities, probabilities)
+
+
+def plus_beside_the_diagonal(probabilities):
+    products = torch.outer(probabilities, probabilities)
+    return products + torch.diag(probabilities * (1 - 2 * probabilities))
+
+
 def plus_sign(probabilities):
     return torch.diag(probabilities) + torch.outer(probabilities, probabilities)
 
@@ -121,6 +130,26 @@ MISTAKES = [
             "To all the −p_i p_j, those on the diagonal included, add `torch.diag(probabilities)`.",
         ],
         also=[zeros_on_the_diagonal],
+    ),
+    Mistake(
+        squares_subtracted_twice,
+        "Right beside the diagonal; on it, p_i² is subtracted twice: by the formula for i = j, and again with the "
+        "table of all products. Look at what both terms hold there.",
+        [
+            "For weights of 0.5 and 0.5, the first entry should be 0.25. Which numbers make it up?",
+            "The table of all products p_i p_j has a diagonal too.",
+            "`torch.diag(p) - torch.outer(p, p)`, or fill the diagonal instead of adding to it.",
+        ],
+    ),
+    Mistake(
+        plus_beside_the_diagonal,
+        "The diagonal is right, but the products beside it have lost their sign. Raising one score would then raise "
+        "all the weights.",
+        [
+            "What should each row add up to, if the weights always add up to 1?",
+            "For i ≠ j, s_j stands in the denominator only. Does the fraction grow or shrink with it?",
+            "−p_i p_j.",
+        ],
     ),
     Mistake(
         plus_sign,
