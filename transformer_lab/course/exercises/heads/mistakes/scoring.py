@@ -33,7 +33,7 @@ class WrongAxesOfTheKeys(InPieces):
 
 class AllAxesOfTheKeys(InPieces):
     def scores(self, q, k):
-        return q @ k.T / q.shape[-1] ** 0.5
+        return q @ k.permute(3, 2, 1, 0) / q.shape[-1] ** 0.5
 
 
 class NoSoftmax(InPieces):

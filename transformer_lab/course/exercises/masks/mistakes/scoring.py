@@ -8,6 +8,10 @@ from transformer_lab.course.exercises.masks.mistakes.empty_rows import minus_a_b
 from transformer_lab.course.exercises.masks.mistakes.hiding import rightly_masked
 
 
+def _all_turned_round(keys):
+    return keys.permute(*reversed(range(keys.dim())))  # as .T, which warns
+
+
 def not_scaled(queries, keys, values, mask):
     return rightly_masked(queries @ keys.mT, values, mask)
 
@@ -37,16 +41,16 @@ def multiplied_by_the_root(queries, keys, values, mask):
 
 
 def all_axes_turned_round(queries, keys, values, mask):
-    return rightly_masked(queries @ keys.T / queries.shape[-1] ** 0.5, values, mask)
+    return rightly_masked(queries @ _all_turned_round(keys) / queries.shape[-1] ** 0.5, values, mask)
 
 
 def all_axes_turned_round_and_nan(queries, keys, values, mask):
-    scores = (queries @ keys.T / queries.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf)
+    scores = (queries @ _all_turned_round(keys) / queries.shape[-1] ** 0.5).masked_fill(~mask, -torch.inf)
     return torch.softmax(scores, dim=-1) @ values
 
 
 def all_axes_turned_round_and_a_billion(queries, keys, values, mask):
-    scores = (queries @ keys.T / queries.shape[-1] ** 0.5).masked_fill(~mask, -1e9)
+    scores = (queries @ _all_turned_round(keys) / queries.shape[-1] ** 0.5).masked_fill(~mask, -1e9)
     return torch.softmax(scores, dim=-1) @ values
 
 
