@@ -20,7 +20,7 @@ def test_the_spellings_of_a_mistake_are_its_code_and_the_others():
 
 
 def test_the_solution_is_the_source_of_the_reference():
-    assert FEED_FORWARD.solution.startswith('class FeedForward(nn.Module):\n    """Compute')
+    assert FEED_FORWARD.solution.startswith('class FeedForward(nn.Module):\n    """Two linear')
     softmax = every_exercise()["softmax"].solution
     assert softmax.startswith("def softmax(")
     compile(softmax, "solution", "exec")
