@@ -40,7 +40,7 @@ def decoder_cases(seed: int) -> list[Case]:
     return [
         case(1, 2, 3, 4, 1, "one layer, 2 tokens, a memory of 3, no masks"),
         case(3, 5, 5, 8, 2, "2 layers, both masks", mask=(3, 1, 5, 5), memory_mask=(3, 1, 1, 5)),
-        case(5, 13, 11, 12, 3, "3 layers, a batch of 5: 13 tokens, a memory of 11"),
+        case(5, 13, 11, 20, 3, "3 layers, a batch of 5: 13 tokens, a memory of 11"),  # wider than the table is long
     ]
 
 

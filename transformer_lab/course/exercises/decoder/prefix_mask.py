@@ -6,7 +6,8 @@ from torch import Tensor
 
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.decoder.mistakes.prefix_mask import MISTAKES
+from transformer_lab.course.exercises.decoder.mistakes import prefix_forms
+from transformer_lab.course.exercises.decoder.mistakes import prefix_mask as opening
 from transformer_lab.course.exercises.drawing import generator
 
 
@@ -51,5 +52,5 @@ PREFIX_MASK = Exercise(
         "prefix_length`. For a batch, give the lengths the shape (batch, 1, 1, 1).",
         "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions by `|`.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*opening.MISTAKES, *prefix_forms.MISTAKES],
 )

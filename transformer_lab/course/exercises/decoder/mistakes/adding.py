@@ -26,6 +26,26 @@ class NothingAddedToFeedForward(InPieces):
         return self.norm_3(found) if number == 3 else super().add(number, x, found)
 
 
+class NothingAddedToTheAttentions(InPieces):
+    def add(self, number, x, found):
+        return super().add(number, x, found) if number == 3 else getattr(self, f"norm_{number}")(found)
+
+
+class NeitherAddedNorNormed(InPieces):
+    def add(self, number, x, found):
+        return found
+
+
+class FeedForwardNeitherAddedNorNormed(InPieces):
+    def add(self, number, x, found):
+        return found if number == 3 else super().add(number, x, found)
+
+
+class AddedTwice(InPieces):
+    def add(self, number, x, found):
+        return x + super().add(number, x, found)
+
+
 class FeedForwardAddedToTheInput(InPieces):
     def forward(self, x, memory, mask=None, memory_mask=None):
         y = self.add(1, x, self.back(x, memory, mask, memory_mask))
@@ -95,6 +115,27 @@ class BothAttentionsAtOnce(InPieces):
         return self.add(3, x, self.feed_forward(x))
 
 
+class BothAttentionsAtOnceWithTheFirstNorm(InPieces):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        y, z = self.back(x, memory, mask, memory_mask), self.across(x, memory, mask, memory_mask)
+        x = self.norm_1(x + y + z)
+        return self.add(3, x, self.feed_forward(x))
+
+
+class BothAttentionsAtOnceWithTheNormsInTurn(InPieces):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        y, z = self.back(x, memory, mask, memory_mask), self.across(x, memory, mask, memory_mask)
+        x = self.norm_1(x + y + z)
+        return self.add(2, x, self.feed_forward(x))
+
+
+class BothAttentionsNormedAndThenAdded(InPieces):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        y = self.add(1, x, self.back(x, memory, mask, memory_mask))
+        x = y + self.add(2, x, self.across(x, memory, mask, memory_mask))
+        return self.add(3, x, self.feed_forward(x))
+
+
 class NoFeedForward(InPieces):
     def forward(self, x, memory, mask=None, memory_mask=None):
         x = self.add(1, x, self.back(x, memory, mask, memory_mask))
@@ -129,7 +170,33 @@ MISTAKES = [
             "Each of the three sublayers has a sum around it.",
             "x becomes norm(x + sublayer(x)), three times.",
         ],
-        also=[NothingAddedToSelfAttention, NothingAddedToCrossAttention, NothingAddedToFeedForward],
+        also=[
+            NothingAddedToSelfAttention,
+            NothingAddedToCrossAttention,
+            NothingAddedToFeedForward,
+            NothingAddedToTheAttentions,
+        ],
+    ),
+    Mistake(
+        NeitherAddedNorNormed,
+        "A sublayer's result is handed on as it is: there is neither a sum nor a norm around it. Look at each of the "
+        "three lines.",
+        [
+            "What is left of x if a sublayer gives nothing but zeros?",
+            "Each of the three sublayers has a sum around it, and a norm around the sum.",
+            "x becomes norm(x + sublayer(x)), three times.",
+        ],
+        also=[FeedForwardNeitherAddedNorNormed],
+    ),
+    Mistake(
+        AddedTwice,
+        "x is added twice: inside the norm, and once more to what the norm gives. What leaves the layer has then not "
+        "just been normed. Look at what stands in front of each norm.",
+        [
+            "How often does x occur as a summand in each line?",
+            "In norm(x + f(x)), the sum is inside.",
+            "x becomes norm(x + sublayer(x)), with nothing in front of the norm.",
+        ],
     ),
     Mistake(
         FeedForwardAddedToTheInput,
@@ -166,14 +233,19 @@ MISTAKES = [
     ),
     Mistake(
         AllAtOnce,
-        "The sublayers work side by side, all on the same input. They should come one after the other: each goes on "
+        "Sublayers work side by side, on the same input. They should come one after the other: each goes on "
         "from what the one before gave.",
         [
             "What does the cross-attention know about what was written before?",
             "Three lines, and each begins with the x that the line before has made.",
             "x becomes norm(x + sublayer(x)), three times.",
         ],
-        also=[BothAttentionsAtOnce],
+        also=[
+            BothAttentionsAtOnce,
+            BothAttentionsAtOnceWithTheFirstNorm,
+            BothAttentionsAtOnceWithTheNormsInTurn,
+            BothAttentionsNormedAndThenAdded,
+        ],
     ),
     Mistake(
         NoFeedForward,

@@ -49,6 +49,16 @@ class KeysFromTheDecoder(InPieces):
         return self.cross_attention(x, x, memory, memory_mask)
 
 
+class ValueKeyQuery(InPieces):
+    def across(self, x, memory, mask, memory_mask):
+        return self.cross_attention(memory, memory, x, memory_mask)
+
+
+class TheMemoryOnlyOnce(InPieces):
+    def across(self, x, memory, mask, memory_mask):
+        return self.cross_attention(x, memory, memory_mask)
+
+
 class SelfAttentionToTheMemory(InPieces):
     def back(self, x, memory, mask, memory_mask):
         return self.self_attention(x, memory, memory, mask)
@@ -78,6 +88,23 @@ class AttentionsSwapped(InPieces):
 
     def across(self, x, memory, mask, memory_mask):
         return self.self_attention(x, memory, memory, memory_mask)
+
+
+class CrossAttentionForBoth(InPieces):
+    def back(self, x, memory, mask, memory_mask):
+        return self.cross_attention(x, x, x, mask)
+
+
+class NoSelfAttention(InPieces):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = self.add(2, x, self.across(x, memory, mask, memory_mask))
+        return self.add(3, x, self.feed_forward(x))
+
+
+class NoSelfAttentionAndTheNormsInTurn(InPieces):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        x = self.add(1, x, self.across(x, memory, mask, memory_mask))
+        return self.add(2, x, self.feed_forward(x))
 
 
 class NoCrossAttention(InPieces):
@@ -147,13 +174,23 @@ MISTAKES = [
     Mistake(
         ValuesFromTheDecoder,
         "In the cross-attention, keys and values come from two different sequences. They belong together: what is "
-        "compared by its key hands over its own value. Look at the second and third argument.",
+        "compared by its key hands over its own value. Look at the order of the arguments.",
         [
             "How many keys are there, and how many values?",
-            "The source is both compared and handed over.",
-            "`memory` stands for both.",
+            "The source is both compared and handed over; what was written asks.",
+            "Query, key and value, in this order: `x`, `memory`, `memory`.",
         ],
-        also=[KeysFromTheDecoder],
+        also=[KeysFromTheDecoder, ValueKeyQuery],
+    ),
+    Mistake(
+        TheMemoryOnlyOnce,
+        "The cross-attention is given the memory only once. It takes a query, a key and a value, so that its mask is "
+        "now taken for the values.",
+        [
+            "Which argument is the third one that the attention takes?",
+            "What is compared, and what is handed over, both come from the memory.",
+            "Name it twice: `self.cross_attention(x, memory, memory, memory_mask)`.",
+        ],
     ),
     Mistake(
         SelfAttentionToTheMemory,
@@ -178,13 +215,14 @@ MISTAKES = [
     ),
     Mistake(
         OneAttentionForBoth,
-        "One attention does both jobs: `cross_attention` is not used. Looking back and looking across each have "
-        "parameters of their own.",
+        "One attention does both jobs, and the other is not used. Looking back and looking across each have parameters "
+        "of their own.",
         [
             "After `(output * torch.randn_like(output)).sum().backward()`, whose parameters have no gradient?",
             "There are two attentions in `__init__`.",
-            "The second sublayer is `self.cross_attention`.",
+            "The first sublayer is `self.self_attention`, the second `self.cross_attention`.",
         ],
+        also=[CrossAttentionForBoth],
     ),
     Mistake(
         AttentionsSwapped,
@@ -206,6 +244,17 @@ MISTAKES = [
             "Between self-attention and feed-forward: `self.cross_attention`.",
         ],
         also=[NoCrossAttentionAndTheNormsInTurn],
+    ),
+    Mistake(
+        NoSelfAttention,
+        "What was written before has no effect: the self-attention is missing, or what it found is not used. Look at "
+        "the first sublayer, and at what the second reads.",
+        [
+            "Change the first token. Does the output at the second position change?",
+            "Is the result of the first line used in the second, both as the query and in the sum?",
+            "Call the result of each line `x`, and begin with `self.self_attention`.",
+        ],
+        also=[NoSelfAttentionAndTheNormsInTurn],
     ),
     Mistake(
         CrossAttentionFirst,

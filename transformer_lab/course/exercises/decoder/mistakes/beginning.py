@@ -70,6 +70,14 @@ def bos_of_no_axes(tokens, bos_id):
     return torch.cat([torch.tensor(bos_id), tokens[:, :-1]], dim=1)
 
 
+def bos_in_a_list(tokens, bos_id):
+    return torch.cat([[bos_id], tokens[:, :-1]], dim=1)
+
+
+def bos_for_every_column(tokens, bos_id):
+    return torch.cat([torch.full((tokens.shape[1], 1), bos_id), tokens[:, :-1]], dim=1)
+
+
 def bos_for_one_row(tokens, bos_id):
     return torch.cat([torch.tensor([[bos_id]]), tokens[:, :-1]], dim=1)
 
@@ -130,22 +138,33 @@ MISTAKES = [
     ),
     Mistake(
         bos_is_no_tensor,
-        "`torch.cat` joins tensors, all with the same number of axes. Bos comes as a plain number, or with too few "
-        "axes.",
+        "`torch.cat` joins tensors, all with the same number of axes. Bos comes as a plain number or list, or with "
+        "too few axes.",
         [
             "What is the shape of each of the pieces that are joined?",
             "A column of bos has the shape (batch, 1).",
             "`torch.full((batch, 1), bos_id)`.",
         ],
-        also=[bos_without_axes, bos_for_every_row_in_one_axis, bos_of_no_axes],
+        also=[bos_without_axes, bos_for_every_row_in_one_axis, bos_of_no_axes, bos_in_a_list],
     ),
     Mistake(
         bos_for_one_row,
-        "There is a single bos, so it works for a single row. Each row of the batch needs one.",
+        "What holds bos has a single row, so it works for a single row of tokens. Each row of the batch needs one: "
+        "they stand in a column.",
         [
             "With 3 rows, how many bos are needed, and which shape is that?",
             "The number of rows is `tokens.shape[0]`.",
             "`torch.full((batch, 1), bos_id)`.",
+        ],
+    ),
+    Mistake(
+        bos_for_every_column,
+        "There are as many bos as *columns*, so it works only for as many rows. Each row needs one. Look at which axis "
+        "is measured.",
+        [
+            "With 3 rows of 5 tokens, how many bos are needed?",
+            "`tokens` has the shape (batch, n). Which of the two is `tokens.shape[1]`?",
+            "`torch.full((tokens.shape[0], 1), bos_id)`.",
         ],
     ),
 ]

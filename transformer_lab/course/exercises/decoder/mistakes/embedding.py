@@ -42,6 +42,21 @@ class DividedByTheRoot(Begun):
         return self.embedding(tokens) / math.sqrt(self.embedding.embedding_dim)
 
 
+class ScaledByTheLength(Begun):
+    def embed(self, tokens):
+        return self.embedding(tokens) * math.sqrt(tokens.shape[1])
+
+
+class ScaledByTheVocabulary(Begun):
+    def embed(self, tokens):
+        return self.embedding(tokens) * math.sqrt(self.embedding.num_embeddings)
+
+
+class NeitherScaledNorPlaced(Begun):
+    def begin(self, tokens):
+        return self.embedding(tokens)
+
+
 class PositionsScaledToo(Begun):
     def begin(self, tokens):
         return (self.embedding(tokens) + self.place(tokens)) * math.sqrt(self.embedding.embedding_dim)
@@ -62,6 +77,24 @@ class PositionsOfTheBatchForEverybody(Begun):
         return self.positions[: tokens.shape[0], None]
 
 
+class PositionsOfTheMemory(Begun):
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        x = self.embed(tokens) + self.positions[: memory.shape[1]]
+        for layer in self.layers:
+            x = layer(x, memory, mask, memory_mask)
+        return x
+
+
+class PositionsOfTheWidth(Begun):
+    def place(self, tokens):
+        return self.positions[: self.embedding.embedding_dim]
+
+
+class PositionsCalled(Begun):
+    def place(self, tokens):
+        return self.positions(tokens)
+
+
 class AllPositions(Begun):
     def place(self, tokens):
         return self.positions
@@ -70,6 +103,11 @@ class AllPositions(Begun):
 class CountedFromOne(Begun):
     def place(self, tokens):
         return self.positions[1 : tokens.shape[1] + 1]
+
+
+class CountedFromTheEnd(Begun):
+    def place(self, tokens):
+        return self.positions[-tokens.shape[1] :]
 
 
 class OnlyTheLastPosition(Begun):
@@ -121,7 +159,18 @@ MISTAKES = [
             "They are drawn with a variance of 1/d_model. Which factor gives them a variance of 1?",
             "Multiply them by `math.sqrt(self.embedding.embedding_dim)`.",
         ],
-        also=[DividedByTheRoot],
+        also=[DividedByTheRoot, ScaledByTheLength, ScaledByTheVocabulary],
+    ),
+    Mistake(
+        NeitherScaledNorPlaced,
+        "The embeddings are handed on as they are: they are neither multiplied by √d_model, nor given positions. Look "
+        "at what comes before the first layer.",
+        [
+            "What does the encoder of lesson 06 do with its embeddings?",
+            "Which things of `__init__` are not used in `forward`?",
+            "Multiply the embeddings by `math.sqrt(self.embedding.embedding_dim)`, and add as many rows of "
+            "`self.positions` as there are tokens.",
+        ],
     ),
     Mistake(
         PositionsScaledToo,
@@ -154,6 +203,35 @@ MISTAKES = [
         also=[PositionsOfTheBatchForEverybody],
     ),
     Mistake(
+        PositionsOfTheMemory,
+        "As many positions are taken as the *memory* has rows. They are added to what was written, and the two lengths "
+        "have nothing to do with each other. Look at what is measured.",
+        [
+            "To which sequence are the positions added, and how long is it?",
+            "Row t of the table belongs to the token at place t.",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+    ),
+    Mistake(
+        PositionsOfTheWidth,
+        "The rows of the table are counted by d_model, not by the number of tokens in a row. Look at which axis is "
+        "measured.",
+        [
+            "The embeddings have the shape (batch, n, d_model). Which of them counts the places?",
+            "Row t of the table belongs to the token at place t.",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+    ),
+    Mistake(
+        PositionsCalled,
+        "`self.positions` is called as if it were a module. It is a table, with a row for each place.",
+        [
+            "What does `__init__` put into `self.positions`?",
+            "A table is indexed with square brackets. How many rows are needed?",
+            "Add `self.positions[: tokens.shape[1]]` to the scaled embeddings.",
+        ],
+    ),
+    Mistake(
         AllPositions,
         "The whole table of positions is added: max_length rows, to fewer tokens. Look at how many are needed.",
         [
@@ -164,12 +242,13 @@ MISTAKES = [
     ),
     Mistake(
         CountedFromOne,
-        "The positions are shifted by one: the first token is at place 0. Look at which rows are taken.",
+        "The positions do not begin at 0, where the first token is. Look at which rows are taken.",
         [
             "Which row of the table does the first token get?",
             "A slice without a beginning begins at 0.",
             "`self.positions[: tokens.shape[1]]`.",
         ],
+        also=[CountedFromTheEnd],
     ),
     Mistake(
         OnlyTheLastPosition,

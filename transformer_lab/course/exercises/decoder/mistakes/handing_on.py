@@ -73,9 +73,32 @@ class OneMaskForBoth(Stacked):
         return layer(x, memory, mask, mask)
 
 
+class MemoryMaskInItsPlace(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory, memory_mask)
+
+
+class MemoryMaskForBoth(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        return layer(x, memory, memory_mask, memory_mask)
+
+
 class AMaskOfItsOwn(Stacked):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory, torch.ones(x.shape[1], x.shape[1]).tril().bool(), memory_mask)
+
+
+class AMaskOfItsOwnIfNoneIsGiven(AMaskOfItsOwn):
+    def step(self, layer, x, memory, mask, memory_mask):
+        if mask is not None:
+            return layer(x, memory, mask, memory_mask)
+        return super().step(layer, x, memory, mask, memory_mask)
+
+
+class AMaskOfItsOwnToo(Stacked):
+    def step(self, layer, x, memory, mask, memory_mask):
+        causal = torch.ones(x.shape[1], x.shape[1]).tril().bool()
+        return layer(x, memory, causal if mask is None else mask & causal, memory_mask)
 
 
 class XAndMemorySwapped(Stacked):
@@ -170,14 +193,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        MemoryMaskInItsPlace,
+        "The mask of the memory stands where that of what was written belongs, and hides positions of what was "
+        "written. Look at the third argument of the layers.",
+        [
+            "In which order does the layer take its masks?",
+            "First what is about the target, then what is about the source.",
+            "`layer(x, memory, mask, memory_mask)`.",
+        ],
+        also=[MemoryMaskForBoth],
+    ),
+    Mistake(
         AMaskOfItsOwn,
-        "The decoder makes a causal mask of its own, instead of using the one that it is given. Without a mask, "
-        "everything may be looked at. Look at where the mask comes from.",
+        "The decoder makes a causal mask of its own. Whoever calls it says what may be looked at, and without a mask "
+        "everything may. Look at where the mask comes from.",
         [
             "What should happen if `mask` is None?",
             "A mask that comes ready also knows of the padding.",
             "Hand `mask` on as it is.",
         ],
+        also=[AMaskOfItsOwnIfNoneIsGiven, AMaskOfItsOwnToo],
     ),
     Mistake(
         XAndMemorySwapped,

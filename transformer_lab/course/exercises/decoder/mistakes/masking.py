@@ -51,6 +51,16 @@ class MasksTurnedRound(InPieces):
         return super().across(x, memory, mask, None if memory_mask is None else ~memory_mask)
 
 
+class MaskTurnedRound(InPieces):
+    def back(self, x, memory, mask, memory_mask):
+        return super().back(x, memory, None if mask is None else ~mask, memory_mask)
+
+
+class MemoryMaskTurnedRound(InPieces):
+    def across(self, x, memory, mask, memory_mask):
+        return super().across(x, memory, mask, None if memory_mask is None else ~memory_mask)
+
+
 class AMaskOfItsOwn(InPieces):
     def back(self, x, memory, mask, memory_mask):
         return self.self_attention(x, x, x, torch.ones(x.shape[1], x.shape[1]).tril().bool())
@@ -61,6 +71,12 @@ class AMaskOfItsOwnIfNoneIsGiven(InPieces):
         if mask is None:
             mask = torch.ones(x.shape[1], x.shape[1]).tril().bool()
         return self.self_attention(x, x, x, mask)
+
+
+class AMaskOfItsOwnToo(InPieces):
+    def back(self, x, memory, mask, memory_mask):
+        causal = torch.ones(x.shape[1], x.shape[1]).tril().bool()
+        return self.self_attention(x, x, x, causal if mask is None else mask & causal)
 
 
 MISTAKES = [
@@ -136,13 +152,14 @@ MISTAKES = [
     ),
     Mistake(
         MasksTurnedRound,
-        "The masks are read the wrong way round. True means *may look*, and so does it for the attention that they "
-        "are handed to.",
+        "A mask is read the wrong way round. True means *may look*, and so does it for the attention that it is handed "
+        "to.",
         [
             "Which meaning has True in this course, and which in `nn.MultiheadAttention`?",
             "Is there a `~` in the code?",
             "Hand the masks on as they are.",
         ],
+        also=[MaskTurnedRound, MemoryMaskTurnedRound],
     ),
     Mistake(
         AMaskOfItsOwn,
@@ -153,6 +170,6 @@ MISTAKES = [
             "A model that writes step by step may need another mask than one that trains.",
             "Hand `mask` on as it is.",
         ],
-        also=[AMaskOfItsOwnIfNoneIsGiven],
+        also=[AMaskOfItsOwnIfNoneIsGiven, AMaskOfItsOwnToo],
     ),
 ]

@@ -12,6 +12,25 @@ class PreNorm(InPieces):
         return x + self.feed_forward(self.norm_3(x))
 
 
+class PreNormOfTheMemoryToo(InPieces):
+    def forward(self, x, memory, mask=None, memory_mask=None):
+        y = self.norm_1(x)
+        x = x + self.self_attention(y, y, y, mask)
+        m = self.norm_2(memory)
+        x = x + self.cross_attention(self.norm_2(x), m, m, memory_mask)
+        return x + self.feed_forward(self.norm_3(x))
+
+
+class MemoryNormed(InPieces):
+    def across(self, x, memory, mask, memory_mask):
+        return super().across(x, self.norm_2(memory), mask, memory_mask)
+
+
+class MemoryNormedByTheFirst(InPieces):
+    def across(self, x, memory, mask, memory_mask):
+        return super().across(x, self.norm_1(memory), mask, memory_mask)
+
+
 class NormedFirstAndAddedToIt(InPieces):
     def forward(self, x, memory, mask=None, memory_mask=None):
         x = self.norm_1(x)
@@ -47,6 +66,11 @@ class FeedForwardNotNormed(InPieces):
         return x + found if number == 3 else super().add(number, x, found)
 
 
+class OnlyTheEndNormed(InPieces):
+    def add(self, number, x, found):
+        return x + found if number < 3 else super().add(number, x, found)
+
+
 class OneNormForAll(InPieces):
     def add(self, number, x, found):
         return self.norm_1(x + found)
@@ -55,6 +79,16 @@ class OneNormForAll(InPieces):
 class OneNormForBothAttentions(InPieces):
     def add(self, number, x, found):
         return super().add(3 if number == 3 else 1, x, found)
+
+
+class SecondNormForTheLastToo(InPieces):
+    def add(self, number, x, found):
+        return super().add(min(number, 2), x, found)
+
+
+class FirstNormForTheLastToo(InPieces):
+    def add(self, number, x, found):
+        return super().add(2 if number == 2 else 1, x, found)
 
 
 class NormsOfTheAttentionsSwapped(InPieces):
@@ -77,6 +111,18 @@ MISTAKES = [
             "In post-norm, what leaves the layer has just been normed.",
             "x becomes norm(x + sublayer(x)), three times.",
         ],
+        also=[PreNormOfTheMemoryToo],
+    ),
+    Mistake(
+        MemoryNormed,
+        "The memory is normed on its way into the cross-attention, by a norm of this layer. It comes ready from the "
+        "encoder, and is read as it is. Look at what the cross-attention is given.",
+        [
+            "How many norms are used, and how often each?",
+            "Each norm works on the sum after one sublayer.",
+            "Key and value are `memory` itself.",
+        ],
+        also=[MemoryNormedByTheFirst],
     ),
     Mistake(
         NormedFirstAndAddedToIt,
@@ -105,7 +151,7 @@ MISTAKES = [
             "What leaves each of the three steps should have just been normed.",
             "x becomes norm(x + sublayer(x)), three times.",
         ],
-        also=[SelfAttentionNotNormed, CrossAttentionNotNormed, FeedForwardNotNormed],
+        also=[SelfAttentionNotNormed, CrossAttentionNotNormed, FeedForwardNotNormed, OnlyTheEndNormed],
     ),
     Mistake(
         OneNormForAll,
@@ -115,7 +161,7 @@ MISTAKES = [
             "Was a line copied?",
             "`norm_1` after the self-attention, `norm_2` after the cross-attention, `norm_3` at the end.",
         ],
-        also=[OneNormForBothAttentions],
+        also=[OneNormForBothAttentions, SecondNormForTheLastToo, FirstNormForTheLastToo],
     ),
     Mistake(
         NormsOfTheAttentionsSwapped,

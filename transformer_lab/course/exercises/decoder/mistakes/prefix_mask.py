@@ -58,6 +58,10 @@ def upper_triangle(prefix_lengths, length):
     return _prefix(prefix_lengths, length) | _lower(length).mT
 
 
+def what_comes_later(prefix_lengths, length):
+    return _prefix(prefix_lengths, length) | ~_lower(length)
+
+
 def without_itself(prefix_lengths, length):
     return _prefix(prefix_lengths, length) | _lower(length, -1)
 
@@ -191,6 +195,7 @@ MISTAKES = [
             "Rows are queries, columns are keys, and a key may be looked at if its position is not larger.",
             "The lower triangle: `.tril()`.",
         ],
+        also=[what_comes_later],
     ),
     Mistake(
         without_itself,

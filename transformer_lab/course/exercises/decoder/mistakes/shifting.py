@@ -56,6 +56,18 @@ def shifts_twice_by_padding(tokens, bos_id):
     return F.pad(tokens, (2, -2), value=bos_id)
 
 
+def cuts_off_a_row(tokens, bos_id):
+    return torch.cat([_begin(tokens, bos_id), tokens[:-1]], dim=1)
+
+
+def only_the_last(tokens, bos_id):
+    return torch.cat([_begin(tokens, bos_id), tokens[:, -1]], dim=1)
+
+
+def only_the_last_column(tokens, bos_id):
+    return torch.cat([_begin(tokens, bos_id), tokens[:, -1:]], dim=1)
+
+
 def drops_the_end(tokens, bos_id):
     return torch.cat([_begin(tokens, bos_id), tokens[:, :-1].masked_fill(tokens[:, :-1] == 2, 0)], dim=1)
 
@@ -93,6 +105,13 @@ def overtakes_itself_in_a_loop(tokens, bos_id):
     for i in range(1, tokens.shape[1]):
         shifted[:, i] = shifted[:, i - 1]
     return shifted
+
+
+def overtakes_itself_in_the_tokens(tokens, bos_id):
+    for i in range(1, tokens.shape[1]):
+        tokens[:, i] = tokens[:, i - 1]
+    tokens[:, 0] = bos_id
+    return tokens
 
 
 def lists_of_tokens(tokens, bos_id):
@@ -152,6 +171,26 @@ MISTAKES = [
         also=[shifts_twice_by_padding],
     ),
     Mistake(
+        cuts_off_a_row,
+        "The last *row* is dropped: a whole sentence. What should fall off is the last token of each row. Look at "
+        "which axis is cut.",
+        [
+            "The shape of the tokens is (batch, n). Which of the two does `tokens[:-1]` cut?",
+            "Before the comma stand the rows, behind it the columns.",
+            "`tokens[:, :-1]` is all but the last column.",
+        ],
+    ),
+    Mistake(
+        only_the_last,
+        "The last token is kept and all others are dropped. It should be the other way round. Look at the colons.",
+        [
+            "What does `[5, 6, 7][-1]` give, and what `[5, 6, 7][:-1]`?",
+            "Behind the comma, a colon has to stand in front of the -1.",
+            "`tokens[:, :-1]` is all but the last column.",
+        ],
+        also=[only_the_last_column],
+    ),
+    Mistake(
         drops_the_end,
         "The end, token 2, is taken out wherever it stands. Only the last *place* of each row falls off; in a row that "
         "is padded, that is padding.",
@@ -201,7 +240,7 @@ MISTAKES = [
             "Read from the one table and write to another.",
             "`torch.cat` makes a new table of two pieces.",
         ],
-        also=[overtakes_itself_in_a_loop],
+        also=[overtakes_itself_in_a_loop, overtakes_itself_in_the_tokens],
     ),
     Mistake(
         lists_of_tokens,

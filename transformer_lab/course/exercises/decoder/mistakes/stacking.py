@@ -60,6 +60,11 @@ class NoLayers(Stacked):
         return self.begin(tokens)
 
 
+class TheListCalled(Stacked):
+    def forward(self, tokens, memory, mask=None, memory_mask=None):
+        return self.layers(self.begin(tokens), memory, mask, memory_mask)
+
+
 class LayersBackwards(Stacked):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
@@ -146,13 +151,30 @@ MISTAKES = [
     ),
     Mistake(
         TheFirstLayerAgainAndAgain,
-        "Not every layer is used once: the first one does all the work, or none does any.",
+        "Not every layer is used once: the first one does all the work.",
         [
             "With three layers, which of them are called, and how often?",
             "`for layer in self.layers:` gives one after the other.",
             "`x = layer(x, memory, mask, memory_mask)` inside the loop.",
         ],
-        also=[NoLayers],
+    ),
+    Mistake(
+        NoLayers,
+        "The embeddings come out as they went in: no layer is called, or what the layers give is not what is returned.",
+        [
+            "Which variable holds what the last layer gave, and which is returned?",
+            "`for layer in self.layers:` gives one after the other.",
+            "`x = layer(x, memory, mask, memory_mask)` inside the loop, and `x` returned behind it.",
+        ],
+    ),
+    Mistake(
+        TheListCalled,
+        "`self.layers` is called as if it were one module. It is a list, whose members are called one after the other.",
+        [
+            "What does `__init__` put into `self.layers`?",
+            "An `nn.ModuleList` does not know what its members are to be given.",
+            "`for layer in self.layers:`, and in it `x = layer(x, memory, mask, memory_mask)`.",
+        ],
     ),
     Mistake(
         LayersBackwards,
