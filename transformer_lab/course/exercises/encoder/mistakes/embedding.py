@@ -40,6 +40,21 @@ class ScaledByTheLength(InPieces):
         return self.embedding(tokens) * tokens.shape[-1] ** 0.5 + self.positions[: tokens.shape[1]]
 
 
+class ScaledByTheVocabulary(InPieces):
+    def embed(self, tokens):
+        return self.embedding(tokens) * self.embedding.num_embeddings**0.5 + self.positions[: tokens.shape[1]]
+
+
+class NeitherScaledNorPlaced(InPieces):
+    def embed(self, tokens):
+        return self.embedding(tokens)
+
+
+class TokensNotEmbedded(InPieces):
+    def embed(self, tokens):
+        return tokens + self.positions[: tokens.shape[1]]
+
+
 class WidthNotKnown(InPieces):
     def embed(self, tokens):
         return self.embedding(tokens) * math.sqrt(d_model) + self.positions[: tokens.shape[1]]  # type: ignore[name-defined]  # noqa: F821
@@ -55,6 +70,30 @@ class PositionsOfTheBatch(InPieces):
     def embed(self, tokens):
         x = self.embedding(tokens)
         return x * x.shape[-1] ** 0.5 + self.positions[: x.shape[0]]
+
+
+class PositionsOfTheWidth(InPieces):
+    def embed(self, tokens):
+        x = self.embedding(tokens)
+        return x * x.shape[-1] ** 0.5 + self.positions[: x.shape[-1]]
+
+
+class PositionsCalled(InPieces):
+    def embed(self, tokens):
+        x = self.embedding(tokens)
+        return x * x.shape[-1] ** 0.5 + self.positions(x)
+
+
+class CountedFromOne(InPieces):
+    def embed(self, tokens):
+        x = self.embedding(tokens)
+        return x * x.shape[-1] ** 0.5 + self.positions[1 : x.shape[1] + 1]
+
+
+class CountedFromTheEnd(InPieces):
+    def embed(self, tokens):
+        x = self.embedding(tokens)
+        return x * x.shape[-1] ** 0.5 + self.positions[-x.shape[1] :]
 
 
 class PositionsByRow(InPieces):
@@ -79,6 +118,12 @@ class OnePosition(InPieces):
     def embed(self, tokens):
         x = self.embedding(tokens)
         return x * x.shape[-1] ** 0.5 + self.positions[tokens.shape[1]]
+
+
+class OnePositionCountedFromZero(InPieces):
+    def embed(self, tokens):
+        x = self.embedding(tokens)
+        return x * x.shape[-1] ** 0.5 + self.positions[tokens.shape[1] - 1]
 
 
 MISTAKES = [
@@ -111,7 +156,27 @@ MISTAKES = [
             "Multiply, do not divide; the root, not the width; the width, not the length.",
             "`math.sqrt(self.embedding.embedding_dim)`.",
         ],
-        also=[DividedByTheRoot, ScaledByTheLength],
+        also=[DividedByTheRoot, ScaledByTheLength, ScaledByTheVocabulary],
+    ),
+    Mistake(
+        NeitherScaledNorPlaced,
+        "The embeddings are handed on as they are: they are neither multiplied by √d_model, nor given positions. Look "
+        "at what comes before the first layer.",
+        [
+            "Which things of `__init__` are not used in `forward`?",
+            "First scale, then add positions.",
+            "Multiply the embeddings by `math.sqrt(self.embedding.embedding_dim)`, and add as many rows of "
+            "`self.positions` as there are tokens.",
+        ],
+    ),
+    Mistake(
+        TokensNotEmbedded,
+        "The positions are added to the tokens' *numbers*. Look up their vectors first.",
+        [
+            "What does `__init__` prepare that is not used?",
+            "A token is a row number of the table in `self.embedding`.",
+            "`self.embedding(tokens)` gives (batch, n, d_model).",
+        ],
     ),
     Mistake(
         WidthNotKnown,
@@ -144,6 +209,35 @@ MISTAKES = [
         also=[PositionsByRow],
     ),
     Mistake(
+        PositionsOfTheWidth,
+        "The rows of the table are counted by d_model, not by the number of tokens in a sentence. Look at which axis "
+        "is measured.",
+        [
+            "The embeddings have the shape (batch, n, d_model). Which of them counts the places?",
+            "A sentence of n tokens needs the first n rows.",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+    ),
+    Mistake(
+        PositionsCalled,
+        "`self.positions` is called as if it were a module. It is a table, with a row for each place.",
+        [
+            "What does `__init__` put into `self.positions`?",
+            "A table is indexed with square brackets. How many rows are needed?",
+            "Add `self.positions[: tokens.shape[1]]` to the scaled embeddings.",
+        ],
+    ),
+    Mistake(
+        CountedFromOne,
+        "The positions do not begin at 0, where the first token is. Look at which rows are taken.",
+        [
+            "Which row of the table does the first token get?",
+            "A slice without a beginning begins at 0.",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+        also=[CountedFromTheEnd],
+    ),
+    Mistake(
         AllPositions,
         "All positions of the table are added, however short the sentence. There are max_length of them.",
         [
@@ -170,5 +264,6 @@ MISTAKES = [
             "A sentence of n tokens needs the first n rows.",
             "`self.positions[: tokens.shape[1]]`.",
         ],
+        also=[OnePositionCountedFromZero],
     ),
 ]

@@ -3,7 +3,7 @@
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.encoder.mistakes import slips
+from transformer_lab.course.exercises.encoder.mistakes import slips, sums
 from transformer_lab.course.exercises.encoder.mistakes.layer_in_pieces import InPieces
 
 
@@ -17,6 +17,12 @@ class NormsTheBranch(InPieces):
     def forward(self, x, mask=None):
         x = x + self.norm_1(self.attended(x, mask))
         return x + self.norm_2(self.computed(x))
+
+
+class NormsTheFirstBranch(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.norm_1(self.attended(x, mask))
+        return self.norm_2(x + self.computed(x))
 
 
 class NormsTheSecondBranch(InPieces):
@@ -93,6 +99,12 @@ class OneNormForBoth(InPieces):
         return self.norm_1(x + self.computed(x))
 
 
+class SecondNormForBoth(InPieces):
+    def forward(self, x, mask=None):
+        x = self.norm_2(x + self.attended(x, mask))
+        return self.norm_2(x + self.computed(x))
+
+
 class NormsSwapped(InPieces):
     def forward(self, x, mask=None):
         x = self.norm_2(x + self.attended(x, mask))
@@ -127,6 +139,12 @@ class XOnlyOnce(InPieces):
 class XOnlyTwice(InPieces):
     def forward(self, x, mask=None):
         x = self.norm_1(x + self.self_attention(x, x, mask=mask))
+        return self.norm_2(x + self.computed(x))
+
+
+class XTwiceAndTheMask(InPieces):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + self.self_attention(x, x, mask))
         return self.norm_2(x + self.computed(x))
 
 
@@ -175,7 +193,7 @@ MISTAKES = [
             "The formula is LayerNorm(x + sublayer(x)).",
             "Put `x +` inside the norm.",
         ],
-        also=[NormsTheSecondBranch],
+        also=[NormsTheFirstBranch, NormsTheSecondBranch],
     ),
     Mistake(
         NormedBeforeAndAdded,
@@ -237,14 +255,16 @@ MISTAKES = [
             "The second sum adds the network's result to the output of `norm_1`.",
         ],
     ),
+    *sums.MISTAKES,
     *slips.shared(
-        norms=[OneNormForBoth, NormsSwapped],
+        norms=[OneNormForBoth, SecondNormForBoth, NormsSwapped],
         weights=NormsWithoutTheirWeights,
         mask=MaskIgnored,
         mask_turned=MaskTurnedRound,
-        once=[XOnlyOnce, XOnlyTwice],
+        once=[XOnlyOnce, XOnlyTwice, XTwiceAndTheMask],
         order=NetworkFirst,
         half=OnlyAttention,
+        lost=[sums.NoAttention, sums.NoAttentionAndTheFirstNorm],
         in_place=AddsInPlace,
         dropout=DropsInTraining,
     ),

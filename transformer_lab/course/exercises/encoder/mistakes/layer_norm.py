@@ -18,12 +18,32 @@ def over_everything(x, weight, bias, eps=1e-5):
     return weight * (x - x.mean()) / torch.sqrt(x.var(unbiased=False) + eps) + bias
 
 
+def over_everything_by_default(x, weight, bias, eps=1e-5):
+    return weight * (x - x.mean()) / torch.sqrt(x.var() + eps) + bias
+
+
+def over_everything_by_default_and_eps_beside(x, weight, bias, eps=1e-5):
+    return weight * (x - x.mean()) / (x.std() + eps) + bias
+
+
 def over_the_batch(x, weight, bias, eps=1e-5):
     return weight * normed(x, 0, eps) + bias
 
 
 def over_the_positions(x, weight, bias, eps=1e-5):
     return weight * normed(x, -min(x.dim(), 2), eps) + bias
+
+
+def over_the_batch_by_default(x, weight, bias, eps=1e-5):
+    return weight * (x - x.mean(dim=0)) / torch.sqrt(x.var(dim=0) + eps) + bias
+
+
+def over_the_last_axis_but_one(x, weight, bias, eps=1e-5):
+    return weight * normed(x, -2, eps) + bias
+
+
+def third_axis_from_the_front(x, weight, bias, eps=1e-5):
+    return weight * normed(x, 2, eps) + bias
 
 
 def axis_from_the_front(x, weight, bias, eps=1e-5):
@@ -64,6 +84,25 @@ def bias_inside(x, weight, bias, eps=1e-5):
     return weight * (normed(x, -1, eps) + bias)
 
 
+def multiplied_by_the_sum(x, weight, bias, eps=1e-5):
+    return normed(x, -1, eps) * (weight + bias)
+
+
+def bias_divided_too(x, weight, bias, eps=1e-5):
+    mean, variance = x.mean(dim=-1, keepdim=True), x.var(dim=-1, keepdim=True, unbiased=False)
+    return (weight * (x - mean) + bias) / torch.sqrt(variance + eps)
+
+
+def no_brackets(x, weight, bias, eps=1e-5):
+    mean, variance = x.mean(dim=-1, keepdim=True), x.var(dim=-1, keepdim=True, unbiased=False)
+    return weight * x - mean / torch.sqrt(variance + eps) + bias
+
+
+def no_brackets_and_weighted_behind(x, weight, bias, eps=1e-5):
+    mean, variance = x.mean(dim=-1, keepdim=True), x.var(dim=-1, keepdim=True, unbiased=False)
+    return x - mean / torch.sqrt(variance + eps) * weight + bias
+
+
 def axis_dropped(x, weight, bias, eps=1e-5):
     mean, variance = x.mean(dim=-1), x.var(dim=-1, unbiased=False)
     return weight * (x - mean) / torch.sqrt(variance + eps) + bias
@@ -95,7 +134,7 @@ MISTAKES = [
             "Each vector has a mean of its own: for x of shape (batch, n, d), the means have the shape (batch, n, 1).",
             "Average over the last axis only: `dim=-1`.",
         ],
-        also=[over_everything],
+        also=[over_everything, over_everything_by_default, over_everything_by_default_and_eps_beside],
     ),
     Mistake(
         over_the_batch,
@@ -106,6 +145,7 @@ MISTAKES = [
             "The first axis counts the sentences, the last one the features.",
             "Average over the last axis: `dim=-1`.",
         ],
+        also=[over_the_batch_by_default],
     ),
     Mistake(
         over_the_positions,
@@ -116,16 +156,18 @@ MISTAKES = [
             "One mean for each vector: (batch, n, 1).",
             "Average over the last axis: `dim=-1`.",
         ],
+        also=[over_the_last_axis_but_one],
     ),
     Mistake(
         axis_from_the_front,
-        "Right for a table with one axis in front of the features, and for nothing else: the axis is counted from the "
-        "front. Look at how the axis is named.",
+        "Right for one number of axes in front of the features, and for no other: the axis is counted from the front. "
+        "Look at how the axis is named.",
         [
-            "For x of shape (batch, n, d), which axis is number 1? And for x of shape (d)?",
+            "For x of shape (batch, n, d), which number has the axis of the features? And for x of shape (d)?",
             "The features are the last axis, whatever stands in front.",
             "`dim=-1`.",
         ],
+        also=[third_axis_from_the_front],
     ),
     Mistake(
         mean_kept,
@@ -183,6 +225,36 @@ MISTAKES = [
             "First stretch, then shift.",
             "Add the bias last.",
         ],
+    ),
+    Mistake(
+        multiplied_by_the_sum,
+        "Weight and bias are added first, and their sum is multiplied by: the bias shifts nothing. Look at the "
+        "brackets.",
+        [
+            "With a weight of 2 and a bias of 3, what should 0 become?",
+            "First stretch, then shift.",
+            "Multiply by the weight alone, and add the bias last.",
+        ],
+    ),
+    Mistake(
+        bias_divided_too,
+        "The bias is divided by the root, too. Look at the brackets.",
+        [
+            "What should come out for the vector (3, 3, 3, 3), whose deviations are all 0?",
+            "First norm, then stretch, then shift.",
+            "Add the bias last, outside the fraction.",
+        ],
+    ),
+    Mistake(
+        no_brackets,
+        "Only the mean is divided, and not the difference: division binds more tightly than subtraction. Look at the "
+        "brackets.",
+        [
+            "What is 8 - 6 / 2 in Python?",
+            "First the mean is taken away, and the result is divided.",
+            "Put `x - mean` in brackets.",
+        ],
+        also=[no_brackets_and_weighted_behind],
     ),
     Mistake(
         axis_dropped,

@@ -17,6 +17,24 @@ def divided_by_the_length(x, tokens, pad_id):
     return _weighted(x, tokens != pad_id, tokens.shape[1])
 
 
+def padding_added_too(x, tokens, pad_id):
+    return x.sum(dim=1) / (tokens != pad_id).sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def padding_only_behind(x, tokens, pad_id):
+    counts = (tokens != pad_id).sum(dim=1).tolist()
+    return torch.stack([x[i, :n].sum(dim=0) / max(n, 1) for i, n in enumerate(counts)])
+
+
+def padding_only_behind_and_nan(x, tokens, pad_id):
+    counts = (tokens != pad_id).sum(dim=1).tolist()
+    return torch.stack([x[i, :n].mean(dim=0) for i, n in enumerate(counts)])
+
+
+def divided_by_the_size_of_the_batch(x, tokens, pad_id):
+    return _weighted(x, tokens != pad_id, len(tokens))
+
+
 def divided_by_the_width(x, tokens, pad_id):
     return _weighted(x, tokens != pad_id, x.shape[2])
 
@@ -32,6 +50,11 @@ def divided_by_all_tokens_of_the_batch(x, tokens, pad_id):
 def mean_of_the_padding(x, tokens, pad_id):
     pads = tokens == pad_id
     return _weighted(x, pads, pads.sum(dim=1, keepdim=True).clamp(min=1))
+
+
+def mean_of_the_padding_and_nan(x, tokens, pad_id):
+    pads = tokens == pad_id
+    return _weighted(x, pads, pads.sum(dim=1, keepdim=True))
 
 
 def padding_is_always_zero(x, tokens, pad_id):
@@ -57,6 +80,10 @@ def first_vector(x, tokens, pad_id):
     return x[:, 0]
 
 
+def last_vector(x, tokens, pad_id):
+    return x[:, -1]
+
+
 def largest_numbers(x, tokens, pad_id):
     return x.masked_fill((tokens == pad_id).unsqueeze(-1), -torch.inf).amax(dim=1)
 
@@ -72,6 +99,16 @@ def axis_kept(x, tokens, pad_id):
 
 def mask_without_an_axis(x, tokens, pad_id):
     real = tokens != pad_id
+    return (x * real).sum(dim=1) / real.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def filled_without_an_axis(x, tokens, pad_id):
+    real = tokens != pad_id
+    return x.masked_fill(~real, 0.0).sum(dim=1) / real.sum(dim=1, keepdim=True).clamp(min=1)
+
+
+def count_with_an_axis_too_many(x, tokens, pad_id):
+    real = (tokens != pad_id).unsqueeze(-1)
     return (x * real).sum(dim=1) / real.sum(dim=1, keepdim=True).clamp(min=1)
 
 
@@ -105,7 +142,32 @@ MISTAKES = [
             "Each sentence has a divisor of its own.",
             "`(tokens != pad_id).sum(dim=1, keepdim=True)`, and at least 1.",
         ],
-        also=[divided_by_the_width, divided_by_all_tokens_of_the_batch, one_too_many],
+        also=[
+            divided_by_the_width,
+            divided_by_all_tokens_of_the_batch,
+            divided_by_the_size_of_the_batch,
+            one_too_many,
+        ],
+    ),
+    Mistake(
+        padding_added_too,
+        "The vectors of the padding are added up, too. They should be silenced before the sum. Look at what is summed.",
+        [
+            "In the first case, the third token is padding. Does changing its vector change the result?",
+            "`tokens != pad_id` says which vectors count.",
+            "`(x * real.unsqueeze(-1)).sum(dim=1)`, where `real` is that comparison.",
+        ],
+    ),
+    Mistake(
+        padding_only_behind,
+        "Right as long as all padding stands behind the sentence: the first vectors are averaged, as many as there are "
+        "real tokens. Where padding stands in front, it is taken for them.",
+        [
+            "In the third case, which vectors of a sentence with padding in front are averaged?",
+            "Which tokens count is known place by place: `tokens != pad_id`.",
+            "Multiply by `(tokens != pad_id).unsqueeze(-1)`, and add up over `dim=1`.",
+        ],
+        also=[padding_only_behind_and_nan],
     ),
     Mistake(
         sum_of_the_tokens,
@@ -124,6 +186,7 @@ MISTAKES = [
             "Real is what is *not* padding.",
             "`tokens != pad_id`.",
         ],
+        also=[mean_of_the_padding_and_nan],
     ),
     Mistake(
         padding_is_always_zero,
@@ -155,13 +218,14 @@ MISTAKES = [
     ),
     Mistake(
         first_vector,
-        "Only the first vector is used. Some models do so, with a token in front that stands for the sentence; here "
-        "the mean is asked for.",
+        "Only the first or the last vector is used. Some models do so, with a token there that stands for the "
+        "sentence; here the mean is asked for.",
         [
-            "Change the last real token's vector. Does anything change?",
+            "Change the second token's vector in a sentence of three. Does anything change?",
             "All real tokens count alike.",
             "Add up over `dim=1`, divide by how many are real.",
         ],
+        also=[last_vector],
     ),
     Mistake(
         largest_numbers,
@@ -199,6 +263,7 @@ MISTAKES = [
             "(batch, n, 1) would fit.",
             "`.unsqueeze(-1)`, or `[..., None]`.",
         ],
+        also=[filled_without_an_axis],
     ),
     Mistake(
         count_without_an_axis,
@@ -207,6 +272,16 @@ MISTAKES = [
             "Which shape has the number of real tokens?",
             "(batch, 1) would fit.",
             "`keepdim=True`.",
+        ],
+    ),
+    Mistake(
+        count_with_an_axis_too_many,
+        "The sum has the shape (batch, d_model), but what it is divided by (batch, 1, 1), so that every sentence is "
+        "divided by every sentence's number. Look at the axes of the divisor.",
+        [
+            "Which shape comes out for a batch of two sentences?",
+            "A mask of shape (batch, n, 1) has its last axis already.",
+            "Count over `dim=1` without `keepdim`.",
         ],
     ),
     Mistake(

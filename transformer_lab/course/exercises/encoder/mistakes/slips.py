@@ -16,6 +16,7 @@ def shared(
     once: Sequence[Code],
     order: Code,
     half: Code,
+    lost: Sequence[Code],
     in_place: Code,
     dropout: Code,
 ) -> list[Mistake]:
@@ -88,6 +89,17 @@ def shared(
                 "A layer has two sublayers.",
                 "Do the same once more, with the network instead of the attention.",
             ],
+        ),
+        Mistake(
+            lost[0],
+            "What the attention found has no effect: it is missing, or its result is not used. Look at what the second "
+            "step works on.",
+            [
+                "Change the first vector. Does the output at the second position change?",
+                "Which variable holds the result of the first step, and where does it occur again?",
+                "Call the result of each step `x`, and begin with `self.self_attention`.",
+            ],
+            lost[1:],
         ),
         Mistake(
             in_place,

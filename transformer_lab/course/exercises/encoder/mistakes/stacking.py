@@ -53,6 +53,13 @@ class FirstLayerAgainAndAgain(InPieces):
         return x
 
 
+class LayersBackwards(InPieces):
+    def through(self, x, mask):
+        for layer in reversed(self.layers):
+            x = layer(x, mask)
+        return x
+
+
 class LayersAddedToTheirInput(InPieces):
     def through(self, x, mask):
         for layer in self.layers:
@@ -127,6 +134,15 @@ MISTAKES = [
             "Which parameters get no gradient?",
             "The loop goes through the layers; what does it do with each?",
             "`for layer in self.layers:` and then use `layer`.",
+        ],
+    ),
+    Mistake(
+        LayersBackwards,
+        "The layers are passed in the wrong order: the last one comes first. Look at the loop.",
+        [
+            "Which layer reads the embeddings?",
+            "Newly made, they do the same in any order; parameters loaded from elsewhere do not.",
+            "`for layer in self.layers:`.",
         ],
     ),
     Mistake(

@@ -51,9 +51,28 @@ class NormsTheOutput(InPieces):
         return self.norm_2(x + self.computed(x))
 
 
+class NormsTheOutputToo(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_1(x), mask)
+        return self.norm_2(x + self.computed(self.norm_2(x)))
+
+
+class NormsTheFirstSum(InPieces):
+    def forward(self, x, mask=None):
+        x = self.norm_1(x + self.attended(x, mask))
+        return x + self.computed(self.norm_2(x))
+
+
 class OnlyQueriesNormed(InPieces):
     def forward(self, x, mask=None):
         x = x + self.self_attention(self.norm_1(x), x, x, mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class QueriesNotNormed(InPieces):
+    def forward(self, x, mask=None):
+        normed = self.norm_1(x)
+        x = x + self.self_attention(x, normed, normed, mask)
         return x + self.computed(self.norm_2(x))
 
 
@@ -124,6 +143,12 @@ class OneNormForBoth(InPieces):
         return x + self.computed(self.norm_1(x))
 
 
+class SecondNormForBoth(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_2(x), mask)
+        return x + self.computed(self.norm_2(x))
+
+
 class NormsSwapped(InPieces):
     def forward(self, x, mask=None):
         x = x + self.attended(self.norm_2(x), mask)
@@ -159,6 +184,22 @@ class XOnlyTwice(InPieces):
     def forward(self, x, mask=None):
         x = x + self.self_attention(self.norm_1(x), self.norm_1(x), mask=mask)
         return x + self.computed(self.norm_2(x))
+
+
+class XTwiceAndTheMask(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.self_attention(self.norm_1(x), self.norm_1(x), mask)
+        return x + self.computed(self.norm_2(x))
+
+
+class NoAttention(InPieces):
+    def forward(self, x, mask=None):
+        return x + self.computed(self.norm_2(x))
+
+
+class NoAttentionAndTheFirstNorm(InPieces):
+    def forward(self, x, mask=None):
+        return x + self.computed(self.norm_1(x))
 
 
 class NetworkFirst(InPieces):
