@@ -33,6 +33,10 @@ def a_mean_for_each_sentence_first(logits, targets, pad_id, smoothing):
     return ((losses(logits, targets, smoothing) * real).sum(dim=1) / real.sum(dim=1)).mean()
 
 
+def divides_by_the_vocabulary_too(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing)[targets != pad_id].mean() / logits.shape[-1]
+
+
 def padding_only(logits, targets, pad_id, smoothing):
     return losses(logits, targets, smoothing)[targets == pad_id].mean()
 
@@ -49,12 +53,26 @@ def a_loss_for_each_token(logits, targets, pad_id, smoothing):
     return losses(logits, targets, smoothing) * (targets != pad_id)
 
 
+def a_loss_for_each_token_in_one_list(logits, targets, pad_id, smoothing):
+    return (losses(logits, targets, smoothing) * (targets != pad_id)).flatten()
+
+
 def shifts_once_more(logits, targets, pad_id, smoothing):
     return losses(logits[:, :-1], targets[:, 1:], smoothing)[targets[:, 1:] != pad_id].mean()
 
 
 def classes_on_the_wrong_axis(logits, targets, pad_id, smoothing):
     return nn.functional.cross_entropy(logits, targets, ignore_index=pad_id, label_smoothing=smoothing)
+
+
+def flattens_the_logits_only(logits, targets, pad_id, smoothing):
+    return nn.functional.cross_entropy(logits.flatten(0, 1), targets, ignore_index=pad_id, label_smoothing=smoothing)
+
+
+def an_axis_too_many(logits, targets, pad_id, smoothing):
+    log_p = logits.log_softmax(-1)
+    right = log_p.gather(-1, targets[..., None])
+    return (-(1 - smoothing) * right - smoothing * log_p.mean(-1))[targets != pad_id].mean()
 
 
 def reshaped_instead_of_transposed(logits, targets, pad_id, smoothing):
@@ -66,6 +84,10 @@ def reshaped_instead_of_transposed(logits, targets, pad_id, smoothing):
 
 def without_the_gradient(logits, targets, pad_id, smoothing):
     return torch.tensor(losses(logits, targets, smoothing)[targets != pad_id].mean().item())
+
+
+def a_plain_number(logits, targets, pad_id, smoothing):
+    return losses(logits, targets, smoothing)[targets != pad_id].mean().item()
 
 
 MISTAKES = [
@@ -119,6 +141,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        divides_by_the_vocabulary_too,
+        "The mean runs over the vocabulary as well as over the tokens: the larger the vocabulary, the smaller the "
+        "loss. Within one token, the shares are added up.",
+        [
+            "How many numbers are averaged: as many as there are real tokens, or V times as many?",
+            "The shares of a target add up to 1, so they make a mean by themselves.",
+            "First `.sum(dim=-1)`, then the mean over the real tokens.",
+        ],
+    ),
+    Mistake(
         padding_only,
         "Only the padding is counted. The mask is turned round.",
         [
@@ -144,6 +176,7 @@ MISTAKES = [
             "The zeros of the padding must not count in the mean.",
             "`losses[targets != pad_id].mean()`.",
         ],
+        also=[a_loss_for_each_token_in_one_list],
     ),
     Mistake(
         shifts_once_more,
@@ -166,6 +199,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        flattens_the_logits_only,
+        "The logits are one long list of tokens, and the targets still are a table. torch's function wants both in the "
+        "same form.",
+        [
+            "Which shapes do the two arguments have?",
+            "With logits of shape (tokens, vocab_size), targets have the shape (tokens).",
+            "`targets.flatten()`.",
+        ],
+    ),
+    Mistake(
+        an_axis_too_many,
+        "What `gather` gives has an axis of length 1 at its end. Added to one number for each token it crashes, or "
+        "pairs every token with every other.",
+        [
+            "Print the shapes of the two terms. Both should be (batch, n).",
+            "`gather` gives the shape of its index, which is (batch, n, 1).",
+            "`.squeeze(-1)` behind the `gather`.",
+        ],
+    ),
+    Mistake(
         reshaped_instead_of_transposed,
         "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between the "
         "numbers elsewhere; the numbers of one token do not stay together.",
@@ -183,5 +236,6 @@ MISTAKES = [
             "`.item()`, `.tolist()` and `.detach()` end the path that gradients take.",
             "Return the tensor itself.",
         ],
+        also=[a_plain_number],
     ),
 ]

@@ -81,6 +81,45 @@ def appends_every_prediction(model, source, bos_id, eos_id, max_length):
     return target[:, 1:]
 
 
+def best_of_all_logits(model, source, bos_id, eos_id, max_length):
+    return decode(lambda t: model(source, t)[:, -1].argmax(), source, bos_id, eos_id, max_length)
+
+
+def best_of_all_logits_in_a_column(model, source, bos_id, eos_id, max_length):
+    return decode(lambda t: model(source, t)[:, -1].argmax()[:, None], source, bos_id, eos_id, max_length)
+
+
+def last_sentence(model, source, bos_id, eos_id, max_length):
+    return decode(lambda t: model(source, t)[-1].argmax(-1), source, bos_id, eos_id, max_length)
+
+
+def appends_no_column(model, source, bos_id, eos_id, max_length):
+    target = torch.full((len(source), 1), bos_id)
+    for _ in range(max_length):
+        target = torch.cat([target, model(source, target)[:, -1].argmax(-1)], dim=1)
+    return target[:, 1:]
+
+
+def appends_a_row(model, source, bos_id, eos_id, max_length):
+    target, ended = torch.full((len(source), 1), bos_id), torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_length):
+        best = torch.where(ended, eos_id, model(source, target)[:, -1].argmax(-1))
+        target, ended = torch.cat([target, best[None]], dim=1), ended | (best == eos_id)
+        if ended.all():
+            break
+    return target[:, 1:]
+
+
+def one_row_of_bos(model, source, bos_id, eos_id, max_length):
+    target, ended = torch.tensor([[bos_id]]), torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_length):
+        best = torch.where(ended, eos_id, model(source, target)[:, -1].argmax(-1))
+        target, ended = torch.cat([target, best[:, None]], dim=1), ended | (best == eos_id)
+        if ended.all():
+            break
+    return target[:, 1:]
+
+
 MISTAKES = [
     Mistake(
         shows_the_newest_token_only,
@@ -185,5 +224,47 @@ MISTAKES = [
             "Only the last position speaks of a token that is not there yet.",
             "`[:, -1]`, before the `argmax`.",
         ],
+    ),
+    Mistake(
+        best_of_all_logits,
+        "Without an axis, `argmax` looks through the logits of all sentences as one long row, and gives one number. "
+        "For each sentence, a token should be chosen.",
+        [
+            "What shape do the chosen tokens have, with 2 sentences?",
+            "Which axis of `logits[:, -1]` is the vocabulary?",
+            "`argmax(dim=-1)`.",
+        ],
+        also=[best_of_all_logits_in_a_column],
+    ),
+    Mistake(
+        last_sentence,
+        "The last *sentence* of the batch is picked, with all its positions. It should be the last position of every "
+        "sentence.",
+        [
+            "The logits have the shape (batch, n, vocab_size). Which axis does `[-1]` cut?",
+            "Before the comma stand the sentences, behind it the positions.",
+            "`[:, -1]`.",
+        ],
+    ),
+    Mistake(
+        appends_no_column,
+        "The chosen tokens have one axis, the target has two: what is appended should be a column, one token for each "
+        "sentence.",
+        [
+            "Print the shapes of the two things that are joined.",
+            "The column of the new tokens has the shape (batch, 1).",
+            "`best[:, None]`, with `dim=1`.",
+        ],
+    ),
+    Mistake(
+        one_row_of_bos,
+        "Right for one sentence. In a batch, the pieces that are joined have different numbers of rows: the target "
+        "should begin with a bos for each sentence, and grow by a column for all of them.",
+        [
+            "With 2 sentences, which shape should the target have at the beginning, and which has it?",
+            "What is appended is a column of shape (batch, 1).",
+            "`torch.full((len(source), 1), bos_id)`, and `best[:, None]`.",
+        ],
+        also=[appends_a_row],
     ),
 ]

@@ -54,6 +54,15 @@ def names_only(model, weight_decay):
     )
 
 
+def looks_for_tensors_in_a_list(model, weight_decay):
+    decaying = [p for p in model.parameters() if p.dim() >= 2]
+    return groups(decaying, [p for p in model.parameters() if p not in decaying], weight_decay)
+
+
+def a_fixed_weight_decay(model, weight_decay):
+    return by_dimension(model.parameters(), 0.01)
+
+
 MISTAKES = [
     Mistake(
         a_generator_used_up,
@@ -95,6 +104,25 @@ MISTAKES = [
             '`{"params": …, "weight_decay": …}` for each.',
         ],
         also=[lists_in_one_dict],
+    ),
+    Mistake(
+        looks_for_tensors_in_a_list,
+        "`in` compares with each member by `==`, and torch does so entry by entry: tensors of different shapes crash, "
+        "and equal numbers are no proof of one and the same tensor.",
+        [
+            "What is `torch.ones(2) == torch.ones(2)`?",
+            "Which tensors come into the second group can be told without the first.",
+            "`[p for p in model.parameters() if p.dim() < 2]`.",
+        ],
+    ),
+    Mistake(
+        a_fixed_weight_decay,
+        "The weight decay is always 0.01. How much it is to be, the last argument says.",
+        [
+            "Where does the argument `weight_decay` occur in the code?",
+            "The 0.01 of the text is an example.",
+            '`"weight_decay": weight_decay` in the group of the matrices.',
+        ],
     ),
     Mistake(
         the_optimizer_itself,

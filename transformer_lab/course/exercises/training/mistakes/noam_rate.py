@@ -75,6 +75,14 @@ def rises_to_one(step, d_model, warmup):
     return min(step / warmup, (warmup / step) ** 0.5)
 
 
+def exponent_of_the_step(step, d_model, warmup):
+    return d_model**-0.5 * min(step**-0.5, warmup * step**-1.5)
+
+
+def exponent_of_both(step, d_model, warmup):
+    return d_model**-0.5 * min(step**-0.5, (step * warmup) ** -1.5)
+
+
 def halves_instead_of_roots(step, d_model, warmup):
     return d_model**-1 / 2 * min(step**-1 / 2, step * warmup**-3 / 2)
 
@@ -126,7 +134,7 @@ MISTAKES = [
     ),
     Mistake(
         never_falls,
-        "It rises for ever, past the end of the warm-up. Half of the formula is missing.",
+        "It rises on past the end of the warm-up. Half of the formula is missing, or rises where it should fall.",
         [
             "What is the rate at step 16, with a warm-up of 4?",
             "After the warm-up it should be one over the root of the step.",
@@ -234,6 +242,16 @@ MISTAKES = [
             "To the power of −½ is one over the root.",
             "`step**-0.5`.",
         ],
+    ),
+    Mistake(
+        exponent_of_the_step,
+        "The exponent −3/2 stands at the step, so that nothing rises in a straight line. Look at what it belongs to.",
+        [
+            "Compare the rates of steps 1 and 2, with a warm-up of 4. The later one should be twice the earlier.",
+            "In the second rate the step has no exponent.",
+            "`step * warmup**-1.5`.",
+        ],
+        also=[exponent_of_both],
     ),
     Mistake(
         halves_instead_of_roots,

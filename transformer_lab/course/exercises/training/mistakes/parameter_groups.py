@@ -23,6 +23,19 @@ def shared_ones_twice_by_name(model, weight_decay):
     return by_dimension([p for _, p in model.named_parameters(remove_duplicate=False)], weight_decay)
 
 
+def of_every_module_with_all_below(model, weight_decay):
+    return by_dimension([p for module in model.modules() for p in module.parameters()], weight_decay)
+
+
+def everything_in_the_second(model, weight_decay):
+    return groups([p for p in model.parameters() if p.dim() >= 2], model.parameters(), weight_decay)
+
+
+def matrices_in_both(model, weight_decay):
+    parameters = list(model.parameters())
+    return groups([p for p in parameters if p.dim() >= 2], [p for p in parameters if p.dim() <= 2], weight_decay)
+
+
 def the_whole_state(model, weight_decay):
     return by_dimension(model.state_dict().values(), weight_decay)
 
@@ -81,6 +94,21 @@ def weights_by_name(model, weight_decay):
     return groups([p for n, p in named if n in decaying], [p for n, p in named if n not in decaying], weight_decay)
 
 
+def weights_of_norms_too_by_name(model, weight_decay):
+    named = list(model.named_parameters())
+    return groups([p for n, p in named if "weight" in n], [p for n, p in named if "weight" not in n], weight_decay)
+
+
+def one_axis_is_enough(model, weight_decay):
+    parameters = list(model.parameters())
+    return groups([p for p in parameters if p.dim() >= 1], [p for p in parameters if p.dim() < 1], weight_decay)
+
+
+def two_axes_are_not_enough(model, weight_decay):
+    parameters = list(model.parameters())
+    return groups([p for p in parameters if p.dim() > 2], [p for p in parameters if p.dim() <= 2], weight_decay)
+
+
 def scalars_decay(model, weight_decay):
     parameters = list(model.parameters())
     return groups([p for p in parameters if p.dim() != 1], [p for p in parameters if p.dim() == 1], weight_decay)
@@ -101,17 +129,21 @@ def leaves_out_all_that_has_neither_one_axis_nor_two(model, weight_decay):
     return groups([p for p in parameters if p.dim() == 2], [p for p in parameters if p.dim() == 1], weight_decay)
 
 
+def leaves_out_the_vectors(model, weight_decay):
+    return by_dimension(model.parameters(), weight_decay)[:1]
+
+
 MISTAKES = [
     Mistake(
         shared_ones_twice,
-        "A parameter that several modules share comes several times: it would be decayed and stepped as often. AdamW "
-        "refuses such a list, or warns of it.",
+        "A parameter comes several times: it would be decayed and stepped as often. AdamW refuses such groups, or "
+        "warns of them.",
         [
             "How many tensors are in the groups, and how many does `model.parameters()` give?",
             "The two embeddings and the output layer hold one and the same matrix.",
             "`model.parameters()` knows what it has given already, and gives it once.",
         ],
-        also=[shared_ones_twice_by_name],
+        also=[shared_ones_twice_by_name, of_every_module_with_all_below, everything_in_the_second, matrices_in_both],
     ),
     Mistake(
         the_whole_state,
@@ -199,6 +231,25 @@ MISTAKES = [
             "It is not the name that counts, but the number of axes.",
             "`p.dim() >= 2`.",
         ],
+        also=[weights_of_norms_too_by_name],
+    ),
+    Mistake(
+        one_axis_is_enough,
+        "Tensors of one axis decay, too: biases, and the weights of norms. Look at the comparison.",
+        [
+            "How many axes has a bias, and how many a matrix?",
+            "Which numbers of axes does the comparison let through?",
+            "`>= 2` and `< 2`.",
+        ],
+    ),
+    Mistake(
+        two_axes_are_not_enough,
+        "Matrices do not decay: only tensors with more than two axes do. Look at the comparison.",
+        [
+            "Into which group does a tensor with 2 axes fall?",
+            "Two axes *and more* should decay.",
+            "`>= 2` and `< 2`.",
+        ],
     ),
     Mistake(
         scalars_decay,
@@ -226,6 +277,6 @@ MISTAKES = [
             "A single number has 0 axes, filters may have 3.",
             "`>= 2` and `< 2` leave no gap and no overlap.",
         ],
-        also=[leaves_out_all_that_has_neither_one_axis_nor_two],
+        also=[leaves_out_all_that_has_neither_one_axis_nor_two, leaves_out_the_vectors],
     ),
 ]

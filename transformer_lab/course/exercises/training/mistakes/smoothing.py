@@ -16,6 +16,17 @@ def forgets_the_smoothing(logits, targets, pad_id, smoothing):
     return mean_loss(logits.log_softmax(-1), targets, pad_id, 0.0)
 
 
+def forgets_smoothing_and_padding(logits, targets, pad_id, smoothing):
+    return nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
+
+
+def relative_entropy(logits, targets, pad_id, smoothing):
+    wanted = torch.full_like(logits, smoothing / logits.shape[-1])
+    wanted.scatter_add_(-1, targets[..., None], torch.full_like(logits[..., :1], 1 - smoothing))
+    real = targets != pad_id
+    return nn.functional.kl_div(logits.log_softmax(-1)[real], wanted[real], reduction="batchmean")
+
+
 def softmax_twice(logits, targets, pad_id, smoothing):
     return mean_loss(logits.softmax(-1).log_softmax(-1), targets, pad_id, smoothing)
 
@@ -42,6 +53,12 @@ def softmax_over_the_positions(logits, targets, pad_id, smoothing):
 
 def forgets_the_minus(logits, targets, pad_id, smoothing):
     return -mean_loss(logits.log_softmax(-1), targets, pad_id, smoothing)
+
+
+def forgets_a_minus(logits, targets, pad_id, smoothing):
+    log_p = logits.log_softmax(-1)
+    right = log_p.gather(-1, targets[..., None])[..., 0]
+    return (-(1 - smoothing) * right + smoothing * log_p.mean(-1))[targets != pad_id].mean()
 
 
 def _spread(logits, targets, pad_id, right, others):
@@ -92,6 +109,25 @@ MISTAKES = [
             "What is the loss with `smoothing=0.3`?",
             "A share of the target goes to all tokens of the vocabulary alike.",
             "(1 − smoothing) times the old loss, plus smoothing times the mean of minus all log-probabilities.",
+        ],
+    ),
+    Mistake(
+        forgets_smoothing_and_padding,
+        "This is the plain cross-entropy: padding is counted, and nothing is smoothed. Two arguments are not used.",
+        [
+            "Where do `pad_id` and `smoothing` occur in the code?",
+            "Where `targets` is `pad_id`, nothing is asked of the model; and a share of the target goes to all tokens.",
+            "`cross_entropy` of torch has `ignore_index` for the one and `label_smoothing` for the other.",
+        ],
+    ),
+    Mistake(
+        relative_entropy,
+        "This is the relative entropy, or KL divergence: the surprise, less the doubt that the target has itself. The "
+        "gradient is the same; the number asked for is the whole surprise.",
+        [
+            "What is the loss of a model that says exactly what the target says? Here it is 0.",
+            "The loss of a token is the sum of −log p, each times its share of the target.",
+            "Add up `-(target * log_p)` over the vocabulary, instead of `kl_div`.",
         ],
     ),
     Mistake(
@@ -151,6 +187,16 @@ MISTAKES = [
             "A log-probability is never above 0. Should a loss be below it?",
             "−log p is the surprise.",
             "A minus.",
+        ],
+    ),
+    Mistake(
+        forgets_a_minus,
+        "The two terms have different signs: the loss falls when all tokens of the vocabulary get less likely. A minus "
+        "is missing.",
+        [
+            "A log-probability is never above 0. Which sign should each of the two terms have?",
+            "Both the right token and all of them together are measured by −log p.",
+            "Minus (1 − smoothing) times the one, and *minus* smoothing times the other.",
         ],
     ),
     Mistake(

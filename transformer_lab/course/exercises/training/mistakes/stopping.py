@@ -14,6 +14,32 @@ def right(model, source, bos_id, eos_id, max_length):
     return decode(likeliest(model, source), source, bos_id, eos_id, max_length)
 
 
+def ends_what_has_not_ended(model, source, bos_id, eos_id, max_length):
+    target = torch.full((len(source), 1), bos_id)
+    ended = torch.zeros(len(source), dtype=torch.bool)
+    for _ in range(max_length):
+        best = torch.where(ended, model(source, target)[:, -1].argmax(dim=-1), eos_id)
+        target = torch.cat([target, best[:, None]], dim=1)
+        ended = ended | (best == eos_id)
+        if ended.all():
+            break
+    return target[:, 1:]
+
+
+def asks_the_whole_batch(model, source, bos_id, eos_id, max_length):
+    target = torch.full((len(source), 1), bos_id)
+    for _ in range(max_length):
+        best = model(source, target)[:, -1].argmax(dim=-1)
+        target = torch.cat([target, best[:, None]], dim=1)
+        if best == eos_id:
+            break
+    return target[:, 1:]
+
+
+def positions_in_rows(model, source, bos_id, eos_id, max_length):
+    return right(model, source, bos_id, eos_id, max_length).T
+
+
 def keeps_the_bos(model, source, bos_id, eos_id, max_length):
     return torch.cat([torch.full((len(source), 1), bos_id), right(model, source, bos_id, eos_id, max_length)], dim=1)
 
@@ -110,11 +136,41 @@ def a_list_of_lists(model, source, bos_id, eos_id, max_length):
 MISTAKES = [
     Mistake(
         keeps_the_bos,
-        "The bos is still there. It was given, not written: the output begins with what comes after it.",
+        "A bos is left in the output. It was given, not written: the output begins with what comes after it.",
         [
-            "How many columns may the output have at most?",
-            "Cut the first column off.",
-            "`target[:, 1:]`.",
+            "How many columns of bos does the target begin with, and how many are cut off?",
+            "One column of bos is enough, for every sentence one; and it is no part of the output.",
+            "Begin with `torch.full((len(source), 1), bos_id)`, and return `target[:, 1:]`.",
+        ],
+    ),
+    Mistake(
+        ends_what_has_not_ended,
+        "Nothing is written but eos, or nothing at all. Either eos is chosen for the sentences that have *not* ended, "
+        "or the target does not grow from round to round.",
+        [
+            "What does `torch.where(torch.tensor([True, False]), 1, 2)` give? And how many columns has the target in "
+            "the end?",
+            "Where the condition holds, `torch.where` takes the second argument, else the third; what comes out is "
+            "appended.",
+            "`best = torch.where(ended, eos_id, best)`, then `target = torch.cat([target, best[:, None]], dim=1)`.",
+        ],
+    ),
+    Mistake(
+        asks_the_whole_batch,
+        "An `if` takes one answer, and here there is one for each sentence: with several, torch refuses.",
+        [
+            "What is `best == eos_id` for 2 sentences?",
+            "A sentence that has ended waits for the others. When may the loop stop?",
+            "Keep `ended = ended | (best == eos_id)`, choose eos where it is True, and stop when `ended.all()`.",
+        ],
+    ),
+    Mistake(
+        positions_in_rows,
+        "Sentences and positions have changed places: there is a row for each round of the loop. Look at the shape.",
+        [
+            "What shape is asked for, and what shape comes out for 2 sentences?",
+            "`torch.stack` puts its pieces one below the other, unless it is told along which axis.",
+            "`torch.stack(…, dim=1)`.",
         ],
     ),
     Mistake(
