@@ -89,6 +89,30 @@ def slopes_in_even_steps(n_heads, n_query, n_key):
     return _bias(torch.arange(1, n_heads + 1) / n_heads, _distances(n_query, n_key))
 
 
+def even_steps_for_want_of_brackets(n_heads, n_query, n_key):
+    return _bias(2.0**-8 * torch.arange(1, n_heads + 1) / n_heads, _distances(n_query, n_key))
+
+
+def slopes_without_axes(n_heads, n_query, n_key):
+    return -_slopes(n_heads) * _distances(n_query, n_key)
+
+
+def slopes_with_one_axis(n_heads, n_query, n_key):
+    return -_slopes(n_heads)[:, None] * _distances(n_query, n_key)
+
+
+def slopes_that_grow(n_heads, n_query, n_key):
+    return _bias(1 / _slopes(n_heads), _distances(n_query, n_key))
+
+
+def slopes_without_the_eight(n_heads, n_query, n_key):
+    return _bias(2.0 ** (-torch.arange(1, n_heads + 1) / n_heads), _distances(n_query, n_key))
+
+
+def raises_the_past(n_heads, n_query, n_key):
+    return _bias(_slopes(n_heads), torch.arange(n_key) - torch.arange(n_key - n_query, n_key)[:, None])
+
+
 def queries_and_keys_exchanged(n_heads, n_query, n_key):
     return alibi_bias(n_heads, n_query, n_key).mT
 
@@ -129,12 +153,13 @@ ALIBI_BIAS = Exercise(
         ),
         Mistake(
             raises_the_future,
-            "Keys after the query get a positive bias: their distance counts as negative.",
+            "Keys on one side of the query get a positive bias: their distance counts as negative.",
             [
                 "Is the distance from 2 to 5 different from that from 5 to 2?",
                 "Print the differences: some are negative.",
                 "Take `.abs()` of them.",
             ],
+            also=[raises_the_past],
         ),
         Mistake(
             ignores_the_future,
@@ -206,9 +231,39 @@ ALIBI_BIAS = Exercise(
             "The slopes grow in even steps. They should fall by the same *factor* from head to head.",
             [
                 "With 8 heads the slopes are 1/2, 1/4, … 1/256.",
-                "It is a power of 2 whose exponent goes in even steps.",
+                "It is a power of 2 whose exponent goes in even steps: all of −8h/n_heads belongs in the exponent.",
                 "The slope of head h is 2^(−8h/n_heads).",
             ],
+            also=[even_steps_for_want_of_brackets],
+        ),
+        Mistake(
+            slopes_that_grow,
+            "The slopes are above 1, and grow from head to head. Look at the sign of the exponent.",
+            [
+                "With 8 heads the slopes are 1/2, 1/4, … 1/256.",
+                "2 to the power of −1 is a half.",
+                "The slope of head h is 2^(−8h/n_heads).",
+            ],
+        ),
+        Mistake(
+            slopes_without_the_eight,
+            "The last slope is 1/2, whatever the number of heads: so no head forgets slowly. Look at the exponent.",
+            [
+                "With 8 heads the slopes are 1/2, 1/4, … 1/256.",
+                "The last slope should be 2⁻⁸. What is the last exponent?",
+                "The exponent is −8h/n_heads.",
+            ],
+        ),
+        Mistake(
+            slopes_without_axes,
+            "Each slope should meet the whole table of distances, but shapes are matched from the right, where the "
+            "keys are. A crash, or, where the numbers happen to fit, nonsense.",
+            [
+                "Which shapes have the slopes and the distances?",
+                "To meet a table of (n_query, n_key), the slopes need the shape (n_heads, 1, 1).",
+                "`slopes[:, None, None]`.",
+            ],
+            also=[slopes_with_one_axis],
         ),
         Mistake(
             queries_and_keys_exchanged,

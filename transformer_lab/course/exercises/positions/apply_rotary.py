@@ -81,6 +81,27 @@ def forgets_the_minus(x, positions, base=10000.0):
     return torch.stack([even * cos + odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
 
 
+def a_minus_too_many(x, positions, base=10000.0):
+    cos, sin = (wave(_angles(x, positions, base)) for wave in (torch.cos, torch.sin))
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, odd * cos - even * sin], dim=-1).flatten(-2)
+
+
+def sine_and_cosine_exchanged(x, positions, base=10000.0):
+    cos, sin = (wave(_angles(x, positions, base)) for wave in (torch.cos, torch.sin))
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * sin - odd * cos, even * cos + odd * sin], dim=-1).flatten(-2)
+
+
+def members_exchanged(x, positions, base=10000.0):
+    return _turn(x, _angles(x, positions, base)).unflatten(-1, (-1, 2)).flip(-1).flatten(-2)
+
+
+def multiplies_by_the_power(x, positions, base=10000.0):
+    d = x.shape[-1]
+    return _turn(x, positions[:, None] * base ** (torch.arange(0, d, 2) / d))
+
+
 def uses_what_it_has_just_changed(x, positions, base=10000.0):
     cos, sin = (wave(_angles(x, positions, base)) for wave in (torch.cos, torch.sin))
     out = x.clone()
@@ -176,11 +197,32 @@ APPLY_ROTARY = Exercise(
         ),
         Mistake(
             forgets_the_minus,
-            "Lengths change: this is no rotation, since one of the two sines lacks its minus.",
+            "Lengths change: this is no rotation. Of the two sines, just one has a minus.",
             [
                 "Print the lengths of the vectors before and after.",
                 "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-                "The minus belongs in the first member.",
+                "The minus belongs in the first member, and nowhere else.",
+            ],
+            also=[a_minus_too_many],
+        ),
+        Mistake(
+            sine_and_cosine_exchanged,
+            "At position 0, where nothing turns, the members of each pair come out exchanged. Either sine and cosine "
+            "have changed places, or the two results.",
+            [
+                "What are sin 0 and cos 0? What becomes of (a, b) with them?",
+                "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ), in this order.",
+                "In the first member, a is multiplied by the cosine; in the second, b is.",
+            ],
+            also=[members_exchanged],
+        ),
+        Mistake(
+            multiplies_by_the_power,
+            "The later pairs turn faster than the first one, and not slower. Look at the sign of the exponent.",
+            [
+                "The last pair should hardly turn from one position to the next. How far does it turn here?",
+                "Is the position multiplied by base^(2i/d), or divided by it?",
+                "The exponent is −2i/d.",
             ],
         ),
         Mistake(

@@ -47,6 +47,42 @@ def forgets_the_minus(offset, d_model, base=10000.0):
     return _blocks(_angles(offset, d_model, base), lambda cos, sin: [[cos, sin], [sin, cos]])
 
 
+def a_minus_too_many(offset, d_model, base=10000.0):
+    return _blocks(_angles(offset, d_model, base), lambda cos, sin: [[cos, -sin], [-sin, cos]])
+
+
+def _fill(d_model, angle):
+    """Write a block at every row and column i, of which neighbours overlap."""
+    rotation = torch.zeros(d_model, d_model)
+    for i in range(d_model // 2):
+        a = torch.tensor(float(angle(i)))
+        rotation[i, i], rotation[i, i + 1] = a.cos(), a.sin()
+        rotation[i + 1, i], rotation[i + 1, i + 1] = -a.sin(), a.cos()
+    return rotation
+
+
+def blocks_that_overlap(offset, d_model, base=10000.0):
+    return _fill(d_model, lambda i: offset * base ** (-2 * i / d_model))
+
+
+def blocks_that_overlap_not_slowed_enough(offset, d_model, base=10000.0):
+    return _fill(d_model, lambda i: offset * base ** (-i / d_model))
+
+
+def angles_slowed_too_much(offset, d_model, base=10000.0):
+    return _blocks(_angles(offset, d_model, base**2), lambda cos, sin: [[cos, sin], [-sin, cos]])
+
+
+def multiplies_by_the_power(offset, d_model, base=10000.0):
+    angles = offset * base ** (torch.arange(0, d_model, 2) / d_model)
+    return _blocks(angles, lambda cos, sin: [[cos, sin], [-sin, cos]])
+
+
+def multiplies_by_the_power_in_double(offset, d_model, base=10000.0):
+    angles = offset * base ** (torch.arange(0, d_model, 2).double() / d_model)
+    return _blocks(angles, lambda cos, sin: [[cos, sin], [-sin, cos]])
+
+
 def minus_on_the_diagonal(offset, d_model, base=10000.0):
     return _blocks(_angles(offset, d_model, base), lambda cos, sin: [[cos, sin], [sin, -cos]])
 
@@ -103,12 +139,13 @@ SHIFT_ROTATION = Exercise(
         ),
         Mistake(
             forgets_the_minus,
-            "Lengths change: this is no rotation, since one of the two sines lacks its minus.",
+            "Lengths change: this is no rotation. Of the two sines, just one has a minus.",
             [
                 "Multiply out the row that makes the cosine.",
                 "cos(a + b) = cos a cos b − sin a sin b.",
-                "The lower left entry of each block is −sin.",
+                "The lower left entry of each block is −sin, the upper right one sin.",
             ],
+            also=[a_minus_too_many],
         ),
         Mistake(
             minus_on_the_diagonal,
@@ -157,6 +194,37 @@ SHIFT_ROTATION = Exercise(
                 "The formula says 2i, with i counting pairs.",
                 "Use the frequencies of `sinusoidal_encoding`.",
             ],
+        ),
+        Mistake(
+            angles_slowed_too_much,
+            "The first pair turns as it should, the later ones too slowly. Look for a factor of two that is there "
+            "twice.",
+            [
+                "For d_model = 4 the exponents are 0 and −2/4.",
+                "`range(0, d_model, 2)` gives 2i already.",
+                "Either count in steps of two or multiply by two, not both.",
+            ],
+        ),
+        Mistake(
+            multiplies_by_the_power,
+            "The later pairs turn faster than the first one, and not slower. Look at the sign of the exponent.",
+            [
+                "The last pair should hardly turn from one position to the next. How far does it turn here?",
+                "Pair i turns by base^(−2i/d_model) per step.",
+                "The exponent is −2i/d_model.",
+            ],
+            also=[multiplies_by_the_power_in_double],
+        ),
+        Mistake(
+            blocks_that_overlap,
+            "The blocks overlap: each begins one row below the one before, and writes over it. The second half of the "
+            "diagonal stays empty.",
+            [
+                "Which rows belong to pair 0, and which to pair 1?",
+                "A pair takes two rows and two columns, 2i and 2i + 1.",
+                "`for i in range(0, d_model, 2):`, with rows i and i + 1, and the exponent −i/d_model.",
+            ],
+            also=[blocks_that_overlap_not_slowed_enough],
         ),
         Mistake(
             another_base,

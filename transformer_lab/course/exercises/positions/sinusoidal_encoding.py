@@ -83,6 +83,29 @@ def multiplies_by_the_power(length, d_model, base=10000.0):
     return _waves(length, base ** (_pairs(d_model) / d_model))
 
 
+def multiplies_by_the_power_of_e(length, d_model, base=10000.0):
+    return _waves(length, torch.exp(_pairs(d_model) * (math.log(base) / d_model)))
+
+
+def forgets_the_brackets(length, d_model, base=10000.0):
+    angles = torch.arange(length)[:, None] / base ** _pairs(d_model) / d_model
+    return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(1)
+
+
+def forgets_the_brackets_of_a_product(length, d_model, base=10000.0):
+    return _waves(length, base ** -_pairs(d_model) / d_model)
+
+
+def positions_in_no_column(length, d_model, base=10000.0):
+    encoding, angles = torch.zeros(length, d_model), torch.arange(length) * base ** (-_pairs(d_model) / d_model)
+    encoding[:, 0::2], encoding[:, 1::2] = angles.sin(), angles.cos()
+    return encoding
+
+
+def ready_for_a_batch(length, d_model, base=10000.0):
+    return sinusoidal_encoding(length, d_model, base)[None]
+
+
 def counts_from_one(length, d_model, base=10000.0):
     return _waves(length, base ** (-_pairs(d_model) / d_model), first=1)
 
@@ -185,6 +208,38 @@ SINUSOIDAL_ENCODING = Exercise(
                 "In the formula, is the position divided or multiplied by base^(2i/d_model)?",
                 "The last pair should hardly move from one position to the next.",
                 "The exponent is −2i/d_model.",
+            ],
+            also=[multiplies_by_the_power_of_e],
+        ),
+        Mistake(
+            forgets_the_brackets,
+            "Python takes the power first, so that d_model divides the angle and not the exponent. Look at the "
+            "brackets.",
+            [
+                "In a new cell: `4 ** 1 / 2` and `4 ** (1 / 2)`.",
+                "The fraction 2i/d_model is the exponent as a whole.",
+                "`base ** (torch.arange(0, d_model, 2) / d_model)`.",
+            ],
+            also=[forgets_the_brackets_of_a_product],
+        ),
+        Mistake(
+            positions_in_no_column,
+            "Positions and frequencies are multiplied entry by entry, and there are not as many of the one as of the "
+            "other. Every position should meet every frequency.",
+            [
+                "Which shapes have the positions and the frequencies, and which should the angles have?",
+                "A column times a row is a table.",
+                "`torch.arange(length)[:, None]` is a column.",
+            ],
+        ),
+        Mistake(
+            ready_for_a_batch,
+            "The numbers are right, but an axis of length 1 stands in front, as for a batch. Only the table is asked "
+            "for.",
+            [
+                "What shape is asked for?",
+                "Torch adds a table to a whole batch without such an axis.",
+                "Leave out `unsqueeze(0)` or `[None]`.",
             ],
         ),
         Mistake(
