@@ -57,12 +57,27 @@ with_axes_in_front = [masked["written_into_places_of_the_mask"], *turned_round]
 seen_elsewhere = [*mended_too_late, masked["mended_in_place"], *renormalised, *with_axes_in_front]
 
 of_other_numbers = ("MaskTakenForGranted", "MaskOnlyInTraining", "MaskAsAnIndex", "WeightsReturnedToo", "ReadyMade")
-of_one_feature = ("unbiased_variance", "unbiased_deviation_and_eps")  # torch warns before they can be wrong
+of_one_feature = (  # torch warns before they can be wrong
+    "unbiased_variance",
+    "unbiased_deviation_and_eps",
+    "unbiased_deviation_without_eps",
+    "root_of_the_unbiased_deviation",
+    "over_everything_by_default",
+    "over_everything_by_default_and_eps_beside",
+    "over_the_batch_by_default",
+)
 one_network = partial(feed_forward.test_it_is_two_linear_layers_with_an_activation_between_them, activation=nn.ReLU())
 layers = encoders.test_a_layer_is_what_loops_make_of_it
 post_norm = partial(layers, by_loops=encoders.post_norm_by_loops)
 pre_norm = partial(layers, by_loops=encoders.pre_norm_by_loops)
 across = partial(decoders.test_a_layer_is_what_loops_make_of_it, by_loops=decoders.post_norm_by_loops)
+of_given_masks_or_modes = (  # the test gives a causal mask, in train mode, and looks at the output
+    "AMaskOfItsOwnIfNoneIsGiven",
+    "AMaskOfItsOwnToo",
+    "MaskOnlyInTraining",
+    "WrittenIntoTheInput",
+    "DropoutInside",
+)
 without_a_trace = ("AddsInPlace", "DropsInTraining", "XOnlyOnce", "XOnlyTwice")
 
 smoothed = {mistake.__name__: mistake for mistake in mistakes_in(SMOOTHED_CROSS_ENTROPY)}
@@ -122,9 +137,7 @@ MEANT = {
     one_network: mistakes_in(
         FEED_FORWARD, but=("DropoutInEval", "DropoutInTraining", "UnusedLayer", "OtherNames", "LayersWithoutBias")
     ),
-    across: mistakes_in(
-        DECODER_LAYER, but=("AMaskOfItsOwnIfNoneIsGiven", "MaskOnlyInTraining", "WrittenIntoTheInput", "DropoutInside")
-    ),
+    across: mistakes_in(DECODER_LAYER, but=of_given_masks_or_modes),
     post_norm: mistakes_in(ENCODER_LAYER, but=without_a_trace),
     pre_norm: mistakes_in(PRE_NORM_ENCODER_LAYER, but=without_a_trace),
     loss.test_label_smoothing_is_the_formula_and_torchs: [m for n, m in smoothed.items() if n not in of_extremes],
@@ -164,7 +177,7 @@ def called(thing: wrong.Function) -> str:
     "test, mistake", [(test, mistake) for test, mistakes in MEANT.items() for mistake in mistakes], ids=called
 )
 def test_a_known_mistake_breaks_the_test_meant_for_it(test, mistake):
-    crash = (RuntimeError, TypeError, NameError, IndexError)  # as sizes all differ, or at a slip of Python
+    crash = (RuntimeError, TypeError, NameError, IndexError, ValueError)  # as sizes all differ, or at a slip of Python
     with pytest.raises((AssertionError, *crash)):
         test(mistake)
 
