@@ -8,6 +8,8 @@ from torch import nn
 from torch.testing import assert_close
 
 from transformer_lab.course.call import Case, call, call_all, tiled
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.plain import same
 from transformer_lab.course.stand_ins import describe
 from transformer_lab.course.time_limit import TookTooLong, time_limit
 
@@ -31,6 +33,17 @@ def test_an_attempt_that_writes_into_its_arguments_is_seen_and_spoils_nothing():
     assert call(lambda x, y, mask: y.mul_(2), case)["changed"] == ["y"]
     assert call(lambda x, y, mask: mask.logical_not_(), case)["changed"] == ["mask"]
     assert torch.equal(case.inputs["y"], X)
+
+
+def test_parameters_are_told_from_copies_of_them():
+    case = every_exercise()["parameter_groups"].cases(0)[0]
+    everything = call(lambda model, decay: [{"params": list(model.parameters())}], case)
+    named = call(lambda model, decay: [{"params": list(model.named_parameters())}], case)
+    copied = call(lambda model, decay: [{"params": [p.data for p in model.parameters()]}], case)
+    assert everything["own_parameters"] == named["own_parameters"] == len(everything["output"][0]["params"]) > 0
+    assert copied["own_parameters"] == 0
+    assert same(copied["output"], everything["output"])
+    assert "own_parameters" not in call(lambda model, decay: True, case)
 
 
 def test_a_second_call_shows_whether_the_first_left_something_behind():

@@ -8,6 +8,7 @@ from torch import Tensor
 from tests.course.samples import SAMPLE_NEXT
 from transformer_lab.course.call import Case, call
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.encoder import FEED_FORWARD
 from transformer_lab.course.explain import (
     explain_crash,
@@ -65,6 +66,12 @@ def test_the_first_thing_that_differs_is_named(attempt, says):
 def test_of_dicts_the_entry_that_differs_is_named(attempt, says):
     told = said(attempt, right=lambda x, times: [{"all": [x], "times": times}])
     assert told.splitlines()[0] == f"Here: {says}"
+
+
+def test_copies_of_parameters_are_told_from_them():
+    case = every_exercise()["parameter_groups"].cases(0)[0]
+    told = said(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
+    assert told == "Here: the numbers are right, but 0 of the model's own parameters are handed over, not 10."
 
 
 def test_few_numbers_are_shown_beside_the_inputs():

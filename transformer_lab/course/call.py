@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_lab.course import stand_ins
 from transformer_lab.course.crash import describe
@@ -89,7 +89,7 @@ def call_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observatio
 def _call_function(attempt: Any, case: Case) -> Observations:
     inputs, keywords = _fresh(case.inputs), _fresh(case.keywords)
     started = time.perf_counter()
-    output = to_plain(attempt(*inputs.values(), **keywords))
+    output = to_plain(made := attempt(*inputs.values(), **keywords))
     seconds = time.perf_counter() - started
     originals = {**case.inputs, **case.keywords}
     seen: Observations = {
@@ -100,6 +100,9 @@ def _call_function(attempt: Any, case: Case) -> Observations:
             if not stand_ins.is_description(originals[name]) and not same(to_plain(value), originals[name])
         ],
     }
+    models = [value for value in inputs.values() if isinstance(value, nn.Module)]
+    if models and isinstance(made, list | tuple):
+        seen["own_parameters"] = _how_many(made, {id(p) for model in models for p in model.parameters()})
     with silence():
         again, leaves, differentiable = _call_again(attempt, case)
     seen["repeatable"] = same(to_plain(again), output, tolerance=1e-4)  # torch may take another kernel for gradients
@@ -107,6 +110,12 @@ def _call_function(attempt: Any, case: Case) -> Observations:
         seen["gradients"] = _gradients(again, leaves)
     seen["remarks"] = {"seconds": seconds, "differentiable": differentiable}
     return seen
+
+
+def _how_many(value: Any, ids: set[int]) -> int:
+    """Count what of these is in a value: not what is equal to it, as a copy of a parameter is not trained."""
+    items = value.values() if isinstance(value, dict) else value
+    return sum(_how_many(i, ids) for i in items) if isinstance(value, dict | list | tuple) else int(id(value) in ids)
 
 
 def _call_again(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor], bool | None]:

@@ -62,6 +62,8 @@ def explain_difference(
         return f"{where}: {_output(exercise, case, seen['output'], right['output'], distance)}"
     if seen.get("changed"):
         return f"{where}: the output is right, but the call changed its argument {', '.join(seen['changed'])}."
+    if distance(own := seen.get("own_parameters"), wanted := right.get("own_parameters")) > 0:
+        return f"{where}: the numbers are right, but {own} of the model's own parameters are handed over, not {wanted}."
     if "frequencies" in right and distance(_only(seen, "frequencies"), _only(right, "frequencies")) > 1:
         return f"{where}: {_frequencies(seen['frequencies'], right['frequencies'])}"
     if seen.get("used_global_generator"):

@@ -71,7 +71,7 @@ def bos_of_no_axes(tokens, bos_id):
 
 
 def bos_in_a_list(tokens, bos_id):
-    return torch.cat([[bos_id], tokens[:, :-1]], dim=1)
+    return torch.cat([[bos_id], tokens[:, :-1]], dim=1)  # type: ignore[list-item]
 
 
 def bos_for_every_column(tokens, bos_id):

@@ -92,7 +92,7 @@ class PositionsOfTheWidth(Begun):
 
 class PositionsCalled(Begun):
     def place(self, tokens):
-        return self.positions(tokens)
+        return self.positions(tokens)  # type: ignore[operator]
 
 
 class AllPositions(Begun):

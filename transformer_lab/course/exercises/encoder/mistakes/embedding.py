@@ -81,7 +81,7 @@ class PositionsOfTheWidth(InPieces):
 class PositionsCalled(InPieces):
     def embed(self, tokens):
         x = self.embedding(tokens)
-        return x * x.shape[-1] ** 0.5 + self.positions(x)
+        return x * x.shape[-1] ** 0.5 + self.positions(x)  # type: ignore[operator]
 
 
 class CountedFromOne(InPieces):

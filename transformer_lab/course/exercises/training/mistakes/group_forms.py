@@ -34,6 +34,18 @@ def leaves_both_to_the_default(model, weight_decay):
     return [{"params": group["params"]} for group in by_dimension(model.parameters(), weight_decay)]
 
 
+def copies(model, weight_decay):
+    return by_dimension([p.data for p in model.parameters()], weight_decay)
+
+
+def detached(model, weight_decay):
+    return by_dimension([p.detach() for p in model.parameters()], weight_decay)
+
+
+def clones(model, weight_decay):
+    return by_dimension([p.clone() for p in model.parameters()], weight_decay)
+
+
 def lists_without_dicts(model, weight_decay):
     return [group["params"] for group in by_dimension(model.parameters(), weight_decay)]
 
@@ -94,6 +106,17 @@ MISTAKES = [
             '`"weight_decay": 0.0` in the second.',
         ],
         also=[leaves_both_to_the_default],
+    ),
+    Mistake(
+        copies,
+        "The numbers are those of the parameters, but the tensors are not the parameters themselves: no gradient ever "
+        "reaches them, so AdamW trains nothing.",
+        [
+            "In a new cell: is `model.weight.data is model.weight` True, for some linear layer?",
+            "Which tensors does `backward` write gradients to?",
+            "Hand over each `p` as it is: no `.data`, `.detach()` or `.clone()`.",
+        ],
+        also=[detached, clones],
     ),
     Mistake(
         lists_without_dicts,
