@@ -3,7 +3,7 @@
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.decoder.mistakes.in_pieces import InPieces
+from transformer_lab.course.exercises.decoder.mistakes.layer_in_pieces import InPieces
 
 
 class NothingAdded(InPieces):

@@ -5,79 +5,60 @@ import math
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.decoder.answers import Decoder
+from transformer_lab.course.exercises.decoder.mistakes.decoder_in_pieces import InPieces
 
 
-class Begun(Decoder):
-    """A right version, to be begun wrongly."""
-
-    def forward(self, tokens, memory, mask=None, memory_mask=None):
-        x = self.begin(tokens)
-        for layer in self.layers:
-            x = layer(x, memory, mask, memory_mask)
-        return x
-
-    def embed(self, tokens):
-        return self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
-
-    def place(self, tokens):
-        return self.positions[: tokens.shape[1]]
-
-    def begin(self, tokens):
-        return self.embed(tokens) + self.place(tokens)
-
-
-class NotScaled(Begun):
+class NotScaled(InPieces):
     def embed(self, tokens):
         return self.embedding(tokens)
 
 
-class ScaledByTheWidth(Begun):
+class ScaledByTheWidth(InPieces):
     def embed(self, tokens):
         return self.embedding(tokens) * self.embedding.embedding_dim
 
 
-class DividedByTheRoot(Begun):
+class DividedByTheRoot(InPieces):
     def embed(self, tokens):
         return self.embedding(tokens) / math.sqrt(self.embedding.embedding_dim)
 
 
-class ScaledByTheLength(Begun):
+class ScaledByTheLength(InPieces):
     def embed(self, tokens):
         return self.embedding(tokens) * math.sqrt(tokens.shape[1])
 
 
-class ScaledByTheVocabulary(Begun):
+class ScaledByTheVocabulary(InPieces):
     def embed(self, tokens):
         return self.embedding(tokens) * math.sqrt(self.embedding.num_embeddings)
 
 
-class NeitherScaledNorPlaced(Begun):
+class NeitherScaledNorPlaced(InPieces):
     def begin(self, tokens):
         return self.embedding(tokens)
 
 
-class PositionsScaledToo(Begun):
+class PositionsScaledToo(InPieces):
     def begin(self, tokens):
         return (self.embedding(tokens) + self.place(tokens)) * math.sqrt(self.embedding.embedding_dim)
 
 
-class NoPositions(Begun):
+class NoPositions(InPieces):
     def begin(self, tokens):
         return self.embed(tokens)
 
 
-class PositionsOfTheBatch(Begun):
+class PositionsOfTheBatch(InPieces):
     def place(self, tokens):
         return self.positions[: tokens.shape[0]]
 
 
-class PositionsOfTheBatchForEverybody(Begun):
+class PositionsOfTheBatchForEverybody(InPieces):
     def place(self, tokens):
         return self.positions[: tokens.shape[0], None]
 
 
-class PositionsOfTheMemory(Begun):
+class PositionsOfTheMemory(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.embed(tokens) + self.positions[: memory.shape[1]]
         for layer in self.layers:
@@ -85,57 +66,57 @@ class PositionsOfTheMemory(Begun):
         return x
 
 
-class PositionsOfTheWidth(Begun):
+class PositionsOfTheWidth(InPieces):
     def place(self, tokens):
         return self.positions[: self.embedding.embedding_dim]
 
 
-class PositionsCalled(Begun):
+class PositionsCalled(InPieces):
     def place(self, tokens):
         return self.positions(tokens)  # type: ignore[operator]
 
 
-class AllPositions(Begun):
+class AllPositions(InPieces):
     def place(self, tokens):
         return self.positions
 
 
-class CountedFromOne(Begun):
+class CountedFromOne(InPieces):
     def place(self, tokens):
         return self.positions[1 : tokens.shape[1] + 1]
 
 
-class CountedFromTheEnd(Begun):
+class CountedFromTheEnd(InPieces):
     def place(self, tokens):
         return self.positions[-tokens.shape[1] :]
 
 
-class OnlyTheLastPosition(Begun):
+class OnlyTheLastPosition(InPieces):
     def place(self, tokens):
         return self.positions[tokens.shape[1]]
 
 
-class OnlyTheLastPositionCountedFromZero(Begun):
+class OnlyTheLastPositionCountedFromZero(InPieces):
     def place(self, tokens):
         return self.positions[tokens.shape[1] - 1]
 
 
-class PositionsOfTheTokens(Begun):
+class PositionsOfTheTokens(InPieces):
     def place(self, tokens):
         return self.positions[tokens]
 
 
-class TokensNotEmbedded(Begun):
+class TokensNotEmbedded(InPieces):
     def begin(self, tokens):
         return tokens + self.place(tokens)
 
 
-class ShiftedInside(Begun):
+class ShiftedInside(InPieces):
     def begin(self, tokens):
         return super().begin(F.pad(tokens, (1, -1)))
 
 
-class ShiftedInsideToTheLeft(Begun):
+class ShiftedInsideToTheLeft(InPieces):
     def begin(self, tokens):
         return super().begin(F.pad(tokens, (-1, 1)))
 

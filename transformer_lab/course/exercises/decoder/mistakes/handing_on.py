@@ -1,30 +1,12 @@
 """Mistakes in what each layer is given of memory and masks."""
 
-import math
-
 import torch
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.decoder.answers import Decoder
+from transformer_lab.course.exercises.decoder.mistakes.decoder_in_pieces import InPieces
 
 
-class Stacked(Decoder):
-    """A right version, to be stacked wrongly."""
-
-    def forward(self, tokens, memory, mask=None, memory_mask=None):
-        x = self.begin(tokens)
-        for layer in self.layers:
-            x = self.step(layer, x, memory, mask, memory_mask)
-        return x
-
-    def begin(self, tokens):
-        return self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim) + self.positions[: tokens.shape[1]]
-
-    def step(self, layer, x, memory, mask, memory_mask):
-        return layer(x, memory, mask, memory_mask)
-
-
-class MemoryFromLayerToLayer(Stacked):
+class MemoryFromLayerToLayer(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         for layer in self.layers:
@@ -32,7 +14,7 @@ class MemoryFromLayerToLayer(Stacked):
         return x
 
 
-class MemoryInsteadOfX(Stacked):
+class MemoryInsteadOfX(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         for layer in self.layers:
@@ -40,7 +22,7 @@ class MemoryInsteadOfX(Stacked):
         return memory
 
 
-class MemoryInsteadOfXUnmasked(Stacked):
+class MemoryInsteadOfXUnmasked(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         for layer in self.layers:
@@ -48,42 +30,42 @@ class MemoryInsteadOfXUnmasked(Stacked):
         return x
 
 
-class NoMasks(Stacked):
+class NoMasks(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory)
 
 
-class MemoryMaskForgotten(Stacked):
+class MemoryMaskForgotten(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory, mask)
 
 
-class MaskForgotten(Stacked):
+class MaskForgotten(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory, memory_mask=memory_mask)
 
 
-class MasksSwapped(Stacked):
+class MasksSwapped(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory, memory_mask, mask)
 
 
-class OneMaskForBoth(Stacked):
+class OneMaskForBoth(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory, mask, mask)
 
 
-class MemoryMaskInItsPlace(Stacked):
+class MemoryMaskInItsPlace(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory, memory_mask)
 
 
-class MemoryMaskForBoth(Stacked):
+class MemoryMaskForBoth(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory, memory_mask, memory_mask)
 
 
-class AMaskOfItsOwn(Stacked):
+class AMaskOfItsOwn(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, memory, torch.ones(x.shape[1], x.shape[1]).tril().bool(), memory_mask)
 
@@ -95,38 +77,38 @@ class AMaskOfItsOwnIfNoneIsGiven(AMaskOfItsOwn):
         return super().step(layer, x, memory, mask, memory_mask)
 
 
-class AMaskOfItsOwnToo(Stacked):
+class AMaskOfItsOwnToo(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         causal = torch.ones(x.shape[1], x.shape[1]).tril().bool()
         return layer(x, memory, causal if mask is None else mask & causal, memory_mask)
 
 
-class XAndMemorySwapped(Stacked):
+class XAndMemorySwapped(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(memory, x, mask, memory_mask)
 
 
-class XAndMemorySwappedWithTheirMasks(Stacked):
+class XAndMemorySwappedWithTheirMasks(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(memory, x, memory_mask, mask)
 
 
-class ReadsItself(Stacked):
+class ReadsItself(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, x, mask, memory_mask)
 
 
-class ReadsItselfUnderItsMask(Stacked):
+class ReadsItselfUnderItsMask(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, x, mask, mask)
 
 
-class NoMemory(Stacked):
+class NoMemory(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, mask)
 
 
-class NoMemoryButBothMasks(Stacked):
+class NoMemoryButBothMasks(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return layer(x, mask=mask, memory_mask=memory_mask)
 

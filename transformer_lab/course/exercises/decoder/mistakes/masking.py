@@ -3,7 +3,7 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.decoder.mistakes.in_pieces import InPieces
+from transformer_lab.course.exercises.decoder.mistakes.layer_in_pieces import InPieces
 
 
 class CausalMaskAcross(InPieces):

@@ -1,7 +1,7 @@
 """Mistakes in what is normed, when, and by which norm."""
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.decoder.mistakes.in_pieces import InPieces
+from transformer_lab.course.exercises.decoder.mistakes.layer_in_pieces import InPieces
 
 
 class PreNorm(InPieces):

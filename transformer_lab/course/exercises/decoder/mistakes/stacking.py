@@ -6,26 +6,10 @@ import torch
 from torch import nn
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.decoder.answers import Decoder
+from transformer_lab.course.exercises.decoder.mistakes.decoder_in_pieces import InPieces
 
 
-class Stacked(Decoder):
-    """A right version, to be stacked wrongly."""
-
-    def forward(self, tokens, memory, mask=None, memory_mask=None):
-        x = self.begin(tokens)
-        for layer in self.layers:
-            x = self.step(layer, x, memory, mask, memory_mask)
-        return x
-
-    def begin(self, tokens):
-        return self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim) + self.positions[: tokens.shape[1]]
-
-    def step(self, layer, x, memory, mask, memory_mask):
-        return layer(x, memory, mask, memory_mask)
-
-
-class EveryLayerReadsTheEmbeddings(Stacked):
+class EveryLayerReadsTheEmbeddings(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         for layer in self.layers:
@@ -33,13 +17,13 @@ class EveryLayerReadsTheEmbeddings(Stacked):
         return y
 
 
-class EveryLayerReadsTheEmbeddingsAndAllAreAdded(Stacked):
+class EveryLayerReadsTheEmbeddingsAndAllAreAdded(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         return sum(layer(x, memory, mask, memory_mask) for layer in self.layers)
 
 
-class ReturnsInsideTheLoop(Stacked):
+class ReturnsInsideTheLoop(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         for layer in self.layers:
@@ -47,7 +31,7 @@ class ReturnsInsideTheLoop(Stacked):
             return x
 
 
-class TheFirstLayerAgainAndAgain(Stacked):
+class TheFirstLayerAgainAndAgain(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         for _ in self.layers:
@@ -55,17 +39,17 @@ class TheFirstLayerAgainAndAgain(Stacked):
         return x
 
 
-class NoLayers(Stacked):
+class NoLayers(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         return self.begin(tokens)
 
 
-class TheListCalled(Stacked):
+class TheListCalled(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         return self.layers(self.begin(tokens), memory, mask, memory_mask)
 
 
-class LayersBackwards(Stacked):
+class LayersBackwards(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         for layer in reversed(self.layers):
@@ -73,12 +57,12 @@ class LayersBackwards(Stacked):
         return x
 
 
-class AddedAroundEachLayer(Stacked):
+class AddedAroundEachLayer(InPieces):
     def step(self, layer, x, memory, mask, memory_mask):
         return x + layer(x, memory, mask, memory_mask)
 
 
-class PositionsInEveryLayer(Stacked):
+class PositionsInEveryLayer(InPieces):
     def begin(self, tokens):
         return self.embedding(tokens) * math.sqrt(self.embedding.embedding_dim)
 
@@ -86,7 +70,7 @@ class PositionsInEveryLayer(Stacked):
         return layer(x + self.positions[: x.shape[1]], memory, mask, memory_mask)
 
 
-class PositionsInEveryLayerToo(Stacked):
+class PositionsInEveryLayerToo(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x = self.begin(tokens)
         for layer in self.layers:
@@ -94,17 +78,17 @@ class PositionsInEveryLayerToo(Stacked):
         return x
 
 
-class Logits(Stacked):
+class Logits(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         return super().forward(tokens, memory, mask, memory_mask) @ self.embedding.weight.T
 
 
-class Probabilities(Stacked):
+class Probabilities(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         return torch.softmax(super().forward(tokens, memory, mask, memory_mask) @ self.embedding.weight.T, dim=-1)
 
 
-class AListOfAllLayers(Stacked):
+class AListOfAllLayers(InPieces):
     def forward(self, tokens, memory, mask=None, memory_mask=None):
         x, outputs = self.begin(tokens), []
         for layer in self.layers:
@@ -113,13 +97,13 @@ class AListOfAllLayers(Stacked):
         return outputs
 
 
-class OneLayerManyTimes(Stacked):
+class OneLayerManyTimes(InPieces):
     def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
         super().__init__(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)
         self.layers = nn.ModuleList([self.layers[0]] * n_layers)
 
 
-class LayersInAList(Stacked):
+class LayersInAList(InPieces):
     def __init__(self, vocab_size, d_model, n_heads, d_ff, n_layers, max_length):
         super().__init__(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)
         layers = list(self.layers)
