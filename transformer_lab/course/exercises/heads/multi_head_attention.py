@@ -7,7 +7,7 @@ from torch import Tensor, nn
 from transformer_lab.course.call import Case
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.drawing import generator, normal
-from transformer_lab.course.exercises.heads.mistakes import attending, making_heads, projecting, scoring
+from transformer_lab.course.exercises.heads.mistakes import making_heads, masking, projecting, scoring
 
 
 class MultiHeadAttention(nn.Module):
@@ -84,5 +84,5 @@ MULTI_HEAD_ATTENTION = Exercise(
         "`self.w_o(parts.merge_heads(weights @ v))`, where `weights` is `torch.softmax(scores, dim=-1)`, and "
         "`scores` is `q @ k.transpose(-2, -1)` divided by the root of d_k.",
     ],
-    mistakes=[*making_heads.MISTAKES, *attending.MISTAKES, *projecting.MISTAKES, *scoring.MISTAKES],
+    mistakes=[*projecting.MISTAKES, *making_heads.MISTAKES, *scoring.MISTAKES, *masking.MISTAKES],
 )

@@ -1,40 +1,9 @@
-"""Mistakes in making heads: projections, splitting and merging."""
+"""Mistakes in making heads: splitting and merging."""
 
-from torch import nn
+import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.heads.mistakes.in_pieces import InPieces
-
-
-class KeysProjectedAsQueries(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_q(key), self.w_v(value)
-
-
-class EverythingProjectedAsQueries(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_q(key), self.w_q(value)
-
-
-class KeysAndValuesSwapped(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(value), self.w_v(key)
-
-
-class EverythingFromTheQuery(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(query), self.w_v(query)
-
-
-class KeysFromTheQuery(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(query), self.w_v(value)
-
-
-class NoOutputProjection(InPieces):
-    def forward(self, query, key, value, mask=None):
-        q, k, v = (self.split(x) for x in self.project(query, key, value))
-        return self.merge(self.weights(self.scores(q, k), mask) @ v)
 
 
 class SplitByView(InPieces):
@@ -93,6 +62,18 @@ class OneBigHead(InPieces):
         return self.w_o((self.weights(self.scores(q, k), mask) @ v).squeeze(1))
 
 
+class OneBigHeadWithMasksAsTheyCome(InPieces):
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.project(query, key, value)
+        return self.w_o(self.weights(self.scores(q, k), mask) @ v)
+
+
+class OneBigHeadWithoutMasks(InPieces):
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.project(query, key, value)
+        return self.w_o(torch.softmax(self.scores(q, k), dim=-1) @ v)
+
+
 class HeadsAddedUp(InPieces):
     def merge(self, x):
         return x.sum(dim=1)
@@ -103,62 +84,29 @@ class HeadsAveraged(InPieces):
         return x.mean(dim=1)
 
 
-class LayersOfOneHead(InPieces):
-    def __init__(self, d_model, n_heads):
-        super().__init__(d_model, n_heads)
-        d_k = d_model // n_heads
-        self.w_q, self.w_k, self.w_v = (nn.Linear(d_k, d_k) for _ in range(3))
+class ProjectedAfterTheSplit(InPieces):
+    def forward(self, query, key, value, mask=None):
+        q, k, v = self.project(self.split(query), self.split(key), self.split(value))
+        return self.w_o(self.merge(self.weights(self.scores(q, k), mask) @ v))
 
 
-class LayersFromAllToOneHead(InPieces):
-    def __init__(self, d_model, n_heads):
-        super().__init__(d_model, n_heads)
-        d_k = d_model // n_heads
-        self.w_q, self.w_k, self.w_v = (nn.Linear(d_model, d_k) for _ in range(3))
+class MixedBeforeTheMerging(InPieces):
+    def forward(self, query, key, value, mask=None):
+        q, k, v = (self.split(x) for x in self.project(query, key, value))
+        return self.merge(self.w_o(self.weights(self.scores(q, k), mask) @ v))
+
+
+class NotMerged(InPieces):
+    def merge(self, x):
+        return x
+
+
+class NotMergedButTurned(InPieces):
+    def merge(self, x):
+        return x.transpose(1, 2)
 
 
 MISTAKES = [
-    Mistake(
-        KeysProjectedAsQueries,
-        "`w_k` plays no part: with the same vectors as queries and keys, how much one position likes another would "
-        "always be how much the other likes it. Look at which layer the keys go through.",
-        [
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "Each of the three inputs has a layer of its own.",
-            "The keys go through `self.w_k`, the values through `self.w_v`.",
-        ],
-        also=[EverythingProjectedAsQueries],
-    ),
-    Mistake(
-        KeysAndValuesSwapped,
-        "Keys and values have changed places: the scores are made from what should be handed over. In "
-        "self-attention nobody would notice. Look at the order of the arguments.",
-        [
-            "Which input goes into `w_k`, and which into `w_v`?",
-            "What is compared with the queries, and what is mixed?",
-            "`self.w_k(key)` and `self.w_v(value)`.",
-        ],
-    ),
-    Mistake(
-        EverythingFromTheQuery,
-        "What is asked for in `key` is never looked at: the keys are made from `query`. In self-attention, where "
-        "the three are one, nobody would notice. Look at what goes into each layer.",
-        [
-            "There are three inputs. Does each of them occur in the code?",
-            "In cross-attention, the queries come from one sequence, keys and values from another.",
-            "`self.w_q(query)`, `self.w_k(key)`, `self.w_v(value)`.",
-        ],
-        also=[KeysFromTheQuery],
-    ),
-    Mistake(
-        NoOutputProjection,
-        "The heads stand side by side, and nothing mixes them: `w_o` is not used. One step is missing at the end.",
-        [
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
-            "Send the merged heads through `self.w_o`.",
-        ],
-    ),
     Mistake(
         SplitByView,
         "The heads got positions instead of features, as if the projections had been reshaped without a "
@@ -233,6 +181,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        OneBigHeadWithMasksAsTheyCome,
+        "The projections are never split: this is one head as wide as the model, and a mask with an axis for the heads "
+        "does not fit, or is not used. Look at where `n_heads` comes in.",
+        [
+            "How many tables of weights should there be for each sentence?",
+            "Between the projections and the attention a step is missing.",
+            "Split q, k and v into heads, and merge the heads afterwards.",
+        ],
+        also=[OneBigHeadWithoutMasks],
+    ),
+    Mistake(
         HeadsAddedUp,
         "The heads are made into one by adding or averaging, and the result is too narrow for `w_o`. They should "
         "be put side by side.",
@@ -244,14 +203,27 @@ MISTAKES = [
         also=[HeadsAveraged],
     ),
     Mistake(
-        LayersOfOneHead,
-        "The layers have other sizes than those that were given: these make the features of a single head. All the "
-        "heads come out of one layer of d_model to d_model, and are cut afterwards. Look at `__init__`.",
+        ProjectedAfterTheSplit,
+        "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are two "
+        "heads. Look at what comes first, the layers or the split, and the merging or `w_o`.",
         [
-            "How many columns do h heads of width d_model / h need together?",
-            "`__init__` was right as it was given.",
-            "`nn.Linear(d_model, d_model)`, four times.",
+            "What shape has the input of the layer that crashes, and how many features does it take?",
+            "Each head sees all features of the inputs, and owns a share of what comes *out* of the first three "
+            "layers. `w_o` mixes what all the heads found.",
+            "`parts.split_heads(self.w_q(query), self.n_heads)` at the beginning, `self.w_o(parts.merge_heads(...))` "
+            "at the end.",
         ],
-        also=[LayersFromAllToOneHead],
+        also=[MixedBeforeTheMerging],
+    ),
+    Mistake(
+        NotMerged,
+        "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
+        "narrow for the layer. Look at what happens between the mixing and `w_o`.",
+        [
+            "What shape has the input of `w_o`, and how many features does the layer take?",
+            "MultiHead = Concat(head_1 … head_h) W_O: which comes first?",
+            "`self.w_o(parts.merge_heads(...))`.",
+        ],
+        also=[NotMergedButTurned],
     ),
 ]

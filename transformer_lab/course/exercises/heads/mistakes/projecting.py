@@ -1,4 +1,4 @@
-"""Mistakes in what goes through which layer, and in what shape."""
+"""Mistakes in the four layers, and in what goes through which."""
 
 from torch import nn
 
@@ -6,9 +6,34 @@ from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.heads.mistakes.in_pieces import InPieces
 
 
+class KeysProjectedAsQueries(InPieces):
+    def project(self, query, key, value):
+        return self.w_q(query), self.w_q(key), self.w_v(value)
+
+
+class EverythingProjectedAsQueries(InPieces):
+    def project(self, query, key, value):
+        return self.w_q(query), self.w_q(key), self.w_q(value)
+
+
 class ValuesProjectedAsKeys(InPieces):
     def project(self, query, key, value):
         return self.w_q(query), self.w_k(key), self.w_k(value)
+
+
+class KeysAndValuesSwapped(InPieces):
+    def project(self, query, key, value):
+        return self.w_q(query), self.w_k(value), self.w_v(key)
+
+
+class EverythingFromTheQuery(InPieces):
+    def project(self, query, key, value):
+        return self.w_q(query), self.w_k(query), self.w_v(query)
+
+
+class KeysFromTheQuery(InPieces):
+    def project(self, query, key, value):
+        return self.w_q(query), self.w_k(query), self.w_v(value)
 
 
 class ValuesFromTheKeys(InPieces):
@@ -21,26 +46,24 @@ class NotProjected(InPieces):
         return query, key, value
 
 
-class ProjectedAfterTheSplit(InPieces):
-    def forward(self, query, key, value, mask=None):
-        q, k, v = self.project(self.split(query), self.split(key), self.split(value))
-        return self.w_o(self.merge(self.weights(self.scores(q, k), mask) @ v))
-
-
-class NotMerged(InPieces):
-    def merge(self, x):
-        return x
-
-
-class NotMergedButTurned(InPieces):
-    def merge(self, x):
-        return x.transpose(1, 2)
-
-
-class MixedBeforeTheMerging(InPieces):
+class NoOutputProjection(InPieces):
     def forward(self, query, key, value, mask=None):
         q, k, v = (self.split(x) for x in self.project(query, key, value))
-        return self.merge(self.w_o(self.weights(self.scores(q, k), mask) @ v))
+        return self.merge(self.weights(self.scores(q, k), mask) @ v)
+
+
+class LayersOfOneHead(InPieces):
+    def __init__(self, d_model, n_heads):
+        super().__init__(d_model, n_heads)
+        d_k = d_model // n_heads
+        self.w_q, self.w_k, self.w_v = (nn.Linear(d_k, d_k) for _ in range(3))
+
+
+class LayersFromAllToOneHead(InPieces):
+    def __init__(self, d_model, n_heads):
+        super().__init__(d_model, n_heads)
+        d_k = d_model // n_heads
+        self.w_q, self.w_k, self.w_v = (nn.Linear(d_model, d_k) for _ in range(3))
 
 
 class ReadyMade(nn.Module):
@@ -54,6 +77,17 @@ class ReadyMade(nn.Module):
 
 MISTAKES = [
     Mistake(
+        KeysProjectedAsQueries,
+        "`w_k` plays no part: with the same vectors as queries and keys, how much one position likes another would "
+        "always be how much the other likes it. Look at which layer the keys go through.",
+        [
+            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
+            "Each of the three inputs has a layer of its own.",
+            "The keys go through `self.w_k`, the values through `self.w_v`.",
+        ],
+        also=[EverythingProjectedAsQueries],
+    ),
+    Mistake(
         ValuesProjectedAsKeys,
         "`w_v` plays no part: the values go through the layer of the keys. Look at which layer each input meets.",
         [
@@ -61,6 +95,27 @@ MISTAKES = [
             "Each of the three inputs has a layer of its own.",
             "The values go through `self.w_v`.",
         ],
+    ),
+    Mistake(
+        KeysAndValuesSwapped,
+        "Keys and values have changed places: the scores are made from what should be handed over. In "
+        "self-attention nobody would notice. Look at the order of the arguments.",
+        [
+            "Which input goes into `w_k`, and which into `w_v`?",
+            "What is compared with the queries, and what is mixed?",
+            "`self.w_k(key)` and `self.w_v(value)`.",
+        ],
+    ),
+    Mistake(
+        EverythingFromTheQuery,
+        "What is asked for in `key` is never looked at: the keys are made from `query`. In self-attention, where "
+        "the three are one, nobody would notice. Look at what goes into each layer.",
+        [
+            "There are three inputs. Does each of them occur in the code?",
+            "In cross-attention, the queries come from one sequence, keys and values from another.",
+            "`self.w_q(query)`, `self.w_k(key)`, `self.w_v(value)`.",
+        ],
+        also=[KeysFromTheQuery],
     ),
     Mistake(
         ValuesFromTheKeys,
@@ -83,28 +138,24 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        ProjectedAfterTheSplit,
-        "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are two "
-        "heads. Look at what comes first, the layers or the split, and the merging or `w_o`.",
+        NoOutputProjection,
+        "The heads stand side by side, and nothing mixes them: `w_o` is not used. One step is missing at the end.",
         [
-            "What shape has the input of the layer that crashes, and how many features does it take?",
-            "Each head sees all features of the inputs, and owns a share of what comes *out* of the first three "
-            "layers. `w_o` mixes what all the heads found.",
-            "`parts.split_heads(self.w_q(query), self.n_heads)` at the beginning, `self.w_o(parts.merge_heads(...))` "
-            "at the end.",
+            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
+            "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
+            "Send the merged heads through `self.w_o`.",
         ],
-        also=[MixedBeforeTheMerging],
     ),
     Mistake(
-        NotMerged,
-        "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
-        "narrow for the layer. Look at what happens between the mixing and `w_o`.",
+        LayersOfOneHead,
+        "The layers have other sizes than those that were given: these make the features of a single head. All the "
+        "heads come out of one layer of d_model to d_model, and are cut afterwards. Look at `__init__`.",
         [
-            "What shape has the input of `w_o`, and how many features does the layer take?",
-            "MultiHead = Concat(head_1 … head_h) W_O: which comes first?",
-            "`self.w_o(parts.merge_heads(...))`.",
+            "How many columns do h heads of width d_model / h need together?",
+            "`__init__` was right as it was given.",
+            "`nn.Linear(d_model, d_model)`, four times.",
         ],
-        also=[NotMergedButTurned],
+        also=[LayersFromAllToOneHead],
     ),
     Mistake(
         ReadyMade,

@@ -1,9 +1,25 @@
-"""Mistakes in the scores of the heads, and in what becomes of them."""
+"""Mistakes in scores and weights, and in what is returned."""
 
 import torch
+from torch import nn
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.heads.mistakes.in_pieces import InPieces
+
+
+class ScaledByTheModelsWidth(InPieces):
+    def scores(self, q, k):
+        return q @ k.mT / (q.shape[-1] * self.n_heads) ** 0.5
+
+
+class NotScaled(InPieces):
+    def scores(self, q, k):
+        return q @ k.mT
+
+
+class DividedByTheWidth(InPieces):
+    def scores(self, q, k):
+        return q @ k.mT / q.shape[-1]
 
 
 class ScaledByTheNumberOfHeads(InPieces):
@@ -41,36 +57,66 @@ class NoSoftmax(InPieces):
         return scores if mask is None else scores.masked_fill(~mask, -torch.inf)
 
 
-class InfinityTimesZero(InPieces):
-    def weights(self, scores, mask):
-        return torch.softmax(scores if mask is None else scores + ~mask * -torch.inf, dim=-1)
-
-
-class MaskAsAnIndex(InPieces):
+class SoftmaxOverQueries(InPieces):
     def weights(self, scores, mask):
         if mask is not None:
-            scores[~mask] = -torch.inf
-        return torch.softmax(scores, dim=-1)
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return torch.softmax(scores, dim=-2)
 
 
-class MaskAskedForItsTruth(InPieces):
+class SoftmaxOverHeads(InPieces):
     def weights(self, scores, mask):
-        return super().weights(scores, mask if mask else None)
+        if mask is not None:
+            scores = scores.masked_fill(~mask, -torch.inf)
+        return torch.softmax(scores, dim=1)
 
 
-class OneBigHeadWithMasksAsTheyCome(InPieces):
+class WeightsDropped(InPieces):
+    def weights(self, scores, mask):
+        return nn.functional.dropout(super().weights(scores, mask), 0.1)
+
+
+class WeightsReturnedToo(InPieces):
     def forward(self, query, key, value, mask=None):
-        q, k, v = self.project(query, key, value)
-        return self.w_o(self.weights(self.scores(q, k), mask) @ v)
+        q, k, v = (self.split(x) for x in self.project(query, key, value))
+        weights = self.weights(self.scores(q, k), mask)
+        return self.w_o(self.merge(weights @ v)), weights
 
 
-class OneBigHeadWithoutMasks(InPieces):
+class InputAdded(InPieces):
     def forward(self, query, key, value, mask=None):
-        q, k, v = self.project(query, key, value)
-        return self.w_o(torch.softmax(self.scores(q, k), dim=-1) @ v)
+        return query + super().forward(query, key, value, mask)
 
 
 MISTAKES = [
+    Mistake(
+        ScaledByTheModelsWidth,
+        "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
+        "weights too even. Look at which width is taken.",
+        [
+            "How many products are added up in one score of one head?",
+            "After the split, d_model is not the width of anything any more.",
+            "√d_k, where d_k is `q.shape[-1]` after the split.",
+        ],
+    ),
+    Mistake(
+        NotScaled,
+        "The scores are not divided by √d_k: the weights are too sharp. Lesson 02 says what that does.",
+        [
+            "What stands in the formula of attention besides Q, K and V?",
+            "Where does the root of d_k come in?",
+            "Divide the scores by `q.shape[-1] ** 0.5`, taken after the split.",
+        ],
+    ),
+    Mistake(
+        DividedByTheWidth,
+        "The scores are divided by d_k: the weights are too even. Look at the formula of attention once more.",
+        [
+            "By what should the scores be divided?",
+            "Dividing by c divides the variance by c².",
+            "By the *root* of d_k.",
+        ],
+    ),
     Mistake(
         ScaledByTheNumberOfHeads,
         "The scores are scaled by something else than √d_k. Look at the number, at the axis from which it is taken, "
@@ -114,44 +160,51 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        InfinityTimesZero,
-        "With a mask, everything is nan: -∞ is multiplied by 0 or comes after the softmax, or it is +∞ that is filled "
-        "in. Look at where the infinity comes in.",
+        SoftmaxOverQueries,
+        "The weights add up to 1 over the queries instead of over the keys. Look at the axis of the softmax.",
         [
-            "What are `-torch.inf * 0`, the softmax of 1 and +∞, and a mixture of values with a weight of -∞?",
-            "What has to be chosen, place by place, cannot be had by multiplying with infinity.",
-            "`scores.masked_fill(~mask, -torch.inf)` fills without multiplying.",
+            "The scores have the shape (batch, n_heads, n_query, n_key). Which axis are the keys?",
+            "Each query hands out one unit of attention, in each head.",
+            "`dim=-1`.",
         ],
     ),
     Mistake(
-        MaskAsAnIndex,
-        "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to be "
-        "broadcast. Look for a function that broadcasts.",
+        SoftmaxOverHeads,
+        "The weights add up to 1 over the heads: they compete with one another, and with a single head every "
+        "weight is 1. Look at the axis of the softmax.",
         [
-            "What shapes do the scores and the mask have in the case that crashes?",
-            "`x[mask] = …` does not broadcast the mask. `masked_fill` does.",
-            "`scores = scores.masked_fill(~mask, -torch.inf)`.",
+            "The scores have the shape (batch, n_heads, n_query, n_key). Which axis is number 1?",
+            "Count from the end, and a new axis in front does no harm.",
+            "`dim=-1`.",
         ],
     ),
     Mistake(
-        MaskAskedForItsTruth,
-        "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there is a "
-        "mask at all. Look at the condition.",
+        WeightsDropped,
+        "Some weights are dropped at random, in evaluation too, so that two calls give two results. There is no "
+        "dropout in this exercise.",
         [
-            "What does `bool(torch.tensor([True, False]))` say?",
-            "Without a mask, `mask` is None, and nothing else is.",
-            "`if mask is not None:`.",
+            "Where does chance come in?",
+            "`F.dropout` drops always, unless it is told that nobody is training.",
+            "Leave the dropout out.",
         ],
     ),
     Mistake(
-        OneBigHeadWithMasksAsTheyCome,
-        "The projections are never split: this is one head as wide as the model, and a mask with an axis for the heads "
-        "does not fit, or is not used. Look at where `n_heads` comes in.",
+        WeightsReturnedToo,
+        "The output is right, but the weights are returned as well. Only the output is asked for.",
         [
-            "How many tables of weights should there be for each sentence?",
-            "Between the projections and the attention a step is missing.",
-            "Split q, k and v into heads, and merge the heads afterwards.",
+            "How many things does the annotation say are returned?",
+            "Whoever calls it would get a tuple.",
+            "Return the output alone.",
         ],
-        also=[OneBigHeadWithoutMasks],
+    ),
+    Mistake(
+        InputAdded,
+        "The queries are added to the output. Such a connection comes in lesson 06, around the attention, not "
+        "inside it.",
+        [
+            "What comes after w_o in the formula?",
+            "Is there a `+ query` in the code?",
+            "Return what w_o gives.",
+        ],
     ),
 ]
