@@ -3,22 +3,19 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-
-
-def _prefix(prefix_lengths, length):
-    return torch.arange(length) < prefix_lengths[:, None, None, None]
+from transformer_lab.course.exercises.decoder.mistakes.prefix_mask import lower, opened
 
 
 def one_table_for_all_rows(prefix_lengths, length):
-    return torch.ones(length, length).tril().bool() | (torch.arange(length) < prefix_lengths[0])
+    return lower(length) | (torch.arange(length) < prefix_lengths[0])
 
 
 def one_table_of_the_longest(prefix_lengths, length):
-    return torch.ones(length, length).tril().bool() | (torch.arange(length) < prefix_lengths.max())
+    return lower(length) | (torch.arange(length) < prefix_lengths.max())
 
 
 def all_lengths_in_one_slice(prefix_lengths, length):
-    mask = torch.ones(length, length).tril().bool()
+    mask = lower(length)
     mask[:, :prefix_lengths] = True
     return mask
 
@@ -30,23 +27,23 @@ def a_slice_of_all_rows(prefix_lengths, length):
 
 
 def as_many_ahead(prefix_lengths, length):
-    return torch.stack([torch.ones(length, length).tril(int(p)).bool()[None] for p in prefix_lengths])
+    return torch.stack([lower(length, int(p))[None] for p in prefix_lengths])
 
 
 def nearly_as_many_ahead(prefix_lengths, length):
-    return torch.stack([torch.ones(length, length).tril(int(p) - 1).bool()[None] for p in prefix_lengths])
+    return torch.stack([lower(length, int(p) - 1)[None] for p in prefix_lengths])
 
 
 def a_causal_half_of_numbers(prefix_lengths, length):
-    return _prefix(prefix_lengths, length) | torch.ones(length, length).tril()
+    return opened(prefix_lengths, length) | torch.ones(length, length).tril()
 
 
 def a_causal_half_of_numbers_added(prefix_lengths, length):
-    return _prefix(prefix_lengths, length) + torch.ones(length, length).tril()
+    return opened(prefix_lengths, length) + torch.ones(length, length).tril()
 
 
 def to_be_added_to_the_scores(prefix_lengths, length):
-    mask = _prefix(prefix_lengths, length) | torch.ones(length, length).tril().bool()
+    mask = opened(prefix_lengths, length) | lower(length)
     return torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))
 
 

@@ -5,37 +5,37 @@ import torch
 from transformer_lab.course.exercise import Mistake
 
 
-def _prefix(prefix_lengths, length):
+def opened(prefix_lengths, length):
     return torch.arange(length) < prefix_lengths[:, None, None, None]
 
 
-def _lower(length, diagonal=0):
+def lower(length, diagonal=0):
     return torch.ones(length, length, dtype=torch.bool).tril(diagonal)
 
 
 def only_within_the_prefix(prefix_lengths, length):
-    prefix = _prefix(prefix_lengths, length)
-    return (prefix & prefix.mT) | _lower(length).logical_and(~prefix.mT & ~prefix)
+    prefix = opened(prefix_lengths, length)
+    return (prefix & prefix.mT) | lower(length).logical_and(~prefix.mT & ~prefix)
 
 
 def prefix_and_not_later(prefix_lengths, length):
-    return _prefix(prefix_lengths, length) & _lower(length)
+    return opened(prefix_lengths, length) & lower(length)
 
 
 def just_causal(prefix_lengths, length):
-    return _lower(length).expand(len(prefix_lengths), 1, -1, -1)
+    return lower(length).expand(len(prefix_lengths), 1, -1, -1)
 
 
 def just_causal_for_all_at_once(prefix_lengths, length):
-    return _lower(length)
+    return lower(length)
 
 
 def just_the_prefix(prefix_lengths, length):
-    return _prefix(prefix_lengths, length).expand(-1, -1, length, -1)
+    return opened(prefix_lengths, length).expand(-1, -1, length, -1)
 
 
 def just_the_prefix_for_all_queries_at_once(prefix_lengths, length):
-    return _prefix(prefix_lengths, length)
+    return opened(prefix_lengths, length)
 
 
 def everything(prefix_lengths, length):
@@ -43,67 +43,67 @@ def everything(prefix_lengths, length):
 
 
 def one_too_many(prefix_lengths, length):
-    return (torch.arange(length) <= prefix_lengths[:, None, None, None]) | _lower(length)
+    return (torch.arange(length) <= prefix_lengths[:, None, None, None]) | lower(length)
 
 
 def one_too_few(prefix_lengths, length):
-    return (torch.arange(length) < prefix_lengths[:, None, None, None] - 1) | _lower(length)
+    return (torch.arange(length) < prefix_lengths[:, None, None, None] - 1) | lower(length)
 
 
 def the_prefix_sees_everything(prefix_lengths, length):
-    return _prefix(prefix_lengths, length).mT | _lower(length)
+    return opened(prefix_lengths, length).mT | lower(length)
 
 
 def upper_triangle(prefix_lengths, length):
-    return _prefix(prefix_lengths, length) | _lower(length).mT
+    return opened(prefix_lengths, length) | lower(length).mT
 
 
 def what_comes_later(prefix_lengths, length):
-    return _prefix(prefix_lengths, length) | ~_lower(length)
+    return opened(prefix_lengths, length) | ~lower(length)
 
 
 def without_itself(prefix_lengths, length):
-    return _prefix(prefix_lengths, length) | _lower(length, -1)
+    return opened(prefix_lengths, length) | lower(length, -1)
 
 
 def one_ahead(prefix_lengths, length):
-    return _prefix(prefix_lengths, length) | _lower(length, 1)
+    return opened(prefix_lengths, length) | lower(length, 1)
 
 
 def turned_round(prefix_lengths, length):
-    return ~(_prefix(prefix_lengths, length) | _lower(length))
+    return ~(opened(prefix_lengths, length) | lower(length))
 
 
 def numbers(prefix_lengths, length):
-    return (_prefix(prefix_lengths, length) | _lower(length)).float()
+    return (opened(prefix_lengths, length) | lower(length)).float()
 
 
 def whole_numbers(prefix_lengths, length):
-    return (_prefix(prefix_lengths, length) | _lower(length)).long()
+    return (opened(prefix_lengths, length) | lower(length)).long()
 
 
 def no_axis_for_the_heads(prefix_lengths, length):
-    return (torch.arange(length) < prefix_lengths[:, None, None]) | _lower(length)
+    return (torch.arange(length) < prefix_lengths[:, None, None]) | lower(length)
 
 
 def the_same_prefix_for_all(prefix_lengths, length):
-    return (torch.arange(length) < prefix_lengths[0]) | _lower(length).expand(len(prefix_lengths), 1, -1, -1)
+    return (torch.arange(length) < prefix_lengths[0]) | lower(length).expand(len(prefix_lengths), 1, -1, -1)
 
 
 def the_longest_prefix_for_all(prefix_lengths, length):
-    return (torch.arange(length) < prefix_lengths.max()) | _lower(length).expand(len(prefix_lengths), 1, -1, -1)
+    return (torch.arange(length) < prefix_lengths.max()) | lower(length).expand(len(prefix_lengths), 1, -1, -1)
 
 
 def lengths_meet_positions(prefix_lengths, length):
-    return (torch.arange(length) < prefix_lengths) | _lower(length)
+    return (torch.arange(length) < prefix_lengths) | lower(length)
 
 
 def lengths_in_a_column(prefix_lengths, length):
-    return (torch.arange(length) < prefix_lengths[:, None]) | _lower(length)
+    return (torch.arange(length) < prefix_lengths[:, None]) | lower(length)
 
 
 def joined_by_the_word(prefix_lengths, length):
-    return _prefix(prefix_lengths, length) or _lower(length)
+    return opened(prefix_lengths, length) or lower(length)
 
 
 MISTAKES = [
