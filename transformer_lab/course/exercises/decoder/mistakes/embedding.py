@@ -6,6 +6,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.decoder.mistakes.decoder_in_pieces import InPieces
+from transformer_lab.course.exercises.stack_slips import counted_from_elsewhere, positions_called, tokens_not_embedded
 
 
 class NotScaled(InPieces):
@@ -203,15 +204,7 @@ MISTAKES = [
             "`self.positions[: tokens.shape[1]]`.",
         ],
     ),
-    Mistake(
-        PositionsCalled,
-        "`self.positions` is called as if it were a module. It is a table, with a row for each place.",
-        [
-            "What does `__init__` put into `self.positions`?",
-            "A table is indexed with square brackets. How many rows are needed?",
-            "Add `self.positions[: tokens.shape[1]]` to the scaled embeddings.",
-        ],
-    ),
+    positions_called(PositionsCalled),
     Mistake(
         AllPositions,
         "The whole table of positions is added: max_length rows, to fewer tokens. Look at how many are needed.",
@@ -221,16 +214,7 @@ MISTAKES = [
             "`self.positions[: tokens.shape[1]]`.",
         ],
     ),
-    Mistake(
-        CountedFromOne,
-        "The positions do not begin at 0, where the first token is. Look at which rows are taken.",
-        [
-            "Which row of the table does the first token get?",
-            "A slice without a beginning begins at 0.",
-            "`self.positions[: tokens.shape[1]]`.",
-        ],
-        also=[CountedFromTheEnd],
-    ),
+    counted_from_elsewhere(CountedFromOne, also=[CountedFromTheEnd]),
     Mistake(
         OnlyTheLastPosition,
         "All tokens get the same row of the table, so that they cannot be told apart by their place. Look at how the "
@@ -252,15 +236,7 @@ MISTAKES = [
             "`self.positions[: tokens.shape[1]]`.",
         ],
     ),
-    Mistake(
-        TokensNotEmbedded,
-        "The positions are added to the tokens' *numbers*. Look up their vectors first.",
-        [
-            "What does `__init__` prepare that is not used?",
-            "A token is a row number of the table in `self.embedding`.",
-            "`self.embedding(tokens)` gives (batch, n, d_model).",
-        ],
-    ),
+    tokens_not_embedded(TokensNotEmbedded),
     Mistake(
         ShiftedInside,
         "The tokens are shifted inside the decoder. Whoever calls it has done that already, or, when the model writes, "

@@ -7,6 +7,7 @@ from torch import nn
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.decoder.mistakes.decoder_in_pieces import InPieces
+from transformer_lab.course.exercises.stack_slips import layers_backwards
 
 
 class EveryLayerReadsTheEmbeddings(InPieces):
@@ -160,15 +161,7 @@ MISTAKES = [
             "`for layer in self.layers:`, and in it `x = layer(x, memory, mask, memory_mask)`.",
         ],
     ),
-    Mistake(
-        LayersBackwards,
-        "The layers are passed in the wrong order: the last one comes first. Look at the loop.",
-        [
-            "Which layer reads the embeddings?",
-            "Newly made, they do the same in any order; parameters loaded from elsewhere do not.",
-            "`for layer in self.layers:`.",
-        ],
-    ),
+    layers_backwards(LayersBackwards),
     Mistake(
         AddedAroundEachLayer,
         "Around each layer there is one more residual connection. The layer has its own three inside. Look at the "

@@ -4,6 +4,7 @@ import math
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.encoder.mistakes.encoder_in_pieces import InPieces
+from transformer_lab.course.exercises.stack_slips import counted_from_elsewhere, positions_called, tokens_not_embedded
 
 
 class EmbeddingsNotScaled(InPieces):
@@ -169,15 +170,7 @@ MISTAKES = [
             "`self.positions` as there are tokens.",
         ],
     ),
-    Mistake(
-        TokensNotEmbedded,
-        "The positions are added to the tokens' *numbers*. Look up their vectors first.",
-        [
-            "What does `__init__` prepare that is not used?",
-            "A token is a row number of the table in `self.embedding`.",
-            "`self.embedding(tokens)` gives (batch, n, d_model).",
-        ],
-    ),
+    tokens_not_embedded(TokensNotEmbedded),
     Mistake(
         WidthNotKnown,
         "`d_model` was an argument of `__init__`; `forward` does not know it. The width can be read off what is there.",
@@ -218,25 +211,8 @@ MISTAKES = [
             "`self.positions[: tokens.shape[1]]`.",
         ],
     ),
-    Mistake(
-        PositionsCalled,
-        "`self.positions` is called as if it were a module. It is a table, with a row for each place.",
-        [
-            "What does `__init__` put into `self.positions`?",
-            "A table is indexed with square brackets. How many rows are needed?",
-            "Add `self.positions[: tokens.shape[1]]` to the scaled embeddings.",
-        ],
-    ),
-    Mistake(
-        CountedFromOne,
-        "The positions do not begin at 0, where the first token is. Look at which rows are taken.",
-        [
-            "Which row of the table does the first token get?",
-            "A slice without a beginning begins at 0.",
-            "`self.positions[: tokens.shape[1]]`.",
-        ],
-        also=[CountedFromTheEnd],
-    ),
+    positions_called(PositionsCalled),
+    counted_from_elsewhere(CountedFromOne, also=[CountedFromTheEnd]),
     Mistake(
         AllPositions,
         "All positions of the table are added, however short the sentence. There are max_length of them.",

@@ -4,6 +4,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.encoder.mistakes.encoder_in_pieces import InPieces
+from transformer_lab.course.exercises.stack_slips import layers_backwards
 
 
 class PositionsInEveryLayer(InPieces):
@@ -136,15 +137,7 @@ MISTAKES = [
             "`for layer in self.layers:` and then use `layer`.",
         ],
     ),
-    Mistake(
-        LayersBackwards,
-        "The layers are passed in the wrong order: the last one comes first. Look at the loop.",
-        [
-            "Which layer reads the embeddings?",
-            "Newly made, they do the same in any order; parameters loaded from elsewhere do not.",
-            "`for layer in self.layers:`.",
-        ],
-    ),
+    layers_backwards(LayersBackwards),
     Mistake(
         LayersAddedToTheirInput,
         "What a layer gives is added to what it was given. The residuals are inside the layers already.",
