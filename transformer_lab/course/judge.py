@@ -84,10 +84,17 @@ def _explain(exercise: Exercise, where: str, case: Case, seen: Observations, rig
 def agree(observed: Sequence[Observations], expected: Sequence[Observations]) -> bool:
     """Tell whether two runs over the same cases show the same."""
     return len(observed) == len(expected) and all(
-        # Outputs first: they nearly always tell, and are a small part of what is observed.
-        distance(seen.get("output"), right.get("output")) <= 1 and distance(seen, right) <= 1
-        for seen, right in zip(observed, expected, strict=True)
+        within(1, seen, right) for seen, right in zip(observed, expected, strict=True)
     )
+
+
+def within(tolerances: float, seen: Observations, right: Observations) -> bool:
+    """Tell whether two calls show the same but for so many tolerances.
+
+    Outputs come first: they nearly always tell, and are a small part of what is observed.
+    """
+    outputs = distance(seen.get("output"), right.get("output"))
+    return outputs <= tolerances and distance(seen, right) <= tolerances
 
 
 def distance(seen: Any, right: Any) -> float:

@@ -17,7 +17,7 @@ from torch.nn import functional as F
 from tests.course.samples import SAMPLES
 from transformer_lab.course.call import call
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
-from transformer_lab.course.judge import behaviour, distance, judge
+from transformer_lab.course.judge import behaviour, distance, judge, within
 from transformer_lab.course.notebook import parts
 
 FAR, FAR_BY_CHANCE = 100, 2
@@ -76,14 +76,8 @@ def far_apart(runs):
         runs, 2
     ):  # attempts are held against the first ones first
         enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
-        if one != other and not any(are_far(*pair, enough) for pair in zip(seen, right, strict=True)):
+        if one != other and all(within(enough, *pair) for pair in zip(seen, right, strict=True)):
             yield f"{one} and {other} are {max(map(distance, seen, right)):.3g} tolerances apart"
-
-
-def are_far(seen, right, enough):
-    """Outputs first: they nearly always tell, and are a small part of what is observed."""
-    outputs = distance(seen.get("output"), right.get("output"))
-    return outputs >= enough or distance(seen, right) >= enough
 
 
 @of_all
