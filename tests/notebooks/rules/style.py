@@ -27,10 +27,11 @@ def code_comes_in_small_pieces(lesson: Lesson) -> Iterator[str]:
 
 def the_lesson_is_read_in_time(lesson: Lesson) -> Iterator[str]:
     promised = re.search(r"Reading: (\d+) minutes", lesson.cells[0].source)
-    minutes, said = minutes_to_read(lesson), int(promised[1]) if promised else None
-    if max(minutes, said or 0) > MINUTES:
-        yield f"reading takes {max(minutes, said or 0):.1f} minutes; at most {MINUTES} are planned for"
-    if said is not None and said < round(minutes):
+    minutes = minutes_to_read(lesson)
+    said = int(promised[1]) if promised else round(minutes)
+    if max(minutes, said) > MINUTES:
+        yield f"reading takes {max(minutes, said):.1f} minutes; at most {MINUTES} are planned for"
+    if said < round(minutes):
         yield f"reading takes {minutes:.0f} minutes; the title promises {said}"
 
 
