@@ -8,8 +8,8 @@ from nbformat import NotebookNode
 
 INTRODUCTION = """# Interview questions
 
-All the questions of the course, lesson by lesson. Answer aloud, as you would in an
-interview, and only then open the answer. It names the section of the lesson that shows it, and takes you there."""
+All the questions of the course, lesson by lesson. Answer aloud, as you would in an interview, and only then open the
+answer. It names the section of the lesson that shows it, and takes you there."""
 
 
 def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
