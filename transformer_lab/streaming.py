@@ -34,9 +34,10 @@ def as_text(tokens: Iterable[int], decode: Callable[[list[int]], str], prompt: S
 
 
 def until(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
-    """Hand over a text up to the first of some strings, wherever its pieces are cut, and ask for no more.
+    """Hand over a text until one of some strings is complete, wherever its pieces are cut, and ask for no more.
 
-    What may turn out to be the beginning of such a string is held back until it is known.
+    What may turn out to be the beginning of such a string is held back until it is known. Of strings that are complete
+    at once, the longest counts.
 
     Args:
         pieces: The text.
@@ -57,9 +58,10 @@ def _until(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
     held = ""
     for piece in pieces:
         held += piece
-        if found := [held.index(stop) for stop in stops if stop in held]:
-            if end := min(found):
-                yield held[:end]
+        if found := [(held.index(stop) + len(stop), held.index(stop)) for stop in stops if stop in held]:
+            _, start = min(found)  # by where they end: one that ends later must not matter, as it may not be here yet
+            if start:
+                yield held[:start]
             return
         n_held = max((n for stop in stops for n in range(1, len(stop)) if held.endswith(stop[:n])), default=0)
         sure = len(held) - n_held

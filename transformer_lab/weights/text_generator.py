@@ -73,7 +73,7 @@ class TextGenerator:
             temperature: As in ``generate``; 0 takes the likeliest token.
             top_k: As in ``generate``.
             top_p: As in ``generate``.
-            stops: The output ends before the first of these strings.
+            stops: The output ends before the first of these strings that is complete.
             generator: Where chance comes from.
 
         Raises:
