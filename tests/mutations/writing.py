@@ -77,7 +77,12 @@ STREAMING = [
     Mutation(50, "the prompt is shown again", {"shown = len(text)\n    for": "shown = 0\n    for"}),
     Mutation(50, "what is held back at the end is lost", {"    if held:\n        yield held\n": "    return\n"}),
     Mutation(50, "a stop that straddles pieces is missed", {"n_held = max(": "n_held = 0 * max("}),
-    Mutation(50, "the stop that is named first, not that comes first", {"end := min(found)": "end := found[0]"}),
+    Mutation(50, "the stop that is named first, not that is complete first", {"= min(found)": "= found[0]"}),
+    Mutation(
+        50,
+        "the stop that begins first, not that ends first",
+        {"_, start = min(found)": "start = min(start for _, start in found)"},
+    ),
     Mutation(50, "the shortest beginning of a stop is held back", {"n_held = max(": "n_held = min("}),
 ]
 
