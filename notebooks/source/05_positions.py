@@ -9,7 +9,7 @@
 # two of the schemes that today's models use instead, and say what happens to each on longer texts than it was trained
 # on.
 #
-# Reading: 31 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 33 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start
@@ -117,7 +117,8 @@ pd.DataFrame(digits, index=["ones", "twos", "fours"]).rename_axis(columns="posit
 #
 # The **frequency** $\theta_i$ is the angle by which pair $i$ turns per position. It is 1 for the first pair and gets
 # smaller and smaller. The paper's base is 10000. The encoding, of shape (length, d_model), is added to the word
-# vectors.
+# vectors. (`pe[:, 0::2]` is every second column, from the first on. `torch.sin` and `torch.cos` take whole tensors.)
+#
 #
 # **Exercise.** Write it.
 
@@ -198,8 +199,7 @@ print({f"distance {k}": round(by_distance[k].item()) for k in (0, 1, 10, 50)})
 print("steps, of 199, at which it rises:", int((by_distance.diff() > 0).sum()))
 
 # %% [markdown]
-# Near positions are alike, far ones less so. But it is a trend, not a rule: the curve rises again and again on its
-# way down.
+# Near positions are alike, far ones less so. But it is a trend, not a rule: at one step in four the curve rises.
 #
 # ### Why so many waves?
 #
@@ -224,8 +224,9 @@ for name, pair in {"fastest": 0, "middle": 128, "slowest": -1}.items():
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad \cos(a + b) = \cos a \cos b - \sin a \sin b$$
 #
-# With $a = p\,\theta_i$ and $b = k\,\theta_i$, the $b$'s are fixed numbers: a 2 × 2 matrix. All pairs together make
-# one large matrix $R$, with $\operatorname{PE}(p + k) = R\,\operatorname{PE}(p)$ at *every* position $p$.
+# With $a = p\,\theta_i$ and $b = k\,\theta_i$, $\sin b$ and $\cos b$ are the same at every position $p$: they fill a 2
+# × 2 matrix. All pairs together make one large matrix $R$, with $\operatorname{PE}(p + k) = R\,\operatorname{PE}(p)$ at
+# *every* position $p$.
 #
 # **Exercise.** Write the matrix, for the encoding above. (Work out the block of one pair on paper first.)
 
@@ -256,15 +257,16 @@ print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 # %% [markdown]
 # ## What the scores make of it
 #
-# A word $x_m$ at position $m$, such as `mars` in `3 mars 2021`, now comes in as $x_m + p_m$. For two inputs $a$ and
-# $b$, query and key are $q = W_q a$ and $k = W_k b$, and the score is $q \cdot k = q^\top k = a^\top W_q^\top W_k\, b$.
-# The two matrices in the middle make one, $H = W_q^\top W_k$. So the score of two places is a sum of four:
+# A word $x_m$ at position $m$, such as `mars` in `3 mars 2021`, now comes in as $x_m + p_m$, with $p_m$ for its
+# $\operatorname{PE}(m)$. For two inputs $a$ and $b$, here columns, query and key are $q = W_q a$ and $k = W_k b$, and
+# the score is $q \cdot k = q^\top k = a^\top W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two places is a
+# sum of four:
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
 # Word with word, word with position, position with word, position with position. Only the last has both positions in
-# it: all that is known of the distance is there. (Whatever smooth function one takes of the two inputs, the first such
-# term of its Taylor series has this form.)
+# it: all that is known of the distance is there. (In the Taylor series of any smooth function of both, the first such
+# term has this form.)
 #
 # **Predict.** With a random $H$: is $p_m^\top H p_n$ the `"same"` for all pairs that are 10 apart, or `"different"`?
 
@@ -286,9 +288,20 @@ table.round().astype(int)
 
 # %% [markdown]
 # A random $H$ destroys it: among pairs 10 apart the score is now anything. With the rotation of the exercise as $H$,
-# distance counts again, and the key *three places back* scores highest, more than the query's own place. So a model
-# with sinusoids can learn to look a fixed number of places back. But it has to learn it, and nothing in it keeps $H$
-# from spoiling it.
+# the score is $p_m^\top R\,p_n = p_m \cdot p_{n+3}$. So distance counts again, and the key *three places back* scores
+# highest, more than the query's own place. A model with sinusoids can learn to look a fixed number of places back. But
+# it has to learn it, and nothing in it keeps $H$ from spoiling it.
+#
+# Why add, and not *append* the position to the word?
+
+# %%
+x, w = torch.randn(8), torch.randn(4, 16)
+appended = w @ torch.cat([x, p[5, :8]])
+print("two matrices, added:", torch.allclose(appended, w[:, :8] @ x + w[:, 8:] @ p[5, :8], atol=1e-5))
+
+# %% [markdown]
+# A projection of both side by side is a sum of two: one matrix for words, another for positions. Adding is the case in
+# which they are the same matrix. It takes no width, and no further parameters.
 
 # %% [markdown]
 # ## Turn the queries and keys instead
@@ -299,9 +312,9 @@ table.round().astype(int)
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
-# with the width d of the query in the place of d_model. Nothing is added, and no projection comes in between any more.
-# (Compare the matrix of the last exercise: its minus is in the other row, because the pairs of the encoding begin with
-# the sine.)
+# with the width d of a head's query in the place of d_model. Nothing is added, and no projection comes in between any
+# more. (Compare the matrix of the last exercise: its minus is in the other row, because the pairs of the encoding begin
+# with the sine.)
 #
 # **Exercise.** Write it, for any leading axes. Row j of `x` stands at `positions[j]`, whatever that is.
 
@@ -336,8 +349,8 @@ print(f"largest change of a score by RoPE itself: {(scores - q @ k.T).abs().max(
 
 # %% [markdown]
 # If a query is turned by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$. Of the
-# positions only this offset counts, with its sign, for *any* queries and keys, so for whatever the projections learn.
-# Values are not turned: positions decide who is looked at, not what is handed over.
+# positions only this offset counts, for *any* queries and keys, so for whatever the projections learn. Values are not
+# turned: positions decide who is looked at, not what is handed over.
 
 # %% [markdown]
 # ## Or lower the scores by distance
@@ -347,7 +360,9 @@ print(f"largest change of a score by RoPE itself: {(scores - q @ k.T).abs().max(
 #
 # $$-2^{-8h/n_\text{heads}} \cdot |m - n|$$
 #
-# to the score of a query at $m$ and a key at $n$.
+# to the score of a query at $m$ and a key at $n$, behind the query or ahead of it, after the division by
+# $\sqrt{d_k}$. Whether a key ahead may be seen is up to the mask, as ever.
+#
 #
 # **Exercise.** Write the bias. Where there are fewer queries than keys, the queries are the last ones: query and key
 # at the end stand at the same place. (A model that writes word by word asks one query at a time, the newest.)
@@ -379,7 +394,8 @@ print("weight on the nearest 10 keys:", [round(w, 2) for w in weights[:, -10:].s
 # any other, and is added like the sinusoids. GPT-2 does it.
 #
 # Let us compare. The task: at each place of a random text, say which token stood *two places before*. We train small
-# causal models on texts of length 16, and then give them texts of length 64.
+# causal models (`LanguageModel` has all four schemes built in) on texts of length 16, and then give them texts of
+# length 64.
 
 
 # %%
@@ -431,22 +447,28 @@ table.round(2)
 
 # %% [markdown]
 # Right of the grey line begins what no model was trained on. Sinusoids and learned positions fall at once, though
-# both were perfect before the line: those *places* were never seen. (A learned row there was never trained at all.)
-# Rotary positions find the token two places back on texts twice as long without a fault. On texts four times as long
-# they fail, too. But two back is as near as ever! Where does that model look, at place 50?
+# both were perfect before the line: those *places* were never seen. (A learned row there was never trained at all.
+# Sinusoids come back in humps, where the waves look a little as they did.) Rotary positions find the token two places
+# back on texts twice as long without a fault. From place 40 on they fail, too. But two back is as near as ever! What do
+# the heads of that model look for? The logarithm of a weight is its score, but for a number that all of its row share.
 
 # %% tags=["nbval-ignore-output"]
 with record_attention(models["rotary"]) as recorded, torch.no_grad():
-    models["rotary"](torch.randint(16, (1, 64)))
+    models["rotary"](torch.randint(16, (200, 64)))
 [weights] = recorded.values()
-most, keys = weights[0, :, 50].max(dim=-1)
-print("looks back by", (50 - keys).tolist(), "with weights of", [round(weight, 2) for weight in most.tolist()])
+back = weights[:, :, -1].log().mean(dim=0).flip(-1)  # (4, 64): scores of the last query, with the key 0, 1, 2, … back
+ax = plots.lines(range(64), {"head 3": back[2] - back[2, 2]}, xlabel="places back", ylabel="score, less that of 2 back")
+ax.axvline(15.5, color="gray", linewidth=1)
+print("each head's best of the first 16:", back[:, :16].argmax(dim=-1).tolist())
+print("best of all 64 is 40 or more back:", (back.argmax(dim=-1) >= 40).tolist())
 
 # %% [markdown]
-# Most heads look 46 back: that is two back and 44 more, and 44 steps are seven full turns of the fast hand. In texts of
-# 16 no key was so far back, so nothing taught the model to tell the two apart.
+# A peak every 6.3 places: a full turn of the fast hand. In texts of 16, left of the grey line, the peak at two back is
+# the highest, for the next hand, ten times slower, lowers those that follow. But it turns, too: from some 20 places
+# back on it raises them again. From 40 back on, wrong keys win. No text of 16 has such keys, so nothing in training
+# spoke against it.
 #
-# ALiBi falls least, but never got there: lowering by distance says "near", not "exactly two back".
+# ALiBi changes least from end to end, but never got there: lowering by distance says "near", not "exactly two back".
 
 # %% [markdown]
 # And past the end of a learned table there is nothing at all to look up:
@@ -477,6 +499,7 @@ def which_place(tokens: Tensor) -> Tensor:
 
 
 def looks_both_ways(sinusoids: bool) -> EncoderModel:
+    """Make a model like the causal one, but without the mask; lesson 06 says what the numbers are."""
     shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 2, "max_length": 16, "dropout": 0.0, "pre_norm": True}
     model = EncoderModel(TransformerConfig(16, **shape), n_outputs=16)
     if not sinusoids:
@@ -487,12 +510,12 @@ def looks_both_ways(sinusoids: bool) -> EncoderModel:
 # %%
 torch.manual_seed(0)
 causal = LanguageModelConfig(16, d_model=32, n_heads=4, d_ff=64, n_layers=2, max_length=16, positions="none", dropout=0)
-models = {
+told_apart = {
     "both ways, no positions": looks_both_ways(sinusoids=False),
     "both ways, sinusoids": looks_both_ways(sinusoids=True),
     "causal, no positions": LanguageModel(causal),
 }
-right = {name: train(model, which_place) for name, model in models.items()}
+right = {name: train(model, which_place) for name, model in told_apart.items()}
 ax = plots.lines(range(16), right, xlabel="place", ylabel="accuracy")
 _ = ax.legend(loc=(0.35, 0.6), frameon=False)
 
@@ -507,9 +530,20 @@ print("more than twice as good as a guess:", {name: a.mean().item() > 2 / 16 for
 
 # %% [markdown]
 # Looking both ways without positions, it is a guess: all places see the same set. With sinusoids it is easy. But the
-# causal model is well above chance without any: the mask lets each place see another number of tokens, and that is
-# information. The first place, which sees only itself, it knows for sure; in the middle it mostly guesses wrong.
-# So "no order" is true of attention without a *causal* mask only.
+# causal model is well above chance without any! Can it count what it sees? Let it read one token 16 times.
+
+# %%
+causal_model = told_apart["causal, no positions"]
+with torch.no_grad():
+    print("one token, 16 times:", causal_model(torch.full((1, 16), 3)).argmax(dim=-1).unique().tolist())
+    said = causal_model(torch.randint(16, (1000, 16))).argmax(dim=-1).float().mean(dim=0)
+print("random tokens, on average:", {place: round(said[place].item()) for place in range(0, 8, 2)})
+
+# %% [markdown]
+# It cannot: an average of equal vectors is the same for any number of them. But the mask lets each place average *more*
+# tokens than the one before, and if they differ, an average of more of them varies less. That is information. The first
+# place, which sees itself alone, is known for sure; in the middle the model is mostly wrong, though not far off. So "no
+# order" is true of attention without a *causal* mask only.
 
 # %% [markdown]
 # ## Bug hunt
@@ -584,7 +618,7 @@ print("weight two places back, from place 5:", round(weights[5, 3].item(), 2))
 # - Rotary positions turn queries and keys after the projections. Of the positions, scores then depend on the offset
 #   $m - n$ only, whatever is learned.
 # - ALiBi lowers scores by distance, learned positions are a table. Each scheme fails in its own way on long texts.
-# - A causal mask alone tells something of the order.
+# - A causal mask alone tells something of the order, if tokens differ.
 
 # %%
 tokens = torch.randint(16, (2, 16))
@@ -604,8 +638,8 @@ trace_shapes(LanguageModel(rotary), tokens)
 #
 # <details><summary>Why does a Transformer need positional encodings?</summary>
 #
-# Self-attention and the position-wise layers treat a text as a set: shuffle the words, and the outputs are shuffled
-# the same way. Without a causal mask or positions no word order can matter. (<i>Who bites whom?</i>)
+# Self-attention, and layers that take each place alone, treat a text as a set: shuffle the words, and the outputs are
+# shuffled the same way. Without a causal mask or positions no word order can matter. (<i>Who bites whom?</i>)
 # </details>
 #
 # <details><summary>Why sine and cosine, and not sines alone?</summary>
@@ -638,21 +672,21 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>How do the schemes behave on texts longer than those of training?</summary>
 #
 # Learned positions have rows that were never trained, or none at all. Sinusoids exist, but the model has not met them.
-# In our task RoPE held to twice the length and failed at four times; for longer texts, large models rescale its angles
-# first. ALiBi, made for this, changed least, but prefers what is near. (<i>Which of them reaches further?</i>)
+# In our task RoPE held to twice the length and failed before four times, where wrong keys come to stand as the right
+# one did. ALiBi changed least, but could only prefer what is near. (<i>Which of them reaches further?</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>
 #
-# No. Its causal mask shows each place another number of tokens, from which it can learn something of where it stands.
-# (<i>Is a causal model blind to order?</i>)
+# No. Its causal mask lets each place average another number of tokens. Where these differ, it can learn from that
+# something of where it stands. (<i>Is a causal model blind to order?</i>)
 # </details>
 #
 # <details><summary>Are encodings added or appended, and why does adding work?</summary>
 #
-# Added in the paper. A projection of $[x; p]$ is $W_1 x + W_2 p$; adding is the case $W_1 = W_2$, and costs no width.
-# Multiplied out, the score has terms for word and word, word and position, position and position, and the learned H can
-# weigh them. (<i>What the scores make of it</i>)
+# Added in the paper. A projection of both side by side is $W_1 x + W_2 p$; adding is the case $W_1 = W_2$, and costs no
+# width. Multiplied out, the score has terms for word and word, word and position, position and position, and the
+# learned H can weigh them. (<i>What the scores make of it</i>)
 # </details>
 
 # %% [markdown]
