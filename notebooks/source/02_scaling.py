@@ -1,8 +1,9 @@
 # %% [markdown] id="title"
 # # 02 · Why divide by √d_k
 #
-# **The question.** The Transformer's attention differs from that of lesson 01 in one symbol: the scores are divided
-# by the root of their width. Why divide at all? Why by the root, and not by the width itself?
+# **The question.** The Transformer's attention differs from that of lesson 01 in one symbol: the scores are divided by
+# $\sqrt{d_k}$, the root of the width of queries and keys. Why divide at all? Why by the root, and not by the width
+# itself?
 #
 # **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small (one
 # explanation that you will read is wrong), and compare dot-product with additive attention.
@@ -48,9 +49,9 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## How large does a score get?
 #
-# A score adds up products, one for each entry of the query and the key. In lesson 01 the vectors had two or three
-# entries. In the Transformer of the paper (Vaswani et al., 2017) they have 64, and a single head as wide as its model
-# would have 512. This width was `d` in lesson 01; from here on it is `d_k`, k for key.
+# A score adds up products, one for each entry of the query and the key. In lesson 01 most vectors had two or three
+# entries. In the Transformer of the paper (Vaswani et al., 2017) queries and keys have 64, and could have as many as
+# the words in it, 512. This width was `d` in lesson 01; from here on it is `d_k`, k for key.
 #
 # **Predict.** Queries and keys hold ordinary random numbers (mean 0, standard deviation 1). With 512 entries, is a
 # typical score near 1, near 22, or near 512?
@@ -135,6 +136,7 @@ for d in widths:
 compare(prediction, measured=round(top["scores / 1"][3], 1))
 ax = plots.lines(widths, top, xlabel="width d_k", ylabel="weight of the best key")
 ax.set_xscale("log", base=2)
+ax.set_xticks(widths, widths)
 pd.DataFrame(top, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
@@ -147,7 +149,8 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # %% [markdown]
 # Undivided, attention gets harder and harder as queries and keys get wider, until it is a dict again. Divided by $d_k$,
 # it gets softer and softer, until it is a plain average, whatever is asked. Divided by $\sqrt{d_k}$ it stays what it
-# was: **the width d_k no longer decides how sharp attention is.** That is the whole point of the root: it makes the
+# was: **the width d_k no longer decides how sharp attention is.** That is the whole point of the root. Whoever divides
+# numbers by $c$ divides their standard deviation by $c$, and their variance by $c^2$. So $\sqrt{d_k}$ makes the
 # variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at any width.
 
 # %% [markdown]
@@ -218,7 +221,8 @@ print("your softmax or the library's:", [f"{w:.0f}" for w in parts.softmax(huge)
 # ## Explanation 2: the gradient dies
 #
 # Training moves the scores a little and sees what changes. So ask: per unit that score $j$ moves, how far does weight
-# $i$ move? This is written $\partial p_i / \partial s_j$, and for $p = \operatorname{softmax}(s)$ it is
+# $i$ move? This is written $\partial p_i / \partial s_j$. With $p$ for the weights (of probabilities), $p =
+# \operatorname{softmax}(s)$, it is
 #
 # $$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j),
 # \quad \delta_{ij} = 1 \text{ if } i = j \text{, else } 0$$
@@ -230,7 +234,7 @@ print("your softmax or the library's:", [f"{w:.0f}" for w in parts.softmax(huge)
 # All these numbers together, row $i$ and column $j$, are called the **Jacobian**. (To derive it: for $i \neq j$ only
 # the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i = j$ the numerator does too.)
 #
-# **Exercise.** Compute it from the weights.
+# **Exercise.** Compute it from the weights. (`torch.eye(n)` is the table of all $\delta_{ij}$.)
 
 
 # %% id="softmax_jacobian" tags=["exercise"]
@@ -265,7 +269,7 @@ undecided = parts.softmax_jacobian(torch.tensor([0.5, 0.5]))
 decided = parts.softmax_jacobian(torch.tensor([0.999, 0.001]))
 compare(prediction, measured=round(decided[0, 0].item(), 3))
 print(f"undecided: {undecided[0, 0]:.2f}, that is {undecided[0, 0] / decided[0, 0]:.0f} times as much")
-print("if one weight is 1:", parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0])).tolist())
+print("if one weight is 1:", (parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0])) + 0.0).tolist())
 
 # %% [markdown]
 # Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores
@@ -281,25 +285,30 @@ for d in widths:
         sizes = torch.stack([parts.softmax_jacobian(p).norm() for p in parts.softmax(s)])
         jacobian_size[name].append(sizes.median().item())
 ax = plots.lines(widths, jacobian_size, xlabel="width d_k", ylabel="size of the Jacobian (median)")
-ax.set(xscale="log", yscale="log")
+ax.set(yscale="log")
+ax.set_xscale("log", base=2)
+ax.set_xticks(widths, widths)
 pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
 
 # %% [markdown]
 # Up to a width of 64, the paper's own, half of the undivided queries pass on as much as the scaled ones. Above it they
 # pass on less and less, and at 1024 half of all queries pass on next to nothing. They are decided, by chance, before
-# training has begun. This is the reason the paper gives: large products push the softmax "into regions where it has
-# extremely small gradients".
+# training has begun: the softmax is **saturated**. This is the reason the paper gives: large products push the softmax
+# "into regions where it has extremely small gradients".
 #
-# (The division also makes a score answer less to the query, by the factor $1/\sqrt{d_k}$. That factor is the same for
-# all queries; a 0 is not.)
+#
+# (Division also makes a score answer less to its query: what passes on is divided by $\sqrt{d_k}$ once more. Counting
+# that, the two are even at 256. But it is the same for all queries, so larger steps make up for it. Nothing makes up
+# for a 0.)
 
 # %% [markdown]
 # ## Does it matter in practice?
 #
-# A gradient is not yet a model. So we train one. The task: 32 items, each with a key and one of 10 labels. The query
-# is a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to answer with
-# that item's label. It learns two matrices, `w_q` and `w_k`, that make queries and keys comparable. Everything is
-# equal but the divisor. The cell below is an ordinary training loop; you can go on without reading it.
+# A gradient is not yet a model. So we train one. The task: 32 items, each with a key and one of 10 labels. The query is
+# a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to answer with that
+# item's label. It learns two matrices, `w_q` and `w_k`, that make queries and keys comparable, here of width 512.
+# Everything is equal but the divisor. We also count *dead* queries: those with hardly any gradient at their scores. The
+# cell below is an ordinary training loop; you can go on without reading it.
 
 
 # %%
@@ -362,20 +371,28 @@ table_of(runs)
 
 # %% [markdown]
 # Read it honestly. With √d_k, or something near it, learning starts at once. Undivided, it starts late: most queries
-# are dead, decided by chance and without a gradient. Divided by $d_k$, it starts later still: all weights are equal,
-# and it takes long until the scores have grown enough to differ. Too small is worse here than too large. But in the end
-# *all* of them learn. The division does not make something possible that was impossible.
+# are dead, decided by chance. (Chance alone is right once in 10 times.) Divided by $d_k$, it stalls after a few steps:
+# the weights are nearly equal, and it takes long until the scores have grown enough to differ. Scores too small are
+# worse here than scores too large. But in the end *all* of them learn. The division does not make something possible
+# that was impossible.
 #
 # And our loss plays a part. It is $-\log(\text{share} + 0.001)$, which stays below 7 however small the share. A bare
 # $-\log$ of a tiny share is so steep that it makes up for a dying softmax:
 
 # %%
-table_of({"1": runs["1"], "1, loss without the 0.001": train(1, floor=1e-30)})
+without = {f"{name}, loss without the 0.001": train(divisors[name], floor=1e-30) for name in ("1", "√d_k")}
+table_of({"1": runs["1"], **without})
 
 # %% [markdown]
-# Then even undivided scores start early. So it is not that a saturated softmax can never learn: that depends on what
-# the gradient meets on its way. Where it comes through other layers, as in a Transformer, no logarithm stands behind
-# each softmax. Dividing by √d_k gives a good start at any width.
+# Then even undivided scores start early, though not as early as divided ones. So it is not that a saturated softmax can
+# never learn: that depends on what the gradient meets on its way. (In a Transformer it meets other layers.) And at the
+# paper's own width, 64?
+
+# %%
+table_of({f"{name}, d_k = 64": train(divisor, d_k=64) for name, divisor in {"1": 1, "√d_k": 8}.items()})
+
+# %% [markdown]
+# Fewer are dead, but the division still helps. It gives a good start at any width.
 
 # %% [markdown]
 # ## It is a temperature
@@ -392,9 +409,9 @@ ax = plots.lines(lengths, {f"key {i}": scaled[:, i] for i in best}, xlabel="quer
 print("weight of the best key at lengths 0, 1, 10:", [round(scaled[i].max().item(), 1) for i in (0, 5, -1)])
 
 # %% [markdown]
-# So √d_k is right at the *start*, when entries are independent with variance 1 and the typical score is 1. The table
-# above shows that it does not stay so: with √d_k, training made the typical score grow to 3. From the start on, the
-# model sets its own temperature.
+# So √d_k is right at the *start*, when entries are independent with variance 1 and the typical score is 1. The table of
+# the four divisors shows that it does not stay so: with √d_k, training made the typical score grow to 3. From the start
+# on, the model sets its own temperature.
 #
 # And the division may stand anywhere: dividing the queries first gives the same scores. Where there are more keys than
 # d_k, fewer numbers are divided then.
@@ -484,8 +501,9 @@ for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
 
 # %% [markdown]
 # Each tanh is at most 1, so a score can never be more than $\sum_i |w_i|$, however wide the queries are. But the same
-# trouble waits one step earlier: with such matrices, the tanh itself is saturated, and its slope is 0. (Ours were
-# divided by √64, above.)
+# trouble waits one step earlier. With a matrix as drawn, the entries of $W q$ are of the size √1024 = 32, as
+# `score_variance` says. There the tanh itself is saturated: its slope is 0. (The smaller ones above were divided by
+# √64.)
 #
 # The paper's authors had seen reports that the two do equally well at small widths, and that additive attention does
 # better at large ones. They suspected large scores, divided by √d_k, and kept the fast one.
