@@ -130,8 +130,8 @@ class OnePositionCountedFromZero(InPieces):
 MISTAKES = [
     Mistake(
         EmbeddingsNotScaled,
-        "The embeddings are not scaled. They start out small, about 1/√d_model, and next to the positions they are "
-        "hardly to be seen. Look at what is done before the positions are added.",
+        "The embeddings are not scaled. Drawn as they should be, with variance 1/d_model, they are hardly to be seen "
+        "next to the positions. Look at what is done before the positions are added.",
         [
             "How large are the numbers of an embedding, and how large those of a sinusoid?",
             "The embeddings are multiplied by √d_model.",

@@ -23,8 +23,10 @@ from transformer_lab.course.exercises.encoder.mistakes.wrong_pre_norms import (
     NormsSwapped,
     NormsTheBranch,
     NormsTheFirstSum,
+    NormsTheNormed,
     NormsTheOutput,
     NormsTheOutputToo,
+    NormsTheOutputWithTheSecondNorm,
     NormsTheSumsToo,
     NormsWithoutTheirWeights,
     OneNormForBoth,
@@ -82,7 +84,7 @@ MISTAKES = [
             "How many norms are there in x + sublayer(LayerNorm(x))?",
             "A norm stands directly in front of each sublayer, and nowhere else.",
         ],
-        also=[NormsTheOutput, NormsTheOutputToo, NormsTheFirstSum],
+        also=[NormsTheOutput, NormsTheOutputToo, NormsTheOutputWithTheSecondNorm, NormsTheFirstSum],
     ),
     Mistake(
         OnlyQueriesNormed,
@@ -143,6 +145,16 @@ MISTAKES = [
             "How many norms does `__init__` make, and how many are used?",
             "The second step is x + network(LayerNorm(x)), where x is the first sum.",
             "Norm the first sum, with `norm_2`, and give that to the network.",
+        ],
+    ),
+    Mistake(
+        NormsTheNormed,
+        "The second norm is given what the first one made, so the network hears nothing of what the attention found. "
+        "Look at what the second norm is given.",
+        [
+            "When the second norm reads, what has happened to x?",
+            "The second step is x + network(LayerNorm(x)), where x is the first sum.",
+            "`self.norm_2` reads the new x, not the normed vectors of the first step.",
         ],
     ),
     *slips.shared(

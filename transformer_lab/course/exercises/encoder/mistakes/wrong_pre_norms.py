@@ -57,6 +57,12 @@ class NormsTheOutputToo(InPieces):
         return self.norm_2(x + self.computed(self.norm_2(x)))
 
 
+class NormsTheOutputWithTheSecondNorm(InPieces):
+    def forward(self, x, mask=None):
+        x = x + self.attended(self.norm_1(x), mask)
+        return self.norm_2(x + self.computed(self.norm_1(x)))
+
+
 class NormsTheFirstSum(InPieces):
     def forward(self, x, mask=None):
         x = self.norm_1(x + self.attended(x, mask))
@@ -135,6 +141,13 @@ class NormedOnlyOnce(InPieces):
         normed = self.norm_1(x)
         x = x + self.attended(normed, mask)
         return x + self.computed(normed)
+
+
+class NormsTheNormed(InPieces):
+    def forward(self, x, mask=None):
+        normed = self.norm_1(x)
+        x = x + self.attended(normed, mask)
+        return x + self.computed(self.norm_2(normed))
 
 
 class OneNormForBoth(InPieces):
