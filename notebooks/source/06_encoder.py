@@ -99,7 +99,7 @@ for name, factor in {"without the factor": 1.0, "times √d_model": 512**0.5}.it
 # ## Why not simply attention on attention?
 #
 # Stacked, each reads what the one before it gave. We take eleven random vectors, one for each position, and layers that
-# are not trained yet. In each is an attention and a small network.
+# are not trained yet. In each is an attention (`self_attention`) and a small network (`feed_forward`).
 #
 # **Predict.** After 12 attentions in a row, what is the cosine of two positions, on average: near 0, 0.5 or 1?
 
@@ -117,7 +117,7 @@ def alike(x: Tensor) -> float:
 
 def stack(kind: type[nn.Module], depth: int, d_model: int = 64) -> nn.ModuleList:
     layers = nn.ModuleList(kind(d_model, 4, 4 * d_model) for _ in range(depth))  # 4 heads
-    initialise(layers)
+    initialise(layers)  # small random matrices, and biases of 0
     return layers
 
 
@@ -146,10 +146,10 @@ rows = {name: [likeness[1], likeness[-1], size] for name, (likeness, size) in fo
 pd.DataFrame(rows, index=["alike after 2", "alike after 12", "size after 12"]).T.round(1)
 
 # %% [markdown]
-# An average of averages is ever more of an average: after two attentions the positions can hardly be told apart, and
-# a network behind each does not help. Adding x helps: what a position had is still there, and attention only adds to
-# it. This sum is a **residual connection**. It slows the blur down; it does not end it. And there is a new trouble:
-# the numbers grow.
+# An average of averages is ever more of an average: after two attentions the positions can hardly be told apart, and a
+# network behind each does not help. Adding x helps: what a position had is still there, and attention only adds to it.
+# This sum is a **residual connection**. It slows the blur down; it does not end it. And where the numbers shrank, now
+# they grow.
 
 # %% [markdown]
 # ## LayerNorm
@@ -235,7 +235,7 @@ print(f"batch, eval() instead of train(): {(norm.eval()(short[0]) - in_train).ab
 # $$\operatorname{FFN}(x) = \max(0,\, x W_1 + b_1)\, W_2 + b_2$$
 #
 # $W_1$ is (d_model, d_ff), $W_2$ is (d_ff, d_model): our layers `w_1` and `w_2`. The max is taken number by number;
-# torch calls it `torch.relu` (ReLU). BERT and GPT-2 have GELU there, a smooth version.
+# torch calls it `torch.relu` (ReLU). Many models have GELU there, a smooth version.
 #
 # **Exercise.** Write `forward`.
 
@@ -364,7 +364,7 @@ with torch.no_grad():
 
 # %% [markdown]
 # It is still there. Post-norm keeps the size, and shrinks what came from below with every sum. Pre-norm lets x grow,
-# and keeps somewhat more apart. So stacks *begin*; the rest is up to training.
+# and keeps somewhat more apart. That is how stacks *begin*.
 
 # %% [markdown]
 # ## The stack
@@ -372,8 +372,8 @@ with torch.no_grad():
 # The encoder: look tokens up, scale, add positions, and go through the layers. A `nn.ModuleList` is a list whose
 # modules torch knows about.
 #
-# **Predict.** One layer of width 64 has 49,984 parameters. How many has `nn.ModuleList([layer] * 6)`? And how many
-# does a model find that keeps six layers in a plain Python list?
+# **Predict.** One layer of width 64 has 49,984 parameters. How many has `nn.ModuleList([layer] * 6)`? And how many does
+# torch find in a model that keeps six in a plain Python list?
 
 # %% tags=["prediction"]
 prediction_times_six, prediction_plain = ..., ...
@@ -393,7 +393,8 @@ print(f"six layers in a ModuleList: {counts[2]:,}")
 #
 # **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it belongs to the model, but is not
 # trained. (Nor is it saved, with `persistent=False`: it can be computed again.) It has more rows than most texts need.
-# The mask goes to every layer. `self.embedding.embedding_dim` is d_model.
+# The mask goes to every layer. `self.embedding.embedding_dim` is d_model. (Whoever makes an encoder calls `initialise`
+# next: the factor is meant for such tables.)
 
 
 # %% id="Encoder" tags=["exercise"]
@@ -464,10 +465,9 @@ pd.DataFrame(rows, index=pd.Index(depths, name="layers")).T.round(1)
 # %% [markdown]
 # Nothing vanishes: the first layers get their gradient in both. The difference is at the top. In a pre-norm stack x
 # grows from layer to layer, so what a further layer adds is an ever smaller share, and its gradient shrinks with depth.
-# In a post-norm stack each sum is normed back to the same size, so the last of 24 layers matters as much as the last of
-# two. Why this may hurt is argued about. Larger gradients call for smaller steps (Xiong et al.); but Adam divides by
-# their size. So rather: a step changes all layers at once, and where each of them counts in full, the output changes
-# too much (Liu et al.).
+# In a post-norm stack each sum is normed back to the same size, so the last of 24 layers counts in full. Does that
+# hurt? Large gradients call for small steps (Xiong et al.); but Adam sets the size of each step itself. So rather:
+# where every layer counts in full, one step changes the output too much (Liu et al.).
 
 # %% [markdown]
 # ## Warm-up
@@ -561,7 +561,7 @@ kinds |= {"no network": NoNetwork, "no residuals": NoResiduals}
 print("loss at the end:", {kind: f"{train(kind, 2, 0)[1][-1]:.1f}" for kind in ("post", "no network", "no residuals")})
 
 # %% [markdown]
-# Without residuals, even two layers learn slowly. Without the network they do: this task is only looking.
+# Without residuals, even two layers learn slowly. Without the network they learn it all: this task is only looking.
 #
 # ### What a layer changes
 #
@@ -607,7 +607,7 @@ print("mean of the last six layers:", last_six)
 # While training, the paper sets a random tenth of the embedded text, and of what each sublayer says before it is added,
 # to 0, so that the model cannot rely on single numbers. `nn.Dropout(0.1)` does that, and only in `train()` mode.
 #
-# **Predict.** A 1 goes into it and is *not* dropped. What comes out?
+# **Predict.** A 1 goes into it and is *not* dropped, and the mean should stay. What comes out?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -716,8 +716,8 @@ _ = ax.set_ylabel("the query ?, by head")
 
 # %% [markdown]
 # What tells months apart comes after the gap. The one model looks there; the other can only know which letters are
-# frequent behind a number and a space. (It had the same layers, the same data and the same number of steps.) Where
-# the whole text is there from the start, nothing forbids looking ahead, and an encoder does.
+# frequent behind a number and a space. (Layers, data and number of steps were the same.) Where the whole text is there
+# from the start, nothing forbids looking ahead, and an encoder does.
 
 # %% [markdown]
 # ## Bug hunt
@@ -749,7 +749,8 @@ check(LayerOfAColleague, "PreNormEncoderLayer")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Let the sublayers say nothing: set the last matrix and bias of each to 0. A pre-norm layer then has to hand x on
-# exactly as it is. The cell below does it. (Once you have mended it, the colleague's layer does so, too.)
+# exactly as it is (a must, but no proof). The cell below does it. (Once you have mended it, the colleague's layer does
+# so, too.)
 # </details>
 
 # %%
@@ -819,9 +820,9 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>What are residual connections for?</summary>
 #
-# Each sublayer only adds to what was there, so a layer can begin by changing little, and gradients have a way past it.
-# Without them attention makes all positions alike within two layers (with them more slowly), and even two layers learn
-# slowly. (<i>Why not simply attention on attention?</i>, <i>Warm-up</i>)
+# Each sublayer only adds to what was there, so a layer can begin by changing little. Without them attention makes all
+# positions alike within two layers (with them more slowly), and even two layers learn slowly. (<i>Why not simply
+# attention on attention?</i>, <i>Warm-up</i>)
 # </details>
 #
 # <details><summary>Why LayerNorm and not BatchNorm?</summary>
