@@ -185,6 +185,7 @@ def test_too_few_observations_are_a_crash():
         (torch.empty(0), torch.empty(0)),
         ({"remarks": 1, "output": 2}, {"remarks": 3, "output": 2}),
         ({"error": {"type": "E", "message": "m", "line": 3}}, {"error": {"type": "E", "message": "m", "line": 9}}),
+        ({"error": {"type": "E", "message": "a (2) b (3)"}}, {"error": {"type": "E", "message": "a (3) b (2)"}}),
     ],
 )
 def test_what_agrees_within_the_tolerance_is_the_same(seen, right):
@@ -206,6 +207,7 @@ def test_what_agrees_within_the_tolerance_is_the_same(seen, right):
         ([1], [1, 2]),
         ({"output": 2}, {"output": 2, "changed": []}),
         ({"error": {"type": "E", "message": "m"}}, {"error": {"type": "E", "message": "other"}}),
+        ({"error": {"type": "E", "message": "m"}}, {"error": {"type": "F", "message": "m"}}),
     ],
 )
 def test_what_differs_in_kind_is_infinitely_far(seen, right):

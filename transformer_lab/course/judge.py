@@ -106,8 +106,8 @@ def distance(seen: Any, right: Any) -> float:
             rest = [{k: v for k, v in side.items() if k != "frequencies"} for side in (seen, right)]
             apart = _frequency_distance(seen["frequencies"], right["frequencies"], right["draws"])
             return max(apart, distance(*rest))
-        if "error" in right and isinstance(seen.get("error"), Mapping):  # the line is the learner's own
-            return distance(*[{k: side["error"].get(k) for k in ("type", "message")} for side in (seen, right)])
+        if "error" in right and isinstance(seen.get("error"), Mapping):
+            return distance(*[_crash(side["error"]) for side in (seen, right)])
         keys = right.keys() - {"remarks"}
         if seen.keys() - {"remarks"} != keys:
             return math.inf
@@ -134,6 +134,11 @@ def _tensor_distance(seen: Tensor, right: Tensor) -> float:
     equal = (a == b) | (a.isnan() & b.isnan())  # the only way in which infinities and nan agree
     apart = ((a - b).abs() / (ABSOLUTE + RELATIVE * b.abs())).nan_to_num(nan=math.inf, posinf=math.inf)
     return float(apart.masked_fill(equal, 0.0).max()) if apart.numel() else 0.0
+
+
+def _crash(error: Mapping[str, Any]) -> dict[str, Any]:
+    """Give what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a."""
+    return {"type": error.get("type"), "message": sorted(str(error.get("message")).split())}
 
 
 def _frequency_distance(seen: Any, right: Tensor, draws: int) -> float:
