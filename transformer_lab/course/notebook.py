@@ -119,7 +119,7 @@ def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
     if called is None:
         message = f"It takes the function or class itself; this is a value of type {type(attempt).__name__}."
     else:
-        close = [*difflib.get_close_matches(called, _of_this_lesson(attempt), n=2), "exercise"]
+        close = [*difflib.get_close_matches(called, _of_this_lesson(attempt), n=2, cutoff=0.4), "exercise"]
         own = own if (own := _called(attempt, None) or "").isidentifier() else "attempt"
         ways = " or ".join(f'`{asked}({own}, "{exercise}")`' for exercise in close[:-1] or close)
         message = f"No exercise is called {called}. To say which one it answers: {ways}."
