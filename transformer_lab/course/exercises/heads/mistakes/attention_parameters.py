@@ -52,6 +52,11 @@ def only_one_head(d_model, n_heads, bias=True):
     return 3 * (d_model * d_k + bias * d_k) + d_model**2 + bias * d_model
 
 
+def every_layer_of_one_head(d_model, n_heads, bias=True):
+    d_k = d_model // n_heads
+    return 4 * (d_model * d_k + bias * d_k)
+
+
 def heads_see_only_their_slice(d_model, n_heads, bias=True):
     d_k = d_model // n_heads
     return n_heads * 3 * (d_k**2 + bias * d_k) + d_model**2 + bias * d_model
@@ -147,6 +152,7 @@ MISTAKES = [
             "h heads of d_model / h columns each.",
             "w_q, w_k and w_v each have d_model columns in all.",
         ],
+        also=[every_layer_of_one_head],
     ),
     Mistake(
         heads_see_only_their_slice,

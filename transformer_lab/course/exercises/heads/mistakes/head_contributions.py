@@ -14,6 +14,11 @@ def slices_the_rows_of_w_o(heads, w_o):
     return torch.stack([heads[:, i] @ w_o[i * d_k : (i + 1) * d_k] for i in range(heads.shape[1])], dim=1)
 
 
+def slices_the_rows_of_w_o_and_transposes(heads, w_o):
+    d_k = heads.shape[3]
+    return torch.stack([heads[:, i] @ w_o[i * d_k : (i + 1) * d_k].T for i in range(heads.shape[1])], dim=1)
+
+
 def every_other_column(heads, w_o):
     return heads @ w_o.T.reshape(heads.shape[3], heads.shape[1], -1).transpose(0, 1)
 
@@ -54,7 +59,7 @@ MISTAKES = [
             "`reshape` reads row by row. What has to happen first, so that the columns come to lie in a row?",
             "Transpose w_o before cutting it.",
         ],
-        also=[slices_the_rows_of_w_o],
+        also=[slices_the_rows_of_w_o, slices_the_rows_of_w_o_and_transposes],
     ),
     Mistake(
         every_other_column,

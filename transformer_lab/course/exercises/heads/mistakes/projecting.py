@@ -46,6 +46,21 @@ class NotProjected(InPieces):
         return query, key, value
 
 
+class QueriesNotProjected(InPieces):
+    def project(self, query, key, value):
+        return query, self.w_k(key), self.w_v(value)
+
+
+class KeysNotProjected(InPieces):
+    def project(self, query, key, value):
+        return self.w_q(query), key, self.w_v(value)
+
+
+class ValuesNotProjected(InPieces):
+    def project(self, query, key, value):
+        return self.w_q(query), self.w_k(key), value
+
+
 class NoOutputProjection(InPieces):
     def forward(self, query, key, value, mask=None):
         q, k, v = (self.split(x) for x in self.project(query, key, value))
@@ -136,6 +151,17 @@ MISTAKES = [
             "Which features a head compares is learned by the layers. What makes q of `query`?",
             "`self.w_q(query)`, `self.w_k(key)` and `self.w_v(value)`, and only then the split.",
         ],
+    ),
+    Mistake(
+        QueriesNotProjected,
+        "One of the three inputs is attended to as it comes: its layer is not used. Look at what goes through `w_q`, "
+        "`w_k` and `w_v`.",
+        [
+            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
+            "Each of the three inputs has a layer of its own.",
+            "`self.w_q(query)`, `self.w_k(key)` and `self.w_v(value)`, and only then the split.",
+        ],
+        also=[KeysNotProjected, ValuesNotProjected],
     ),
     Mistake(
         NoOutputProjection,
