@@ -28,8 +28,9 @@ LEAKS_FUTURE = Exercise(
     reference=leaks_future,
     cases=leaks_future_cases,
     points=4,
-    verified="Every later token was changed, every earlier output was watched, and neither dropout nor rounding raised "
-    "a false alarm. (Whether the model is back in the mode in which it came is not checked.) Next: ask three models.",
+    verified="A change at every later place was tried, every earlier output was watched, and neither dropout nor "
+    "rounding raised a false alarm. (Whether the model is back in the mode in which it came is not checked.) Next: ask "
+    "three models.",
     hints=[
         "Run the model once as it is. Then change the token at one position, in a copy, and run it again. Which "
         "outputs may have moved, and which may not?",

@@ -200,8 +200,8 @@ MISTAKES = [
     ),
     Mistake(
         FeedForwardAddedToTheInput,
-        "A residual comes from the wrong place: what is added to should be what the sublayer has just read, and not "
-        "something from further up. What the sublayer between them found gets lost. Look at each sum.",
+        "A residual comes from the wrong place. In norm(a + sublayer(b)), a and b should be the same: an older a lacks "
+        "what an earlier sublayer has found. Look at each sum.",
         [
             "With a network that gives only zeros, what is left of the attentions?",
             "In x + f(x), the two x are the same.",
