@@ -7,7 +7,7 @@
 # **Afterwards you can** write multi-head attention, say what is cut into heads and what is not, count its parameters,
 # and measure what a second head is good for.
 #
-# Reading: 36 minutes. Exercises: 45 minutes (four core, one stretch ★).
+# Reading: 37 minutes. Exercises: 45 minutes (four core, one stretch ★).
 
 # %% [markdown]
 # ## Before you start
@@ -348,7 +348,7 @@ pd.DataFrame(counts, index=[f"d_model {d}, {h} heads" for d, h in sizes], column
 # %% [markdown]
 # ### A bias on the keys
 #
-# Four of these parameters are vectors, the biases of the four layers.
+# Besides its matrix, each of the four layers has a vector: its bias.
 #
 # **Predict.** We set all the biases of `w_k` to 100. What is the largest change in the output?
 
@@ -527,7 +527,7 @@ pd.DataFrame(rows, columns=["", "worst run", "best run", "parameters"]).round(1)
 # in ten times the steps (`train(1, steps=3000)` gets to about 0.2). Why? Its weights for a place are the same in every
 # text: α for the left neighbour, β for the right one. So it finds α · left + β · right. A linear layer that scores `m`
 # high when it stands on the left does so when it stands on the right, only more or less. The louder of the two
-# neighbours tends to win both times, and the other one has to be guessed. It is the 4 from the beginning again.
+# neighbours tends to win both times, and the other one is mostly missed. It is the 4 from the beginning again.
 
 # %%
 texts = torch.randint(15, (500, 11))
@@ -586,8 +586,8 @@ axes = plots.heads(weights_of(four_heads), queries=letters[1:-1], keys=letters)
 where(weights_of(four_heads))
 
 # %% [markdown]
-# Nothing in the loss asks the heads to differ. They differ where that helps: here there are two for each direction. Are
-# the spare ones worth anything? The ★ section below takes heads away and sees.
+# Nothing in the loss asks the heads to differ. They differ where that helps: in this run there are two for each
+# direction. Are the spare ones worth anything? The ★ section below takes heads away and sees.
 
 # %% [markdown]
 # ## Bug hunt
@@ -681,9 +681,10 @@ compare(prediction, measured=round(rows["2 heads"]["without 0"], 1))
 pd.DataFrame(rows).T.map(lambda share: "" if math.isnan(share) else f"{share:.1f}")
 
 # %% [markdown]
-# Without one of its two heads, the model knows one neighbour and can only guess the other: 1 in 15. With four heads
-# none is missed that badly, since another one looks the same way, and one of them is hardly missed at all. In large
-# trained models, too, many heads can be taken away with little harm (see *What to read next*).
+# Without one of its two heads, the model knows one neighbour and can only guess the other: 1 in 15. In this run with
+# four heads none is missed that badly, since another one looks the same way, and one of them is hardly missed at all.
+# (Other runs share the work out in other ways: try `runs["4 heads"][1]`.) In large trained models, too, many heads can
+# be taken away with little harm (see *What to read next*).
 
 # %% [markdown]
 # ## In short

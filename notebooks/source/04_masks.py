@@ -143,7 +143,7 @@ with torch.no_grad():
 compare(prediction, measured=f"{min(seconds['256 runs']) / min(seconds['one masked run']):.0f} times")
 
 # %% [markdown]
-# As a rule fewer than 256 times, since most pieces are much shorter than the whole.
+# As a rule fewer than 256 times: most pieces are shorter than the whole, and the mask takes time, too.
 #
 # ### Is the mask only for training?
 #
@@ -286,7 +286,7 @@ for how, hidden in {"added": added, "filled": filled}.items():
 # %% [markdown]
 # Both outputs are mended, but inside the softmax the row was nan, and so is what comes back from there. With −∞ added,
 # it reaches the scores, and from there whatever made them. With −∞ filled in, it ends there: an overwritten score gets
-# a gradient of 0. Best is a row that never goes into the softmax with nothing but −∞.
+# a gradient of 0. So fill −∞ in, and put 0 for nan afterwards: then it is enough.
 
 # %% [markdown]
 # **Exercise.** Write attention with a mask: scaled as in lesson 02, −∞ before the softmax, zeros for rows with
@@ -542,8 +542,7 @@ def train(model: nn.Module, steps: int = 250) -> list[float]:
 
 
 # %% [markdown]
-# Two models are written alike but for one character: the second has `.tril(1)` in place of `.tril()`. Its mask ends
-# one place too late.
+# Two models are alike but for their masks: that of the second, `.tril(1)`, ends one place too late.
 #
 # **Predict.** What is the loss of each after 250 steps?
 
@@ -673,8 +672,8 @@ for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
 
 # %% [markdown]
 # The leaky model has just one diagonal too many. Why two tests? The gradient needs no tolerance, shows *where*, and
-# shows a mask that hides too much. But it misses what leaks through an argmax, or a mask made from the tokens. Changing
-# tokens sees that, even in models that have no gradients.
+# shows a mask that hides too much. But it misses what leaks through an argmax. Changing tokens sees that, even in
+# models that have no gradients.
 
 # %% [markdown]
 # ## Bug hunt
@@ -745,7 +744,7 @@ print("pairs that may look:", int(window.sum()), "in place of", int(parts.causal
 #
 # - True means *may look*. Rows are queries, columns are keys; a causal mask is False above the diagonal.
 # - With it, one run gives for every position what it would have said step by step.
-# - Mask the scores with −∞. Zeroed weights leak; −1e9 hides rows with nothing allowed; those should give zeros.
+# - Mask the scores with −∞. Zeroed weights leak; −1e9 covers up rows with nothing allowed, which should give zeros.
 # - Padding is hidden as a key, (batch, 1, 1, n); a decoder joins both masks by `&`.
 # - `nn.MultiheadAttention` means the opposite.
 # - A loss that is too good is a bug until shown otherwise: change the future, and see whether the past moves.

@@ -107,8 +107,8 @@ check(DecoderLayer)
 
 # %% [markdown]
 # Now try it: the 11 characters of `3 mars 2021` as a memory, and the seven tokens `<bos> 2 0 2 1 - 0` written so far,
-# for now with random vectors. (`<bos>` says *begin*, as in lesson 04.) We follow the gradient: which inputs move which
-# outputs? In the picture, those that do are bright.
+# for now with random vectors. (`<bos>` says *begin*, as in lesson 04.) The first attention gets a causal mask, the
+# second none. We follow the gradient: which inputs move which outputs? In the picture, those that do are bright.
 #
 # **Predict.** How many of the 7 written tokens, and how many of the 11 source characters, move the *first* output?
 
@@ -255,9 +255,9 @@ def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "bat
 check(shift_right)
 
 # %% [markdown]
-# Two ways to use a model: `fed` says how often the next token is right when the right ones were fed; `write` lets
-# it write by itself, and `exact` says how often such a date is right as a whole. The cell after that is an ordinary
-# training loop; you can go on without reading it.
+# Two ways to use a model: `fed` says how often the next token is right when the right ones were fed; `write` lets it
+# write by itself (all our dates have eleven tokens; in general one stops at `<eos>`), and `exact` says how often such a
+# date is right as a whole. The cell after that is an ordinary training loop; you can go on without reading it.
 
 
 # %%
@@ -316,7 +316,7 @@ prediction = ...
 # %%
 translator = Translator()
 curves = train(translator)
-compare(prediction, measured=round(curves["by itself"][-1], 1))
+compare(prediction, measured=round(curves["by itself"][-1], 2))
 
 # %% [markdown]
 # And on the way there? After 100 steps, about 9 of 10 tokens were right when the right ones were fed.
@@ -341,8 +341,8 @@ ax = plots.lines(range(50, 401, 50), curves, xlabel="step", ylabel="share that i
 # %% [markdown]
 # ## Where does it look?
 #
-# Cross-attention leaves a trace: for each character written, its weights over the source, which is called an
-# **alignment**.
+# Cross-attention leaves a trace: for each character written, its weights over the source, an **alignment** as in lesson
+# 00.
 #
 # **Predict.** At the two steps that write the month, `03`, at which part of `3 mars 2021` does the model look most:
 # the `"day"`, the `"month"` or the `"year"`?
@@ -408,6 +408,7 @@ rows["not shifted"]["fed"] = (said == new_targets).float().mean().item()
 table = pd.DataFrame(rows).T.rename(columns={"fed": "tokens right, fed", "by itself": "dates right, by itself"})
 for name, model in {"target in both": in_both, "not shifted": unshifted}.items():
     print(f"{name:15} writes", "".join(alphabet[i] for i in write(model, one)[0].tolist()))
+table.insert(0, "steps", [400, 200, 200])
 table.round(2)
 
 # %% [markdown]
@@ -526,9 +527,9 @@ table.round(2)
 # | decoder-only | self-attention, FFN | itself and what came before | GPT |
 # | encoder-decoder | both kinds, and cross-attention | source: all; target: causal | the paper's, T5 |
 #
-# A decoder without cross-attention *is* an encoder with a causal mask. So both of the others are one `parts.Encoder`.
-# The first answers at all places at once: what it says at place $t$ is character $t$ of the answer. The second reads
-# source and target as one text.
+# A decoder without cross-attention *is* an encoder with a causal mask. So encoder-only and decoder-only models are one
+# `parts.Encoder` each. The first answers at all places at once: what it says at place $t$ is character $t$ of the
+# answer. The second reads source and target as one text.
 
 
 # %%
@@ -589,9 +590,9 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).round(2)
 # %% [markdown]
 # With one right answer, no longer than the source, answering at once is fine. With two, it fails: each place draws by
 # itself, one from the one form and its neighbour from the other. A model that writes one character *after another*
-# knows which form it has begun, and goes on with it. That is what decoders are for. Both of the others get most dates
-# right: the source may stand in a stack of its own or in front of the text. (Which one gets more? One small task, and
-# one stack of 2 layers against two of 1, do not rank them.)
+# knows which form it has begun, and goes on with it. That is what decoders are for. Decoder-only and encoder-decoder
+# get most dates right: the source may stand in a stack of its own or in front of the text. (Which one gets more? One
+# small task, and one stack of 2 layers against two of 1, do not rank them.)
 
 # %% [markdown]
 # ## Bug hunt
@@ -682,7 +683,7 @@ ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 
 # %% [markdown]
 # ## In short
-# - A decoder layer looks back (causal mask, and the target's padding), looks across (no causal mask, but the source's
+# - A decoder layer looks back (causal mask), looks across (no causal mask, but the source's
 #   padding), then computes.
 # - Across, the queries come from what was written, keys and values from the encoder's last layer, for every decoder
 #   layer alike. The two lengths are free.
@@ -710,8 +711,8 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>Which masks does a decoder layer need?</summary>
 #
-# Self-attention: causal, and the target's padding. Cross-attention: the source's padding only, for nothing of the
-# source is future. (<i>Two texts, two attentions</i>: 1 of 7 and 11 of 11)
+# Self-attention: causal (and the target's padding, should it stand in front). Cross-attention: the source's padding
+# only, for nothing of the source is future. (<i>Two texts, two attentions</i>: 1 of 7 and 11 of 11)
 # </details>
 #
 # <details><summary>Does decoder layer i read encoder layer i?</summary>

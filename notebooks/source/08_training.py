@@ -500,9 +500,9 @@ on_letters = crossed[6, 2:6].sum().item()  # the row of the month's second digit
 print("the month is read from the letters of `mars`:", on_letters > 0.5)
 
 # %% [markdown]
-# The month is read from the letters of its name (mostly its `m`, in which the encoder has mixed the rest), and the last
-# digits of year and day where they stand, though their order is turned round. Rows that need no look, like the dashes,
-# look anywhere.
+# The month is read from the letters of its name (a few are enough: the encoder has mixed the rest into them), and the
+# last digits of year and day where they stand, though their order is turned round. Rows that need no look, like the
+# dashes, look anywhere.
 
 # %% [markdown]
 # ## Shown the truth, or left alone
