@@ -97,7 +97,7 @@ def test_it_works_position_by_position(kind, rng, data):
 @given(rng=generators())
 def test_it_is_not_linear(kind, rng):
     network = drawn(kind, rng, d_model=11, d_ff=13)
-    a, b = normal(rng, 11), normal(rng, 11)
+    a, b = normal(rng, 2, 100, 11)  # many, as a few inputs may lie in a piece in which it is nearly linear
     assert (network(a + b) - network(a) - network(b) + network(torch.zeros_like(a))).abs().max() > 0.1
 
 
