@@ -14,8 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_lab.dot_product import attend, scaled_dot_product_attention
-from transformer_lab.masks import causal_mask
+from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
+from transformer_lab.attention.masks import causal_mask
 
 SHAPES = [(32, 4, 32, 32), (8, 8, 128, 64), (2, 8, 512, 64), (1, 4, 2048, 64)]
 """Batch, heads, length, width."""

@@ -15,9 +15,9 @@ import torch
 import transformers
 from torch import Tensor
 
-from transformer_lab.language_model import LanguageModel
-from transformer_lab.language_model_config import LanguageModelConfig
-from transformer_lab.weights.pretrained import save
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.pretrained.load import save
 
 LENGTHS = [64, 128, 256, 512, 1024]
 """Of the text, with the token that is read to write the next."""

@@ -28,7 +28,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
-from transformer_lab.course.questions import collect
+from notebooks.interview_questions import collect
 
 FOLDER = Path(__file__).parent
 QUESTIONS = "interview_questions"

@@ -1,26 +1,104 @@
 """Transformer Lab: the Transformer in plain PyTorch, and the course that takes it apart.
 
-The model reads as a book, front to back; no chapter needs a later one.
+Each folder is a chapter, and reads from top to bottom; none needs a later one.
 
-1. **Attention.** ``dot_product``: a query looks keys up. ``checks``: what is refused. ``additive``: the way it was
-   first done. ``masks``: who may look at whom. ``positions``: who stands where. ``cache``: what need not be computed
-   twice. ``multi_head``: several attentions side by side. ``grouped_query``: with fewer keys.
-2. **Layers.** ``feed_forward``: what is computed at each position by itself. ``norms``: numbers are kept at one size.
-   ``stack``: embedded tokens and the layers on top of them. ``encoder``, ``decoder``: the two halves.
-3. **Models.** ``transformer_config`` and ``transformer``: the paper's. ``language_model_config`` and
-   ``language_model``: a decoder alone, from GPT-2 to Llama. ``recurrent``: what there was before. ``inspection``: how
-   to look inside any of them.
-4. **Writing.** ``sampling``: draw the next token. ``decoding``: token after token. ``beam_search``: several texts at
-   once. ``speculative``: with the help of a smaller model. ``streaming``: text that is shown while it is written.
+1. ``attention``: who looks at whom. Scores, masks, positions, heads, and the key/value cache.
+2. ``layers``: what is stacked. Feed-forward networks, norms, encoder and decoder layers.
+3. ``models``: whole networks. The paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
+4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
+5. ``inspection``: looking inside a running model. Attention weights, shapes, plots.
+6. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
+   the command line.
+7. ``course``: exercises, checks, and grading. Nothing above knows of it.
 
-Set ``TRANSFORMER_LAB_CHECK_SHAPES=1`` before the first import to have every call checked against
-its jaxtyping annotation. The tests and the lessons do; it is off otherwise, for speed.
+The names below can be imported from here; each is loaded when it is first used. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
+before the first import to have every call checked against its jaxtyping annotation. The tests and the lessons do; it
+is off otherwise, for speed.
 """
 
 import os
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformer_lab.attention.additive import AdditiveAttention as AdditiveAttention
+    from transformer_lab.attention.dot_product import attend as attend
+    from transformer_lab.attention.dot_product import scaled_dot_product_attention as scaled_dot_product_attention
+    from transformer_lab.attention.grouped_query import GroupedQueryAttention as GroupedQueryAttention
+    from transformer_lab.attention.masks import causal_mask as causal_mask
+    from transformer_lab.attention.masks import decoder_mask as decoder_mask
+    from transformer_lab.attention.masks import padding_mask as padding_mask
+    from transformer_lab.attention.multi_head import MultiHeadAttention as MultiHeadAttention
+    from transformer_lab.attention.positions import sinusoidal_encoding as sinusoidal_encoding
+    from transformer_lab.generation.beam_search import beam_search as beam_search
+    from transformer_lab.generation.decode import generate as generate
+    from transformer_lab.generation.decode import greedy_decode as greedy_decode
+    from transformer_lab.inspection.hooks import record_attention as record_attention
+    from transformer_lab.inspection.shapes import trace_shapes as trace_shapes
+    from transformer_lab.layers.decoder_layer import DecoderLayer as DecoderLayer
+    from transformer_lab.layers.encoder_layer import EncoderLayer as EncoderLayer
+    from transformer_lab.layers.feed_forward import FeedForward as FeedForward
+    from transformer_lab.models.decoder import Decoder as Decoder
+    from transformer_lab.models.encoder import Encoder as Encoder
+    from transformer_lab.models.initialisation import initialise as initialise
+    from transformer_lab.models.language_model import LanguageModel as LanguageModel
+    from transformer_lab.models.language_model_config import LanguageModelConfig as LanguageModelConfig
+    from transformer_lab.models.transformer import EncoderModel as EncoderModel
+    from transformer_lab.models.transformer import Transformer as Transformer
+    from transformer_lab.models.transformer_config import TransformerConfig as TransformerConfig
+
+    __version__: str
+
+_MODULES = {
+    "AdditiveAttention": "attention.additive",
+    "Decoder": "models.decoder",
+    "DecoderLayer": "layers.decoder_layer",
+    "Encoder": "models.encoder",
+    "EncoderLayer": "layers.encoder_layer",
+    "EncoderModel": "models.transformer",
+    "FeedForward": "layers.feed_forward",
+    "GroupedQueryAttention": "attention.grouped_query",
+    "LanguageModel": "models.language_model",
+    "LanguageModelConfig": "models.language_model_config",
+    "MultiHeadAttention": "attention.multi_head",
+    "Transformer": "models.transformer",
+    "TransformerConfig": "models.transformer_config",
+    "attend": "attention.dot_product",
+    "beam_search": "generation.beam_search",
+    "causal_mask": "attention.masks",
+    "decoder_mask": "attention.masks",
+    "generate": "generation.decode",
+    "greedy_decode": "generation.decode",
+    "initialise": "models.initialisation",
+    "padding_mask": "attention.masks",
+    "record_attention": "inspection.hooks",
+    "scaled_dot_product_attention": "attention.dot_product",
+    "sinusoidal_encoding": "attention.positions",
+    "trace_shapes": "inspection.shapes",
+}
+"""Where each public name is defined."""
+
+__all__ = [*_MODULES, "__version__"]
 
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from jaxtyping import install_import_hook
 
     # The numeric tower: where a float is wanted, 0 will do.
     install_import_hook(["transformer_lab"], "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+
+
+def __getattr__(name: str) -> Any:
+    """Import a public name when it is first asked for: the command line answers ``--help`` without torch."""
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("transformer-lab")
+    if name not in _MODULES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

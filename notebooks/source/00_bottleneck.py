@@ -44,11 +44,11 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
+from transformer_lab import trace_shapes
+from transformer_lab.course import check, compare, hint, parts, solution
 from transformer_lab.data.dates import write_date
-from transformer_lab.inspection import trace_shapes
-from transformer_lab.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
+from transformer_lab.inspection import plots
+from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
 
 # %%
 torch.manual_seed(0)
@@ -761,7 +761,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #   for real sentences, and figure 3 shows alignments.
 # - Cho et al. (2014), [arXiv:1406.1078](https://arxiv.org/abs/1406.1078), the GRU and the single context; Luong et al.
 #   (2015), [arXiv:1508.04025](https://arxiv.org/abs/1508.04025), the other order.
-# - `transformer_lab/recurrent.py` and `transformer_lab/additive.py`: the models of this lesson.
+# - `transformer_lab/models/recurrent.py` and `transformer_lab/attention/additive.py`: the models of this lesson.
 #
 # <details><summary>For instructors</summary>
 #

@@ -41,8 +41,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(1)
@@ -623,7 +623,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # - Vaswani et al. (2017), *Attention Is All You Need*, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section
 #   3.2: the same formula with one more symbol, the subject of lesson 02.
-# - `transformer_lab/dot_product.py`: the library's version, with masks and weights.
+# - `transformer_lab/attention/dot_product.py`: the library's version, with masks and weights.
 #
 # <details><summary>For instructors</summary>
 #

@@ -39,8 +39,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(2)
@@ -649,7 +649,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #   argument in two sentences.
 # - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473), appendix A.1.2: additive attention as
 #   it was first used.
-# - `transformer_lab/dot_product.py` and `transformer_lab/additive.py`: the library's versions, with masks.
+# - `transformer_lab/attention/dot_product.py` and `additive.py` beside it: the library's versions, with masks.
 #
 # <details><summary>For instructors</summary>
 #

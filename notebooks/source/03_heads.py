@@ -40,9 +40,9 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
-from transformer_lab.inspection import trace_shapes
+from transformer_lab import trace_shapes
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(3)
@@ -776,7 +776,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #   1 to 32 heads at equal cost.
 # - Michel et al. (2019), [arXiv:1905.10650](https://arxiv.org/abs/1905.10650): many heads of trained models can be
 #   taken away.
-# - `transformer_lab/multi_head.py`: the library's version, with faster kernels.
+# - `transformer_lab/attention/multi_head.py`: the library's version, with faster kernels.
 #
 # <details><summary>For instructors</summary>
 #

@@ -43,9 +43,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
-from transformer_lab.inspection import record_attention, trace_shapes
+from transformer_lab import record_attention, trace_shapes
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(4)
@@ -833,7 +833,7 @@ trace_shapes(honest, texts[:5, :-1])
 #   in one sentence.
 # - Beltagy et al. (2020), *Longformer*, [arXiv:2004.05150](https://arxiv.org/abs/2004.05150), section 3.1: sliding
 #   windows.
-# - `transformer_lab/masks.py`, and `masked_softmax` in `transformer_lab/dot_product.py`: the library's versions.
+# - `transformer_lab/attention/masks.py`, and `masked_softmax` in `dot_product.py` beside it: the library's versions.
 #
 # <details><summary>For instructors</summary>
 #

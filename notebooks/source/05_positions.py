@@ -40,12 +40,16 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
-from transformer_lab.inspection import record_attention, trace_shapes
-from transformer_lab.language_model import LanguageModel
-from transformer_lab.language_model_config import LanguageModelConfig
-from transformer_lab.transformer import EncoderModel, TransformerConfig
+from transformer_lab import (
+    EncoderModel,
+    LanguageModel,
+    LanguageModelConfig,
+    TransformerConfig,
+    record_attention,
+    trace_shapes,
+)
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(5)
@@ -696,7 +700,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 #   [arXiv:2104.09864](https://arxiv.org/abs/2104.09864), sections 3.2 and 3.4.2, on RoPE; Press et al. (2022),
 #   [arXiv:2108.12409](https://arxiv.org/abs/2108.12409), section 3, on ALiBi; Raffel et al. (2020),
 #   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683), section 2.1, on T5's.
-# - `transformer_lab/positions.py`: the library's versions.
+# - `transformer_lab/attention/positions.py`: the library's versions.
 #
 # <details><summary>For instructors</summary>
 #

@@ -41,11 +41,10 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
+from transformer_lab import initialise, record_attention, trace_shapes
+from transformer_lab.course import check, compare, hint, parts, solution
 from transformer_lab.data.dates import write_date
-from transformer_lab.inspection import record_attention, trace_shapes
-from transformer_lab.stack import initialise
+from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(6)
@@ -887,7 +886,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #   al. (2020), [arXiv:2004.08249](https://arxiv.org/abs/2004.08249): why deep stacks are hard to train. Dong et al.
 #   (2021), [arXiv:2103.03404](https://arxiv.org/abs/2103.03404): what attention alone does to a stack. Gromov et al.
 #   (2024), [arXiv:2403.17887](https://arxiv.org/abs/2403.17887): upper layers that are hardly missed.
-# - `transformer_lab/encoder.py`, `stack.py` and `norms.py`: the library's versions.
+# - `transformer_lab/layers/encoder_layer.py`, `norms.py`, `transformer_lab/models/encoder.py`: the library's versions.
 #
 # <details><summary>For instructors</summary>
 #

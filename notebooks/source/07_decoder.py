@@ -40,10 +40,9 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
-from transformer_lab.inspection import record_attention, trace_shapes
-from transformer_lab.stack import initialise
+from transformer_lab import initialise, record_attention, trace_shapes
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(7)
@@ -762,7 +761,8 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #   and the model's three uses of attention.
 # - Raffel et al. (2020), *T5*, [arXiv:1910.10683](https://arxiv.org/abs/1910.10683), section 3.2: two stacks,
 #   one stack, and the prefix mask, compared at scale.
-# - `transformer_lab/decoder.py` and `transformer_lab/transformer.py`: the library's versions, with a cache.
+# - The library's versions, with a cache: `transformer_lab/layers/decoder_layer.py`, `transformer_lab/models/decoder.py`
+#   and `transformer.py`.
 #
 # <details><summary>For instructors</summary>
 #

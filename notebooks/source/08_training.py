@@ -44,17 +44,17 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer_lab import cli, plots
-from transformer_lab.beam_search import search
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
-from transformer_lab.course.watch import Watch
+from transformer_lab import Transformer as LibraryTransformer
+from transformer_lab import TransformerConfig, record_attention, trace_shapes
+from transformer_lab.cli.main import main
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.course.workspace.training_monitor import Watch
 from transformer_lab.data.batches import Batch, Batches, InMemory, pad
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
-from transformer_lab.inspection import record_attention, trace_shapes
+from transformer_lab.generation.beam_search import search
+from transformer_lab.inspection import plots
 from transformer_lab.training.checkpoint import load_training, save_training
-from transformer_lab.transformer import Transformer as LibraryTransformer
-from transformer_lab.transformer_config import TransformerConfig
 
 # %%
 torch.manual_seed(8)
@@ -671,8 +671,8 @@ print(f"{len(lines) - 100:,} pairs to train on; the first to test on: {lines[0].
 command = f"train {folder}/train.tsv -o {folder}/german --steps 150 --warmup 30 --peak-rate 0.01 --threads 1"
 size = " --d-model 32 --n-heads 4 --n-layers 1 --d-ff 64 --vocab-size 300 --dropout 0 --average 0"
 with contextlib.redirect_stderr(io.StringIO()), contextlib.redirect_stdout(io.StringIO()):  # its progress bar
-    cli.main((command + size).split())
-failed = cli.main(f"evaluate {folder}/test.tsv -m {folder}/german --threads 1".split())
+    main((command + size).split())
+failed = main(f"evaluate {folder}/test.tsv -m {folder}/german --threads 1".split())
 
 # %% [markdown]
 # ## Bug hunt
@@ -843,7 +843,7 @@ rows.reset_index(drop=True)
 #
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 5 and table 3.
 # - Popel and Bojar (2018), [arXiv:1804.00247](https://arxiv.org/abs/1804.00247): what matters in training such a model.
-# - `transformer_lab/training/trainer.py`: the loop with everything around it, and `transformer_lab/transformer.py`.
+# - `transformer_lab/training/trainer.py`: the loop with everything around it; `transformer_lab/models/transformer.py`.
 #
 # <details><summary>For instructors</summary>
 #

@@ -1,13 +1,17 @@
-"""Checks that see the samples beside the lessons' exercises, parts that forget after each test, and notebooks."""
+"""Checks that see the samples beside the lessons' exercises, parts that forget after each test, notebooks, a jail."""
+
+from collections.abc import Iterator
 
 import pytest
 import torch
 from torch import nn
 
-from tests.course.samples import SAMPLES
+from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.parts import Parts
+from transformer_lab.course.jail.jail import Jail
+from transformer_lab.course.jail.limits import Limits
+from transformer_lab.course.running.parts import Parts
 
 
 @pytest.fixture(autouse=True)
@@ -36,3 +40,10 @@ class Lesson:
 @pytest.fixture
 def lesson():
     return Lesson()
+
+
+@pytest.fixture(scope="session")
+def jail() -> Iterator[Jail]:
+    """A jail with patience for a busy machine; starting one takes seconds, so all tests share it."""
+    with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
+        yield jail

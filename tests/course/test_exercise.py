@@ -4,10 +4,11 @@ import typing
 
 import pytest
 
-from tests.course.samples.said import LADDER
-from transformer_lab.course.exercise import Mistake, Status, Verdict
+from tests.course.sample_exercises.messages import LADDER
+from transformer_lab.course.checking.verdict import Status, Verdict
+from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.exercises.encoder import FEED_FORWARD
+from transformer_lab.course.exercises.lesson_06_encoder import FEED_FORWARD
 
 
 def test_an_exercise_is_named_as_its_reference_and_a_mistake_as_its_code():

@@ -5,8 +5,8 @@ import functools
 import pytest
 import torch
 
-from tests.course.samples import SAMPLES
-from tests.course.samples.sample_next import sample_next
+from tests.course.sample_exercises import SAMPLES
+from tests.course.sample_exercises.sample_next import sample_next
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.notebook import NotPassed, check, compare, hint, solution

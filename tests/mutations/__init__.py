@@ -5,14 +5,14 @@ The rows are those of a list of fifty mistakes seen in public tutorials and repo
 
 from pathlib import Path
 
-from tests.mutations import attention, layers, models, training, writing
+from tests.mutations import attention, generation, layers, models, training
 from tests.mutations.mutation import Mutation
 
 PACKAGE = Path(__file__).parents[2] / "transformer_lab"
 
 MUTATIONS: list[tuple[str, Mutation]] = [
     (module, mutation)
-    for table in [attention.TABLE, layers.TABLE, models.TABLE, writing.TABLE, training.TABLE]
+    for table in [attention.TABLE, layers.TABLE, models.TABLE, generation.TABLE, training.TABLE]
     for module, mutations in table.items()
     for mutation in mutations
 ]

@@ -15,7 +15,7 @@ import sys
 import pandas as pd
 
 from tests.mutations import MUTATIONS
-from tests.mutations.trial import run_tests, tests_of, try_out
+from tests.mutations.run_trial import run_tests, tests_of, try_out
 
 LOADED_ONCE = ["pandas", "pytest", "torch", "torch.testing"]  # not what pytest rewrites: its plugins
 

@@ -8,7 +8,7 @@ import pytest
 from notebooks.build import execute, lessons
 from tests.notebooks.attempts import all_solved, each_attempt_checked, first_mistakes, solutions, with_attempts
 from tests.notebooks.lesson import Lesson, shown
-from tests.notebooks.rules.running import nothing_went_wrong
+from tests.notebooks.rules.execution import nothing_went_wrong
 from transformer_lab.course.exercises import UNGRADED
 
 WITH_EXERCISES = [name for name in lessons() if name not in UNGRADED]

@@ -5,7 +5,7 @@ import copy
 import pytest
 from torch import Tensor, nn
 
-from tests.notebooks.doctors import (
+from tests.notebooks.break_rules import (
     Doctor,
     add_a_check_of_nothing,
     cell,
@@ -17,7 +17,7 @@ from tests.notebooks.doctors import (
     untag,
 )
 from tests.notebooks.lesson import Lesson
-from tests.notebooks.rules import RULES, Rule, contents, exercises, running, style
+from tests.notebooks.rules import RULES, Rule, contents, execution, exercises, length
 from transformer_lab.course.exercise import Exercise
 
 NAME = "01_lookup"
@@ -25,18 +25,18 @@ NAME = "01_lookup"
 STUB = "    raise NotImplementedError"
 
 DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
-    running.every_code_cell_was_run_in_order: [
+    execution.every_code_cell_was_run_in_order: [
         (lambda x: cell(x, "softmax").update(execution_count=None), "softmax was never"),
         (drop("imports"), "executed as number 2, and is number 1"),
     ],
-    running.nothing_went_wrong: [
+    execution.nothing_went_wrong: [
         (fail, "imports raised ImportError: no torch"),
         (output("imports", "Warning!", "stderr"), "imports wrote to stderr: Warning!"),
     ],
-    running.nothing_belongs_to_one_machine: [
+    execution.nothing_belongs_to_one_machine: [
         (output("imports", "<f at 0x7f00aa11bb>"), "imports shows 0x7f00aa11bb"),
     ],
-    running.numbers_are_short: [
+    execution.numbers_are_short: [
         (output("imports", "it is 0.123456"), "imports shows 0.123456"),
         (output("imports", "[-0.0, 1]"), "imports shows a minus zero"),
         (output("imports", f"tensor({list(range(9))})"), "imports shows a raw tensor"),
@@ -107,18 +107,18 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (text("similarity 1", "similarity 9"), "does not say: similarity 1"),
         (text("For instructors", "For you"), "found 0"),
     ],
-    style.prose_comes_in_small_pieces: [
+    length.prose_comes_in_small_pieces: [
         (text("## In short", "## In short\n" + "word " * 140), "in-short has"),
     ],
-    style.code_comes_in_small_pieces: [
+    length.code_comes_in_small_pieces: [
         (text("prices = {", "\n" * 30 + "prices = {"), "lines of code"),
     ],
-    style.the_lesson_is_read_in_time: [
+    length.the_lesson_is_read_in_time: [
         (text("## In short", "## In short\n" + "word " * 9000), "reading takes"),
         (text("Reading: ", "Reading: 9"), "reading takes 9"),
         (text("Reading: 30", "Reading: 20"), "the title promises 20"),
     ],
-    style.figures_show_themselves: [
+    length.figures_show_themselves: [
         (text("ax.legend()", "plt.show()"), "calls plt.show"),
     ],
 }

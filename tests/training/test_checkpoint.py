@@ -9,7 +9,8 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from transformer_lab.training.checkpoint import load_parameters, load_training, read, save_training, write_atomically
+from transformer_lab.tensor_files import load_parameters, read, write_atomically
+from transformer_lab.training.checkpoint import load_training, save_training
 from transformer_lab.training.optimizer import make_optimizer
 
 

@@ -4,9 +4,9 @@ import torch
 from torch import nn
 from torch.testing import assert_close
 
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.training.optimizer import make_optimizer, parameter_groups
-from transformer_lab.transformer import Transformer
-from transformer_lab.transformer_config import TransformerConfig
 
 
 def model():

@@ -7,12 +7,12 @@ import pandas as pd
 import pytest
 
 from transformer_lab.data.corpus import Problems
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
 from transformer_lab.training.log import LOG
 from transformer_lab.training.recipes import CORPUS, CORPUS_MODEL, DATES, DATES_MODEL, train_corpus, train_dates
-from transformer_lab.transformer import Transformer
-from transformer_lab.transformer_config import TransformerConfig
-from transformer_lab.translator import Translator
 
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 SHAPE = TransformerConfig(300, d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, dropout=0.1, pre_norm=True)

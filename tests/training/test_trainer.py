@@ -13,11 +13,12 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.training.small import STEPS, batches, model, trainer
+from tests.training.small_task import STEPS, batches, model, trainer
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
-from transformer_lab.decoding import greedy_decode
-from transformer_lab.training.checkpoint import CHECKPOINT, PARAMETERS, read
+from transformer_lab.generation.decode import greedy_decode
+from transformer_lab.tensor_files import PARAMETERS, read
+from transformer_lab.training.checkpoint import CHECKPOINT
 from transformer_lab.training.log import LOG
 from transformer_lab.training.validation import Judgement
 
@@ -164,7 +165,7 @@ def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_pat
 @pytest.mark.skipif(sys.platform == "win32", reason="kills and forks as Unix does")
 def test_a_run_that_is_killed_again_and_again_goes_on_bit_by_bit(tmp_path, uninterrupted):
     kills = 10
-    command = [sys.executable, "-m", "tests.training.victim", str(tmp_path), str(kills)]
+    command = [sys.executable, "-m", "tests.training.kill_and_resume", str(tmp_path), str(kills)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     ends = [int(line) for line in done.stdout.split()]
     assert ends[-1] == 0 and ends.count(-signal.SIGKILL) >= 5, done.stdout + done.stderr

@@ -4,11 +4,11 @@ import pytest
 import torch
 from torch.nn import functional as F
 
-from tests.training.small import VOCAB_SIZE, model
+from tests.training.small_task import VOCAB_SIZE, model
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
-from transformer_lab.training.scores import exact_match
+from transformer_lab.text.translator import Translator
+from transformer_lab.training.metrics import exact_match
 from transformer_lab.training.validation import Validation
-from transformer_lab.translator import Translator
 
 PAIRS = [("abc", "cba"), ("g", "gggggg"), ("fedcba", "a"), ("bb", "bbbb"), ("cdefg", "gfe")]
 

@@ -1,1 +1,36 @@
-"""The course around the library: exercises, checks and grading."""
+"""The course: exercises, checks, and grading. It knows the model library, and nothing of that knows it.
+
+To be read in this order; each room may use those before it.
+
+1. ``running``: all that runs beside a learner's code. ``jail``: the sandbox around it. No answers in either.
+2. ``exercise``: what an exercise is made of. ``exercises``: all of them, a folder for each lesson.
+3. ``checking``: from what was observed to a verdict, in words.
+4. ``workspace``: the learner's folder. ``notebook``: what a lesson imports.
+5. ``grading``: notebooks in, gradebook and feedback out.
+
+A lesson imports ``check``, ``hint``, ``solution``, ``parts`` and ``compare`` from here.
+"""
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from transformer_lab.course.notebook import check as check
+    from transformer_lab.course.notebook import compare as compare
+    from transformer_lab.course.notebook import hint as hint
+    from transformer_lab.course.notebook import parts as parts
+    from transformer_lab.course.notebook import solution as solution
+
+__all__ = ["check", "compare", "hint", "parts", "solution"]
+
+
+def __getattr__(name: str) -> Any:
+    """Import what a lesson uses when it is asked for: the rooms that run beside a learner's code need none of it."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from transformer_lab.course import notebook
+
+    return getattr(notebook, name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

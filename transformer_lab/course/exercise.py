@@ -4,12 +4,9 @@ import inspect
 import textwrap
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from transformer_lab.course.call import Case
-from transformer_lab.course.panel import Panel
-
-Status = Literal["passed", "not_started", "mistake", "wrong", "crashed"]
+from transformer_lab.course.running.case import Case
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,46 +71,3 @@ class Exercise:
     def solution(self) -> str:
         """The source of the reference."""
         return textwrap.dedent(inspect.getsource(self.reference))
-
-
-@dataclass(frozen=True, repr=False)
-class Verdict:
-    """What is said about an attempt.
-
-    Args:
-        exercise: The exercise's name.
-        status: How it went.
-        message: Plain text; lines that start with four spaces are code or numbers.
-        mistake: The recognised mistake's name, or None.
-    """
-
-    exercise: str
-    status: Status
-    message: str
-    mistake: str | None = None
-
-    @property
-    def passed(self) -> bool:
-        """Whether the attempt is right."""
-        return self.status == "passed"
-
-    @property
-    def panel(self) -> Panel:
-        """How it looks."""
-        title, tint = _LOOKS[self.status]
-        return Panel(self.exercise + title, self.message, tint)
-
-    def __repr__(self) -> str:
-        return repr(self.panel)
-
-    def _repr_html_(self) -> str:
-        return self.panel._repr_html_()
-
-
-_LOOKS = {
-    "passed": (": passed", "good"),
-    "not_started": ("", "plain"),
-    "mistake": (": a known mistake", "bad"),
-    "wrong": (": not right yet", "bad"),
-    "crashed": (": it crashed", "bad"),
-}

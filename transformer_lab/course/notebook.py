@@ -10,17 +10,19 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer_lab.course import kept
-from transformer_lab.course.call import Case, call_all
-from transformer_lab.course.exercise import Exercise, Verdict
+from transformer_lab.course.checking.explain import write
+from transformer_lab.course.checking.judge import behaviour, judge
+from transformer_lab.course.checking.panel import Panel
+from transformer_lab.course.checking.speed import SLOW, slowdown
+from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
-from transformer_lab.course.explain import write
-from transformer_lab.course.inside import functions_of
-from transformer_lab.course.judge import behaviour, judge
-from transformer_lab.course.panel import Panel
-from transformer_lab.course.parts import Parts
-from transformer_lab.course.speed import SLOW, slowdown
-from transformer_lab.course.surroundings import silence
+from transformer_lab.course.running.case import Case
+from transformer_lab.course.running.introspect import functions_of
+from transformer_lab.course.running.isolation import silence
+from transformer_lab.course.running.observe import call_all
+from transformer_lab.course.running.parts import Parts
+from transformer_lab.course.workspace import saved_parts
 
 __all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution"]
 
@@ -159,7 +161,7 @@ def _verdict_on(exercise: Exercise, attempt: Any) -> Verdict:
         remark += " The lessons go on with the library's."
     else:
         parts.keep(exercise.name, attempt)
-        problem = kept.keep(exercise.name, attempt)
+        problem = saved_parts.keep(exercise.name, attempt)
         remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
     return replace(verdict, message=verdict.message + remark)
 
@@ -172,4 +174,4 @@ def _remark(attempt: Any, exercise: Exercise, largest: Case, seen: Any, right: A
     return f"\nOne thing: your version takes {times:.0f} times as long as the reference." if times > SLOW else ""
 
 
-kept.restore(parts)
+saved_parts.restore(parts)

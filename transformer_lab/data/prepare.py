@@ -8,7 +8,7 @@ from pathlib import Path
 from tokenizers import Tokenizer
 
 from transformer_lab.data.corpus import Pair, Problems, read_pairs
-from transformer_lab.data.store import TokenStore, TokenWriter
+from transformer_lab.data.token_store import TokenStore, TokenWriter
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, bpe_tokenizer, load_tokenizer
 
 TOKENIZER, SOURCE, TARGET, ORIGIN = "tokenizer.json", "source.tokens", "target.tokens", "origin.json"

@@ -12,14 +12,14 @@ from transformer_lab.data.corpus import Problems, read_pairs
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.prepare import prepare
 from transformer_lab.data.tokenizers import PAD_ID, character_tokenizer
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.text.translator import Translator
 from transformer_lab.training.config import TrainingConfig
-from transformer_lab.training.processes import Processes
-from transformer_lab.training.scores import bleu, exact_match
+from transformer_lab.training.distributed import Processes
+from transformer_lab.training.metrics import bleu, exact_match
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import Validation
-from transformer_lab.transformer import Transformer
-from transformer_lab.transformer_config import TransformerConfig
-from transformer_lab.translator import Translator
 
 N_DATES, N_HELD_OUT = 60_000, 1000
 

@@ -13,17 +13,18 @@ from torch import Tensor
 from tqdm import tqdm
 
 from transformer_lab.data.batches import Batch, Batches
-from transformer_lab.training.average import Average
-from transformer_lab.training.checkpoint import CHECKPOINT, PARAMETERS, load_training, save_training, write_atomically
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.tensor_files import PARAMETERS, write_atomically
+from transformer_lab.training.checkpoint import CHECKPOINT, load_training, save_training
 from transformer_lab.training.config import TrainingConfig
-from transformer_lab.training.interruption import Interruption
+from transformer_lab.training.distributed import Processes
+from transformer_lab.training.interrupt import Interruption
 from transformer_lab.training.log import LOG, Log
 from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 from transformer_lab.training.optimizer import make_optimizer
-from transformer_lab.training.processes import Processes
 from transformer_lab.training.progress import Progress
 from transformer_lab.training.validation import Judgement
-from transformer_lab.transformer import Transformer
+from transformer_lab.training.weight_average import Average
 
 
 class Trainer:

@@ -7,8 +7,8 @@ import torch
 
 from transformer_lab.data.batches import Batches, InMemory
 from transformer_lab.data.tokenizers import PAD_ID
+from transformer_lab.text.translator import Translator
 from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
-from transformer_lab.translator import Translator
 
 Score = Callable[[Sequence[str], Sequence[str]], float]
 """Judges translations by references: the higher, the better."""

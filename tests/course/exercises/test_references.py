@@ -9,11 +9,12 @@ from torch import nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.twins import in_our_words
-from transformer_lab import decoder, encoder, feed_forward, multi_head, norms
-from transformer_lab.course.call import call
+from tests.helpers.torch_parity import in_our_words
+from transformer_lab.attention import multi_head
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.recurrent import AttentiveRecurrentTranslator
+from transformer_lab.course.running.observe import call
+from transformer_lab.layers import decoder_layer, encoder_layer, feed_forward, norms
+from transformer_lab.models.recurrent import AttentiveRecurrentTranslator
 from transformer_lab.training.optimizer import make_optimizer
 
 
@@ -415,11 +416,11 @@ def test_the_reference_agrees_with_an_independent_implementation(name):
         multi_head.MultiHeadAttention,
         norms.layer_norm,
         feed_forward.FeedForward,
-        encoder.EncoderLayer,
-        encoder.PreNormEncoderLayer,
-        encoder.Encoder,
-        decoder.DecoderLayer,
-        decoder.Decoder,
+        encoder_layer.EncoderLayer,
+        encoder_layer.PreNormEncoderLayer,
+        encoder_layer.Encoder,
+        decoder_layer.DecoderLayer,
+        decoder_layer.Decoder,
     ],
 )
 def test_what_a_lesson_keeps_plain_is_what_the_library_does(library):

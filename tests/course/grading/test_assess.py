@@ -3,13 +3,13 @@ from typing import Any
 
 import pytest
 
-from transformer_lab.course.exercise import Verdict
+from transformer_lab.course.checking.judge import behaviour
+from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading.assess import Graded, Work, assess, verdict_on, where
-from transformer_lab.course.grading.confine import Limits
-from transformer_lab.course.grading.jail import Jail, Outcome
 from transformer_lab.course.grading.submissions import Submission
-from transformer_lab.course.judge import behaviour
+from transformer_lab.course.jail.jail import Jail, Outcome
+from transformer_lab.course.jail.limits import Limits
 
 SOFTMAX = every_exercise()["softmax"]
 

@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lab.course.exercise import Status, Verdict
+from transformer_lab.course.checking.verdict import Status, Verdict
 from transformer_lab.course.exercises import every_exercise, exercises_of
 from transformer_lab.course.grading.assess import Graded, Work
 from transformer_lab.course.grading.feedback import file_names, page

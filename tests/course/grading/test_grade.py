@@ -7,11 +7,11 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.course.grading.handed_in import RIGHT, cells, hand_in
+from tests.course.jail.sample_submissions import RIGHT, cells, hand_in
 from transformer_lab.course.exercises import exercises_of
 from transformer_lab.course.grading.grade import caution, grade
-from transformer_lab.course.grading.interpreter import JailBroken
-from transformer_lab.course.grading.jail import Jail
+from transformer_lab.course.jail.interpreter import JailBroken
+from transformer_lab.course.jail.jail import Jail
 
 CORE = {lesson: sum(e.points for e in exercises_of(lesson) if not e.stretch) for lesson in ("01_lookup", "02_scaling")}
 STRETCH = {lesson: sum(e.points for e in exercises_of(lesson) if e.stretch) for lesson in CORE}
@@ -195,7 +195,7 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], s
 
 
 def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("transformer_lab.course.grading.copied.JAILED", ())
+    monkeypatch.setattr("transformer_lab.course.jail.contents.JAILED", ())
     with pytest.raises(JailBroken):
         grade([hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -5,12 +5,12 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from transformer_lab.course.exercise import Verdict
+from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import exercises_of
 from transformer_lab.course.grading import gradebook
 from transformer_lab.course.grading.assess import Graded, Work
-from transformer_lab.course.grading.confine import Limits
 from transformer_lab.course.grading.submissions import Submission
+from transformer_lab.course.jail.limits import Limits
 
 
 def work(passed: int, file: str = "01_lookup.ipynb", lesson: str = "01_lookup", problem: str = "") -> Work:

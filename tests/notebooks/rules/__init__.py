@@ -3,8 +3,8 @@
 from collections.abc import Callable, Iterator
 
 from tests.notebooks.lesson import Lesson
-from tests.notebooks.rules import contents, exercises, running, style
+from tests.notebooks.rules import contents, execution, exercises, length
 
 Rule = Callable[[Lesson], Iterator[str]]
 
-RULES: list[Rule] = [*running.RULES, *exercises.RULES, *contents.RULES, *style.RULES]
+RULES: list[Rule] = [*execution.RULES, *exercises.RULES, *contents.RULES, *length.RULES]

@@ -1,22 +1,16 @@
-"""The exercises, one module per lesson: cases, references, mistakes."""
+"""The exercises: a folder for each lesson, and in it one for each exercise, with its cases, reference and mistakes.
+
+What several lessons share is in ``shared``. Uses ``exercise``, and the library for references.
+"""
 
 from functools import cache
 from importlib import import_module
+from pathlib import Path
 
 from transformer_lab.course.exercise import Exercise
 
-LESSONS = {
-    "00_bottleneck": "bottleneck",
-    "01_lookup": "lookup",
-    "02_scaling": "scaling",
-    "03_heads": "heads",
-    "04_masks": "masks",
-    "05_positions": "positions",
-    "06_encoder": "encoder",
-    "07_decoder": "decoder",
-    "08_training": "training",
-}
-"""From a lesson to the module that holds its exercises."""
+LESSONS = tuple(sorted(path.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*")))
+"""The names of the lessons that have exercises, such as ``04_masks``; each has a folder here."""
 
 UNGRADED = ("primer", "interview_questions")
 """Notebooks that are handed out with the lessons, and have no exercises."""
@@ -25,7 +19,7 @@ UNGRADED = ("primer", "interview_questions")
 @cache
 def exercises_of(lesson: str) -> tuple[Exercise, ...]:
     """List a lesson's exercises in the order they come in."""
-    exercises: tuple[Exercise, ...] = import_module(f"{__name__}.{LESSONS[lesson]}").EXERCISES
+    exercises: tuple[Exercise, ...] = import_module(f"{__name__}.lesson_{lesson}").EXERCISES
     return exercises
 
 

@@ -4,15 +4,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from transformer_lab.course.call import Case
-from transformer_lab.course.exercise import Exercise, Verdict
+from transformer_lab.course.checking.explain import explain_crash
+from transformer_lab.course.checking.judge import behaviour, judge
+from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise, exercises_of
-from transformer_lab.course.explain import explain_crash
-from transformer_lab.course.grading.confine import Limits
-from transformer_lab.course.grading.endings import in_words
-from transformer_lab.course.grading.jail import Jail, Outcome
 from transformer_lab.course.grading.submissions import Submission
-from transformer_lab.course.judge import behaviour, judge
+from transformer_lab.course.jail.exit_reasons import in_words
+from transformer_lab.course.jail.jail import Jail, Outcome
+from transformer_lab.course.jail.limits import Limits
+from transformer_lab.course.running.case import Case
 
 LONGEST_MESSAGE = 4000
 """Characters: a learner's own words come back in it."""

@@ -6,10 +6,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.exercises import LESSONS
 from transformer_lab.course.grading.assess import Graded, Work
 from transformer_lab.course.grading.gradebook import counting, lessons_of, reachable
-from transformer_lab.course.panel import Panel
 
 PAGE = """<!doctype html>
 <html lang="en">

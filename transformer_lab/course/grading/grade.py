@@ -13,8 +13,8 @@ from tqdm import tqdm
 from transformer_lab.course.exercises import LESSONS
 from transformer_lab.course.grading import feedback, gradebook, submissions
 from transformer_lab.course.grading.assess import Work, assess
-from transformer_lab.course.grading.confine import Limits
-from transformer_lab.course.grading.jail import Jail
+from transformer_lab.course.jail.jail import Jail
+from transformer_lab.course.jail.limits import Limits
 
 Class = dict[str, list[Work]]
 """What each student handed in."""
@@ -50,7 +50,7 @@ def grade(
     seed = secrets.randbelow(2**31) if seed is None else seed
     if not 0 <= seed < 2**63:
         raise ValueError(f"seed={seed} should be between 0 and 2**63 - 1")
-    if unknown := set(lessons) - LESSONS.keys():
+    if unknown := set(lessons) - set(LESSONS):
         raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(LESSONS)}")
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
     gradebook.check_folder(out)

@@ -15,8 +15,8 @@ import torch
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, exercises_of
 from transformer_lab.course.grading.assess import Work
-from transformer_lab.course.grading.confine import Limits
 from transformer_lab.course.grading.submissions import printable
+from transformer_lab.course.jail.limits import Limits
 
 KIND = "transformer-lab grading"
 """By this a folder of results is recognised."""

@@ -1,0 +1,164 @@
+"""One query, many queries, with and without the weights: against plain loops and against torch.
+
+Tests take what they test as an argument, so that ``test_known_mistakes`` can hand them something wrong.
+"""
+
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from jaxtyping import TypeCheckError
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.helpers.reference_loops import by_loops, dot, scaled_dot
+from tests.helpers.strategies import Inputs, attention_inputs, generators, normal, sizes
+from transformer_lab.attention.dot_product import attend, masked_softmax, scaled_dot_product_attention, soft_lookup
+
+
+def mix(*inputs: Tensor | None, **options: Any) -> Tensor:
+    return scaled_dot_product_attention(*inputs, **options)[0]
+
+
+either = pytest.mark.parametrize("attention", [mix, attend])
+
+
+@pytest.mark.parametrize("lookup", [soft_lookup])
+@given(sizes=sizes(3), rng=generators())
+def test_a_lookup_mixes_the_values_by_how_well_their_keys_match(lookup, sizes, rng):
+    n, d, d_v = sizes
+    query, keys, values = normal(rng, d), normal(rng, n, d), normal(rng, n, d_v)
+    assert_close(lookup(query, keys, values), by_loops(dot, query[None], keys, values)[0])
+
+
+def test_a_lookup_becomes_that_of_a_dict_when_one_key_matches_far_better():
+    keys, values = 100 * torch.eye(3), torch.tensor([[10.0], [5.0], [2.0]])
+    assert_close(soft_lookup(torch.tensor([0.0, 1.0, 0.0]), keys, values), torch.tensor([5.0]))
+
+
+@either
+@given(inputs=attention_inputs())
+def test_without_a_mask_it_is_the_formula(attention, inputs):
+    q, k, v, _ = inputs
+    assert_close(attention(q, k, v), by_loops(scaled_dot, q, k, v))
+
+
+@either
+@given(inputs=attention_inputs())
+def test_with_a_mask_it_is_the_formula_over_the_keys_that_are_left(attention, inputs):
+    assert_close(attention(*inputs), by_loops(scaled_dot, *inputs))
+
+
+@either
+@given(inputs=attention_inputs())
+def test_a_mask_means_what_it_means_to_torch(attention, inputs):
+    q, k, v, mask = inputs
+    assert_close(attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
+
+
+@either
+@given(inputs=attention_inputs(), rng=generators())
+def test_a_bias_that_is_a_dot_product_is_as_good_as_longer_vectors(attention, inputs, rng):
+    q, k, v, mask = inputs
+    q_more, k_more = normal(rng, *q.shape[:-1], 2), normal(rng, *k.shape[:-1], 2)
+    long, short = q.shape[-1] + 2, q.shape[-1]
+    longer_q = torch.cat([q / short**0.5, q_more], dim=-1) * long**0.5
+    longer_k = torch.cat([k, k_more], dim=-1)
+    for seen in (mask, None):
+        biased = attention(q, k, v, seen, bias=q_more @ k_more.mT)
+        assert_close(biased, by_loops(scaled_dot, longer_q, longer_k, v, seen))
+
+
+@either
+@pytest.mark.parametrize("mask", [None, torch.ones(1, 7, dtype=torch.bool)], ids=["no mask", "mask"])
+def test_dropout_leaves_out_weights_and_raises_the_others_to_make_up_for_it(attention, mask):
+    torch.manual_seed(0)
+    q, k, v = torch.randn(500, 5), torch.randn(7, 5), torch.eye(7)  # one value per key: the output shows the weights
+    share = attention(q, k, v, mask, dropout=0.2) / attention(q, k, v, mask)
+    kept = share > 0
+    assert_close(share[kept], torch.full_like(share[kept], 1 / 0.8))
+    assert kept.float().mean().item() == pytest.approx(0.8, abs=0.03)
+
+
+@given(inputs=attention_inputs())
+def test_output_and_weights_are_those_of_one_head_of_multi_head_attention_that_projects_nothing(inputs):
+    q, k, _, mask = (x.reshape(-1, *x.shape[-2:]) for x in inputs)
+    mask = mask | ~mask.any(dim=-1, keepdim=True)  # a fully hidden row gives nan there
+    head = nn.MultiheadAttention(q.shape[-1], num_heads=1, bias=False, batch_first=True, dtype=torch.float64)
+    nn.init.eye_(head.out_proj.weight)
+    head.in_proj_weight.data = torch.eye(q.shape[-1], dtype=torch.float64).repeat(3, 1)
+    output, weights = head(q, k, k, attn_mask=~mask)
+    assert_close(scaled_dot_product_attention(q, k, k, mask), (output, weights))
+
+
+@pytest.mark.parametrize("softmax", [masked_softmax])
+@given(inputs=attention_inputs())
+def test_the_weights_of_each_query_add_up_to_one_or_are_all_zero(softmax, inputs):
+    q, k, _, mask = inputs
+    weights = softmax(q @ k.mT, mask)
+    assert_close(weights.sum(dim=-1), mask.any(dim=-1).double())
+    assert (weights[~mask] == 0).all()
+
+
+@given(inputs=attention_inputs())
+def test_the_weights_are_what_mixed_the_values(inputs):
+    output, weights = scaled_dot_product_attention(*inputs)
+    assert_close(weights @ inputs.v, output)
+
+
+@either
+@pytest.mark.parametrize("size", [1e-30, 1e30])
+def test_no_size_of_score_overflows(attention, size):
+    q, k, v = torch.tensor([[size]]), torch.tensor([[1.0], [-1.0]]), torch.tensor([[3.0], [5.0]])
+    assert_close(attention(q, k, v), torch.tensor([[3.0 if size > 1 else 4.0]]))
+
+
+@either
+def test_a_hidden_key_is_hidden_however_badly_the_others_match(attention):
+    q, k, v = torch.tensor([[1.0]]), torch.tensor([[-1e12], [0.0]]), torch.tensor([[3.0], [5.0]])
+    assert_close(attention(q, k, v, torch.tensor([[True, False]])), torch.tensor([[3.0]]))
+
+
+@either
+@pytest.mark.parametrize("mask", [None, torch.ones(3, 0, dtype=torch.bool)])
+def test_where_there_are_no_keys_it_gives_zeros(attention, mask):
+    output = attention(torch.ones(2, 3, 5), torch.ones(2, 0, 5), torch.ones(2, 0, 7), mask)
+    assert torch.equal(output, torch.zeros(2, 3, 7))
+
+
+def test_attending_without_weights_is_left_to_torch(monkeypatch):
+    def watched(*inputs: Tensor, **options: Any) -> Tensor:
+        masks.append(options.get("attn_mask"))
+        return original(*inputs, **options)
+
+    masks, original = [], F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    mask = torch.tensor([[True, False], [False, True]])
+    attend(*torch.ones(3, 2, 5))
+    attend(*torch.ones(3, 2, 5), mask)
+    attend(*torch.ones(3, 2, 5), torch.tensor([[False, False], [False, True]]))
+    assert masks[0] is None
+    assert torch.equal(masks[1], mask)
+    assert masks[2].any(dim=-1).all(), "some kernels give nan for a row that is hidden altogether"
+
+
+@either
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"k": torch.ones(2, 7, 4)},
+        {"v": torch.ones(2, 8, 11)},
+        {"v": torch.ones(3, 7, 11)},
+        {"mask": torch.ones(7, 3, dtype=torch.bool)},
+        {"mask": torch.ones(11, 3, 7, dtype=torch.bool)},
+        {"mask": torch.ones(3, 7)},
+    ],
+    ids=["d_k", "n_key", "batch", "mask transposed", "mask of another batch", "mask of numbers"],
+)
+def test_shapes_that_do_not_fit_are_named(attention, wrong):
+    fitting = Inputs(torch.ones(2, 3, 5), torch.ones(2, 7, 5), torch.ones(2, 7, 11), torch.ones(3, 7, dtype=torch.bool))
+    attention(*fitting)
+    with pytest.raises(TypeCheckError, match=f"parameter '{next(iter(wrong))}'"):
+        attention(*fitting._replace(**wrong))

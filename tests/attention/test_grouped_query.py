@@ -1,0 +1,59 @@
+"""Heads that share keys and values: against plain loops, and against heads that have their own."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch.testing import assert_close
+
+from tests.attention.test_multi_head import BATCH, D_MODEL, N_HEADS, N_KEY, masks
+from tests.helpers.reference_loops import heads_by_loops
+from tests.helpers.strategies import generators, normal, sizes
+from tests.helpers.torch_parity import drawn, vectors
+from transformer_lab.attention.grouped_query import GroupedQueryAttention, repeat_kv
+from transformer_lab.attention.multi_head import MultiHeadAttention
+from transformer_lab.attention.positions import Rotation, alibi_bias, apply_rotary
+from transformer_lab.inspection.hooks import record_attention
+
+
+@given(sizes=sizes(4), n_repeats=st.integers(1, 3), rng=generators())
+def test_a_repeated_head_stands_next_to_itself(sizes, n_repeats, rng):
+    x = normal(rng, *sizes)
+    repeated = repeat_kv(x, n_repeats)
+    assert repeated.shape[1] == sizes[1] * n_repeats
+    for head in range(repeated.shape[1]):
+        assert torch.equal(repeated[:, head], x[:, head // n_repeats])
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
+@pytest.mark.parametrize("bias", [False, True])
+def test_groups_of_query_heads_share_keys_and_values(n_kv_heads, bias):
+    attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads, bias))
+    x, mask = vectors(BATCH, N_KEY, D_MODEL * 2), masks(n_query=N_KEY)
+    assert_close(attention(x, mask), heads_by_loops(attention, x, x, x, mask))
+    assert attention.w_k.weight.shape == attention.w_v.weight.shape == (n_kv_heads * 5, D_MODEL * 2)
+
+
+def test_with_as_many_keys_as_queries_it_is_multi_head_self_attention():
+    grouped, multi = GroupedQueryAttention(D_MODEL, N_HEADS, N_HEADS, bias=True), MultiHeadAttention(D_MODEL, N_HEADS)
+    multi.double().load_state_dict(drawn(grouped).state_dict())
+    x, mask = vectors(BATCH, N_KEY, D_MODEL), masks(n_query=N_KEY)
+    assert_close(grouped(x, mask), multi(x, x, x, mask))
+
+
+def test_queries_and_keys_are_turned_and_scores_lowered_when_asked_for():
+    n, d_k = N_KEY, 4
+    attention = drawn(GroupedQueryAttention(3 * d_k, n_heads=3, n_kv_heads=3))
+    x, where, bias = vectors(1, n, 3 * d_k), torch.arange(n), alibi_bias(3, n, n).double()
+    with record_attention(attention) as recorded:
+        attention(x, bias=bias, rotation=Rotation(where, d_k))
+    for head in range(3):
+        rows = slice(head * d_k, (head + 1) * d_k)
+        q, k = (apply_rotary(x[0] @ w.weight[rows].T, where) for w in [attention.w_q, attention.w_k])
+        assert_close(recorded[""][0, head], torch.softmax(q @ k.T / 2 + bias[head], dim=-1))
+
+
+@pytest.mark.parametrize("n_kv_heads", [2, 0, 6])
+def test_heads_that_cannot_be_shared_evenly_are_named(n_kv_heads):
+    with pytest.raises(ValueError, match=f"n_heads=3, n_kv_heads={n_kv_heads}"):
+        GroupedQueryAttention(15, 3, n_kv_heads)

@@ -1,0 +1,150 @@
+"""Several heads: against plain loops, against torch's own, and against what must hold for any of them."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.testing import assert_close
+
+from tests.helpers.reference_loops import heads_by_loops
+from tests.helpers.strategies import generators, normal, sizes
+from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
+from transformer_lab.attention.grouped_query import GroupedQueryAttention
+from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
+from transformer_lab.inspection.hooks import record_attention
+
+BATCH, N_QUERY, N_KEY, D_MODEL, N_HEADS = 2, 5, 7, 15, 3
+
+
+def masks(*leading: int, n_key: int = N_KEY, n_query: int = N_QUERY) -> Tensor:
+    """Draw a mask that leaves every query its first key at least."""
+    mask = torch.rand(*leading, n_query, n_key) < 0.6
+    mask[..., 0] = True
+    return mask
+
+
+@pytest.mark.parametrize("split", [split_heads])
+@given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
+def test_a_head_owns_neighbouring_features_of_every_position(split, sizes, n_heads, rng):
+    batch, n, d_k = sizes
+    x = normal(rng, batch, n, n_heads * d_k)
+    heads = split(x, n_heads)
+    assert heads.shape == (batch, n_heads, n, d_k)
+    for head in range(n_heads):
+        assert torch.equal(heads[:, head], x[..., head * d_k : (head + 1) * d_k])
+
+
+@pytest.mark.parametrize("merge", [merge_heads])
+@given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
+def test_merging_undoes_splitting(merge, sizes, n_heads, rng):
+    batch, n, d_k = sizes
+    x = normal(rng, batch, n, n_heads * d_k)
+    assert torch.equal(merge(split_heads(x, n_heads).contiguous()), x)  # as a matrix product leaves them
+
+
+def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
+    for shape in [(0, 5, 6), (2, 0, 6)]:
+        assert merge_heads(split_heads(torch.zeros(shape), n_heads=3)).shape == shape
+
+
+@pytest.mark.parametrize("multi_head", [MultiHeadAttention])
+@pytest.mark.parametrize("mask", [None, masks(), masks(BATCH, 1), masks(BATCH, N_HEADS)], ids=["none", "2", "3", "4"])
+def test_heads_are_separate_attentions_put_side_by_side(multi_head, mask):
+    attention = drawn(multi_head(D_MODEL, N_HEADS))
+    inputs = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
+    assert_close(attention(*inputs, mask), heads_by_loops(attention, *inputs, mask))
+
+
+@either_way
+@pytest.mark.parametrize("mask", [None, masks(), masks(BATCH, N_HEADS)], ids=["all seen", "one mask", "one per head"])
+@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
+def test_cross_attention_is_that_of_torch(copied_from, mask, seen):
+    ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
+    make_twins(ours, theirs, copied_from)
+    query, key, value = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
+    hidden = None if mask is None else ~mask.reshape(-1, N_QUERY, N_KEY).squeeze(0)  # there, True means hidden
+    with record_attention(ours if seen else nn.Module()) as recorded:
+        output = ours(query, key, value, mask)
+    their_output, their_weights = theirs(query, key, value, attn_mask=hidden, average_attn_weights=False)
+    if seen:
+        assert_close(recorded[""], their_weights)
+    assert_twins(ours, theirs, output, their_output, query, key, value)
+
+
+@either_way
+def test_self_attention_with_padding_is_that_of_torch(copied_from):
+    ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
+    make_twins(ours, theirs, copied_from)
+    x = vectors(BATCH, N_KEY, D_MODEL)
+    real = masks(BATCH, 1, n_query=1)
+    their_output, _ = theirs(x, x, x, key_padding_mask=~real[:, 0, 0], need_weights=False)
+    assert_twins(ours, theirs, ours(x, x, x, real), their_output, x)
+
+
+def test_every_head_sees_all_of_the_input():
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    x = vectors(1, N_KEY, D_MODEL)
+    with record_attention(attention) as recorded:
+        attention(x, x, x)
+    for head in range(N_HEADS):
+        (gradient,) = torch.autograd.grad(recorded[""][0, head, 0, 0], x, retain_graph=True)
+        assert (gradient != 0).all()
+
+
+def test_a_query_that_may_see_nothing_gets_the_bias_of_the_last_layer_and_finite_gradients():
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    query, key = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
+    mask = torch.ones(N_QUERY, N_KEY, dtype=torch.bool)
+    mask[2] = False
+    for seen in [False, True]:
+        with record_attention(attention if seen else nn.Module()):
+            output = attention(query, key, key, mask)
+        assert torch.equal(output[:, 2], attention.w_o.bias.expand(BATCH, -1))  # w_o of zeros
+        gradients = torch.autograd.grad(output.sum(), [query, key, *attention.parameters()])
+        assert all(gradient.isfinite().all() for gradient in gradients)
+        assert (gradients[0][:, 2] == 0).all()
+
+
+def test_looking_at_the_weights_changes_nothing_and_leaves_nothing_behind(monkeypatch):
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    query, key, mask = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), masks()
+    unseen = attention(query, key, key, mask)
+    with record_attention(attention) as recorded:
+        seen = attention(query, key, key, mask)
+    assert_close(seen, unseen)
+    assert_close(recorded[""].sum(dim=-1), torch.ones(BATCH, N_HEADS, N_QUERY, dtype=torch.float64))
+    assert (recorded[""][~mask.expand(BATCH, N_HEADS, -1, -1)] == 0).all()
+    recorded.clear()
+    monkeypatch.delattr(
+        "transformer_lab.attention.multi_head.scaled_dot_product_attention"
+    )  # keeps weights: not used any more
+    assert torch.equal(attention(query, key, key, mask), unseen)
+    assert not recorded
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
+def test_weights_are_dropped_in_training_and_only_when_asked_for(seen):
+    x = torch.randn(BATCH, N_KEY, D_MODEL)
+    for dropout, differs in [(0.0, False), (0.5, True)]:
+        attention = MultiHeadAttention(D_MODEL, N_HEADS, dropout)
+        with record_attention(attention if seen else nn.Module()):
+            evaluated, again = attention.eval()(x, x, x), attention(x, x, x)
+            trained = attention.train()(x, x, x)
+        assert torch.equal(evaluated, again)
+        assert torch.equal(evaluated, trained) is not differs
+
+
+@pytest.mark.parametrize("n_heads", [2, 0, -3, 30])
+def test_heads_that_do_not_divide_the_width_are_named(n_heads):
+    for make in [MultiHeadAttention, lambda *sizes: GroupedQueryAttention(*sizes, n_kv_heads=1)]:
+        with pytest.raises(ValueError, match=f"d_model=15, n_heads={n_heads}"):
+            make(15, n_heads)
+
+
+def test_vectors_of_another_width_are_named():
+    x = torch.ones(2, 5, 14)
+    with pytest.raises(ValueError, match=r"query must be d_model=15 wide; got shape \(2, 5, 14\)"):
+        MultiHeadAttention(15, 3)(x, x, x)
+    with pytest.raises(ValueError, match=r"x must be d_model=15 wide; got shape \(2, 5, 14\)"):
+        GroupedQueryAttention(15, 3, 1)(x)

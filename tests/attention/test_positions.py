@@ -1,0 +1,204 @@
+"""Positions against plain loops, complex numbers and the numbers of the papers."""
+
+import math
+from itertools import pairwise
+from typing import Any
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.testing import assert_close
+
+from tests.helpers.strategies import generators, normal, sizes
+from transformer_lab.attention.positions import (
+    Rotation,
+    alibi_bias,
+    alibi_slopes,
+    apply_rotary,
+    distance_bias,
+    frequencies,
+    sinusoidal_encoding,
+)
+
+BASES = st.sampled_from([10.0, 100.0, 10000.0, 500000.0])
+even_widths = st.sampled_from([2, 4, 6, 10, 16])
+far = st.integers(0, 100_000)
+
+
+def exact(numbers: list[Any]) -> Tensor:
+    return torch.tensor(numbers, dtype=torch.float64)
+
+
+def sinusoid(position: int, feature: int, d_model: int, base: float) -> float:
+    angle = position / base ** (feature // 2 * 2 / d_model)
+    return math.cos(angle) if feature % 2 else math.sin(angle)
+
+
+@pytest.mark.parametrize("encode", [sinusoidal_encoding])
+@given(d_model=even_widths, base=BASES, position=far)
+def test_sines_stand_at_even_features_and_cosines_at_odd_ones(encode, d_model, base, position):
+    encoding = encode(position + 1, d_model, base)
+    assert encoding.shape == (position + 1, d_model)
+    assert encoding.dtype == torch.float32
+    expected = exact([sinusoid(position, feature, d_model, base) for feature in range(d_model)])
+    assert_close(encoding[position].double(), expected, rtol=0, atol=1e-7)
+
+
+def test_four_rows_of_four_features_by_hand():
+    x = torch.tensor([[0.1, 0.2, 0.3, 0.4], [0.2, 0.3, 0.4, 0.5], [0.3, 0.4, 0.5, 0.6], [0.4, 0.5, 0.6, 0.7]])
+    placed = x + sinusoidal_encoding(4, 4)
+    assert_close(placed[0], torch.tensor([0.1, 1.2, 0.3, 1.4]))
+    assert_close(placed[3], torch.tensor([0.5411, -0.4900, 0.6300, 1.6996]), rtol=0, atol=5e-5)
+
+
+@given(d_model=even_widths, base=BASES, position=st.integers(0, 500), offset=st.integers(0, 500))
+def test_going_on_by_an_offset_is_a_rotation_whatever_the_position(d_model, base, position, offset):
+    angles = [offset / base ** (2 * i / d_model) for i in range(d_model // 2)]
+    turn = torch.block_diag(*(exact([[math.cos(a), math.sin(a)], [-math.sin(a), math.cos(a)]]) for a in angles))
+    encoding = sinusoidal_encoding(position + offset + 1, d_model, base).double()
+    assert_close(turn @ encoding[position], encoding[position + offset], rtol=0, atol=1e-6)
+
+
+@pytest.mark.parametrize("offset, product", [(0, 256.0), (10, 173.8), (50, 131.1)])
+@pytest.mark.parametrize("position", [0, 7, 900])
+def test_products_of_encodings_depend_on_their_distance_alone(position, offset, product):
+    encoding = sinusoidal_encoding(1000, 512)
+    assert_close(encoding[position] @ encoding[position + offset], torch.tensor(product), rtol=0, atol=0.05)
+
+
+def test_products_of_encodings_fall_with_distance_as_a_trend_only():
+    encoding = sinusoidal_encoding(1000, 512)
+    products = encoding @ encoding[0]
+    assert (products[1:] < products[0]).all()
+    assert (products.diff() > 0).any()
+    assert products[:100].mean() > products[100:200].mean() > products[200:400].mean() > products[400:].mean()
+
+
+def by_complex_numbers(x: Tensor, positions: Tensor, base: float) -> Tensor:
+    """Each pair of neighbours a complex number, multiplied by e^(i·angle)."""
+    d = x.shape[-1]
+    pairs = torch.complex(x[..., 0::2], x[..., 1::2])
+    angles = exact([[p / base ** (2 * i / d) for i in range(d // 2)] for p in positions.tolist()])
+    return torch.view_as_real(pairs * torch.polar(torch.ones_like(angles), angles)).flatten(-2)
+
+
+@pytest.mark.parametrize("rotate", [apply_rotary])
+@given(leading=st.integers(1, 3).flatmap(sizes), d=even_widths, base=BASES, rng=generators(), data=st.data())
+def test_rotary_positions_multiply_neighbours_as_complex_numbers(rotate, leading, d, base, rng, data):
+    x = normal(rng, *leading, d)
+    positions = torch.tensor(data.draw(st.lists(far, min_size=leading[-1], max_size=leading[-1])))
+    assert_close(rotate(x, positions, base), by_complex_numbers(x, positions, base), rtol=1e-9, atol=1e-9)
+
+
+@given(d=even_widths, base=BASES, rng=generators(), positions=st.tuples(far, far), shift=far)
+def test_rotated_scores_depend_on_the_distance_alone(d, base, rng, positions, shift):
+    q, k = normal(rng, 1, d), normal(rng, 1, d)
+
+    def score(shift: int) -> Tensor:
+        turned = (apply_rotary(x, torch.tensor([p + shift]), base) for x, p in zip((q, k), positions, strict=True))
+        return (next(turned) * next(turned)).sum()
+
+    assert_close(score(shift), score(0), rtol=1e-8, atol=1e-8)
+
+
+def test_rotated_scores_do_depend_on_the_distance():
+    q = torch.ones(1, 4)  # its own best match where it stands
+    scores = [(q * apply_rotary(q, torch.tensor([distance]))).sum() for distance in range(4)]
+    assert_close(scores[0], torch.tensor(4.0))
+    assert all(near > far for near, far in pairwise(scores))
+
+
+@given(d=even_widths, base=BASES, rng=generators(), position=far)
+def test_a_rotation_changes_no_length_and_the_first_position_nothing(d, base, rng, position):
+    x = normal(rng, 2, d)
+    turned = apply_rotary(x, torch.tensor([0, position]), base)
+    assert_close(turned.norm(dim=-1), x.norm(dim=-1))
+    assert torch.equal(turned[0], x[0])
+
+
+@given(sizes=sizes(3), rng=generators(), data=st.data())
+def test_each_text_of_a_batch_may_have_positions_of_its_own(sizes, rng, data):
+    batch, n_heads, n = sizes
+    x = normal(rng, batch, n_heads, n, 6)
+    rows = st.lists(far, min_size=n, max_size=n)
+    positions = torch.tensor(data.draw(st.lists(rows, min_size=batch, max_size=batch)))
+    turned = Rotation(positions, d_k=6, base=100.0)(x)
+    one_by_one = torch.stack([by_complex_numbers(x[b], positions[b], base=100.0) for b in range(batch)])
+    assert_close(turned, one_by_one, rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)
+def test_what_is_rotated_keeps_its_type(dtype):
+    x = torch.ones(2, 3, 4, dtype=dtype)
+    turned = apply_rotary(x, torch.tensor([0, 1, 100_000]))
+    assert turned.dtype == dtype
+    in_float64 = apply_rotary(x.double(), torch.tensor([0, 1, 100_000]))
+    assert_close(turned.double(), in_float64, rtol=0, atol=3 * torch.finfo(dtype).eps)
+
+
+def test_the_slopes_of_alibi_are_the_paper_s():
+    assert alibi_slopes(8).tolist() == [1 / 2, 1 / 4, 1 / 8, 1 / 16, 1 / 32, 1 / 64, 1 / 128, 1 / 256]
+    assert_close(alibi_slopes(16), torch.tensor([2.0 ** (-h / 2) for h in range(1, 17)]))
+
+
+@pytest.mark.parametrize("bias", [alibi_bias])
+@given(sizes=sizes(3))
+def test_alibi_lowers_scores_by_distance_with_the_last_query_at_the_last_key(bias, sizes):
+    n_heads, n_query, n_key = sizes
+    expected = torch.zeros(n_heads, n_query, n_key)
+    for h in range(n_heads):
+        for i in range(n_query):
+            for j in range(n_key):
+                expected[h, i, j] = -(2 ** (-8 * (h + 1) / n_heads)) * abs((n_query - i) - (n_key - j))
+    assert_close(bias(n_heads, n_query, n_key), expected)
+
+
+def test_a_single_query_is_biased_as_the_last_of_many():
+    assert torch.equal(alibi_bias(3, 1, 7)[:, 0], alibi_bias(3, 7, 7)[:, -1])
+
+
+def test_alibi_can_count_other_distances_than_those_of_the_tokens():
+    where = torch.tensor([[0, 1, 2], [0, 0, 7]])
+    bias = distance_bias(2, where, where)
+    assert bias.shape == (2, 2, 3, 3)
+    assert_close(bias[0], alibi_bias(2, 3, 3))
+    assert_close(bias[1, 0], torch.tensor([[0.0, 0.0, 7.0], [0.0, 0.0, 7.0], [7.0, 7.0, 0.0]]) * -(2.0**-4))
+
+
+def test_there_may_be_no_positions():
+    assert sinusoidal_encoding(0, 6).shape == (0, 6)
+    assert alibi_bias(2, 0, 3).shape == (2, 0, 3)
+    assert apply_rotary(torch.ones(0, 6), torch.arange(0)).shape == (0, 6)
+
+
+@pytest.mark.parametrize("d", [-2, 0, 1, 5])
+def test_a_width_without_pairs_is_named(d):
+    for make in (
+        lambda: frequencies(d),
+        lambda: sinusoidal_encoding(3, d),
+        lambda: Rotation(torch.arange(3), d),
+    ):
+        with pytest.raises(ValueError, match=rf"even width.* got d={d}, base=10000\.0$"):
+            make()
+    if d > 0:
+        with pytest.raises(ValueError, match=f"got d={d}, "):
+            apply_rotary(torch.ones(3, d), torch.arange(3))
+
+
+@pytest.mark.parametrize(
+    "make, values",
+    [
+        (lambda: sinusoidal_encoding(-1, 4), "length=-1"),
+        (lambda: sinusoidal_encoding(3, 4, base=0.0), r"d=4, base=0\.0"),
+        (lambda: apply_rotary(torch.ones(3, 4), torch.arange(3), base=-2.0), r"d=4, base=-2\.0"),
+        (lambda: alibi_bias(2, -1, 3), "n_query=-1, n_key=3"),
+        (lambda: alibi_bias(2, 1, -3), "n_query=1, n_key=-3"),
+        (lambda: alibi_bias(0, 1, 3), "n_heads=0"),
+        (lambda: alibi_slopes(-1), "n_heads=-1"),
+    ],
+)
+def test_what_cannot_be_is_named(make, values):
+    with pytest.raises(ValueError, match=f"got {values}$"):
+        make()

@@ -1,0 +1,159 @@
+"""``train``: what is typed is what is done, alone and under torchrun."""
+
+import json
+import signal
+import subprocess
+import sys
+from dataclasses import fields
+from pathlib import Path
+
+import pandas as pd
+import pytest
+
+from tests.cli.conftest import FEW, SMALL, typed
+from transformer_lab.cli import evaluate
+from transformer_lab.cli.main import main
+from transformer_lab.cli.train import SIZES, TRAINING
+from transformer_lab.tensor_files import read
+from transformer_lab.text.translator import Translator
+from transformer_lab.training import recipes
+from transformer_lab.training.checkpoint import CHECKPOINT
+from transformer_lab.training.config import TrainingConfig
+from transformer_lab.training.log import LOG
+
+
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+
+def settings(folder):
+    return read(folder / CHECKPOINT)[1]
+
+
+def test_the_defaults_that_help_shows_are_those_of_the_recipes():
+    for names, dates, corpus in (
+        (TRAINING, recipes.DATES, recipes.CORPUS),
+        (SIZES, recipes.DATES_MODEL, recipes.CORPUS_MODEL),
+    ):
+        for name, (_, _, for_dates, for_corpora) in names.items():
+            assert getattr(corpus, name) == for_corpora, name
+            assert name == "vocab_size" or getattr(dates, name) == for_dates
+
+
+def test_every_setting_has_an_option(capsys):
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    shown = capsys.readouterr().out
+    for name in [field.name for field in fields(TrainingConfig)] + list(SIZES):
+        assert f"--{name.replace('_', '-')} " in shown.replace("]", " "), name
+
+
+def test_a_corpus_is_trained_on_with_the_settings_that_were_typed(corpus, model, tmp_path):
+    info = settings(model)
+    assert {name: info["training"][name] for name in ("steps", "warmup", "batch_tokens", "save_every")} == {
+        "steps": 6, "warmup": 2, "batch_tokens": 300, "save_every": 3,
+    }  # fmt: skip
+    assert info["training"]["peak_rate"] == recipes.CORPUS.peak_rate  # as nothing else was typed
+    assert (info["model"]["d_model"], info["model"]["n_layers"], info["model"]["max_length"]) == (16, 1, 20)
+    assert pd.read_csv(model / LOG)["step"].tolist() == [2, 4, 6]
+    Translator.load(model)
+
+
+def test_every_kind_of_option_arrives(corpus, tmp_path):
+    options = typed(schedule="noam", seed=7, peak_rate=0.5, smoothing=0, patience=2, dropout=0.2, validate_every=3)
+    assert main(["train", *corpus, "-o", "m", *SMALL, *FEW, *options, "--autocast", "--validation", *corpus]) == 0
+    info = settings(tmp_path / "m")
+    expected = {"schedule": "noam", "autocast": True, "compile": False, "seed": 7, "peak_rate": 0.5, "smoothing": 0.0}
+    assert expected.items() <= info["training"].items()
+    assert (info["training"]["patience"], info["model"]["dropout"]) == (2, 0.2)
+
+
+def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path, capsys):
+    assert main(["train", *corpus, "--validation", *corpus, *SMALL, *FEW]) == 0
+    said = capsys.readouterr().out
+    assert said.startswith("6 steps in ") and "; best validation score 0." in said
+    assert said.endswith("the model is in model-x\n")
+    Translator.load(tmp_path / "model-x")
+
+
+def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
+    monkeypatch.setattr(recipes, "N_DATES", 300)
+    monkeypatch.setattr(recipes, "N_HELD_OUT", 20)
+    monkeypatch.setattr(evaluate, "N_DATES", 30)
+    options = typed(steps=4, warmup=1, d_model=16, d_ff=16, n_layers=1, n_heads=2, device="cpu")
+    assert main(["train", "dates", *options]) == 0
+    assert "the model is in model-dates" in capsys.readouterr().out
+    assert main(["translate", "3 mars 2021"]) == 0
+    assert capsys.readouterr().out.count("\n") == 1
+    assert main(["evaluate", "dates", "--seed", "3"]) == 0
+    assert capsys.readouterr().out.startswith("pairs        30\n")
+
+
+def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, capsys, monkeypatch):
+    from transformer_lab.training.trainer import Trainer
+
+    step = Trainer._step
+
+    def stop_after_the_third(self, parts):
+        step(self, parts)
+        if self.progress.step == 2:
+            signal.raise_signal(signal.SIGINT)
+
+    command = ["train", *corpus, "-o", "m", *SMALL, *FEW]
+    with monkeypatch.context() as patch:
+        patch.setattr(Trainer, "_step", stop_after_the_third)
+        assert main(command) == 130
+    said = capsys.readouterr().out
+    assert said.startswith("3 steps") and said.endswith("stopped before the end: the same command goes on\n")
+    Translator.load(tmp_path / "m")
+    assert main(command) == 0
+    assert pd.read_csv(tmp_path / "m" / LOG)["loss"].tolist() == pd.read_csv(model / LOG)["loss"].tolist()
+
+
+def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
+    (tmp_path / "bad.tsv").write_text("eins\tEINS\nzwei\n", "utf-8")
+    assert main(["train", "bad.tsv", "-o", "m", *SMALL, *FEW]) == 0
+    said = "skipped 1 × no tab, so no translation\n  bad.tsv, line 2: no tab, so no translation\n"
+    assert capsys.readouterr().err == said
+    assert main(["train", "bad.tsv", "-o", "strict", *SMALL, *FEW, "--bad-lines", "refuse"]) == 2
+    assert capsys.readouterr().err == "transformer-lab: bad.tsv, line 2: no tab, so no translation\n"
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["nowhere.tsv"], "No such file or directory: 'nowhere.tsv'"),
+        (["x.tsv"] * 3, "got 3 files"),
+        (["dates", "--steps", "50"], "warmup=100, total=50"),
+        (["dates", "--d-model", "30"], "n_heads=4"),
+        (["dates", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["dates", "--threads", "0"], "got --threads 0"),
+        (["dates", "--validation", "x"], "dates bring their own validation"),
+        (["dates", "--vocab-size", "300"], "and vocabulary"),
+    ],
+)
+def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, monkeypatch):
+    monkeypatch.setattr(recipes, "N_DATES", 30)
+    Path("x.tsv").write_text("eins\tEINS\n")
+    assert main(["train", *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("transformer-lab: ") and said in error and error.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
+def test_torchrun_gives_what_one_process_gives(corpus, tmp_path):
+    same = [*corpus, *SMALL, *FEW, "--dropout", "0", "--validation", *corpus]
+    assert main(["train", *same, "-o", "one"]) == 0
+    torchrun = [sys.executable, "-m", "torch.distributed.run", "--standalone", "--nproc-per-node=2"]
+    command = [*torchrun, "-m", "transformer_lab.cli", "train", *same, "-o", str(tmp_path / "two")]
+    done = subprocess.run(command, capture_output=True, text=True, cwd=Path(__file__).parents[2])
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("the model is in ") == 1
+    one, two = (pd.read_csv(tmp_path / name / LOG) for name in ("one", "two"))
+    assert two["loss"].tolist() == pytest.approx(one["loss"].tolist(), rel=1e-5)
+    assert two["validation_loss"].dropna().tolist() == pytest.approx(one["validation_loss"].dropna().tolist(), rel=1e-4)
+
+
+def test_the_configuration_is_json(model):
+    assert json.loads((model / "config.json").read_text())["d_model"] == 16

@@ -1,0 +1,139 @@
+"""``translate``: a line, a file or a pipe in, a line out for each."""
+
+import gzip
+import io
+import subprocess
+import sys
+
+import pytest
+
+from transformer_lab.cli.main import main
+from transformer_lab.text.translator import Translator
+
+LINES = ["eins zwei", "", "drei vier fünf", "neun"]
+
+
+@pytest.fixture
+def told(monkeypatch):
+    """Let the model write what it reads, backwards, and note how many lines it reads together."""
+    sizes = []
+
+    def translate(self, texts, max_length=None, batch_size=64, beam_size=1):
+        sizes.append((max_length, batch_size, beam_size))
+        return (text.strip()[::-1] for text in texts)
+
+    monkeypatch.setattr(Translator, "translate", translate)
+    return sizes
+
+
+class Stdin:
+    def __init__(self, data):
+        self.buffer = io.BytesIO(data)
+
+
+def backwards(lines):
+    return "".join(f"{line[::-1]}\n" for line in lines)
+
+
+def test_each_argument_is_a_line(model, told, capsys):
+    assert main(["translate", "-m", str(model), *LINES]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+    assert told == [(None, 64, 1)]
+
+
+@pytest.mark.parametrize("packed", [False, True])
+def test_a_file_is_translated_line_by_line(model, told, tmp_path, capsys, packed):
+    data = "\r\n".join(LINES).encode("utf-8-sig")
+    path = tmp_path / "lines.txt"
+    path.write_bytes(gzip.compress(data) if packed else data)
+    assert main(["translate", "-m", str(model), "--file", str(path)]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+
+
+def test_a_pipe_is_translated_line_by_line(model, told, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin("\n".join(LINES).encode()))
+    assert main(["translate", "-m", str(model)]) == 0
+    assert capsys.readouterr() == (backwards(LINES), "")
+
+
+class Slow(io.RawIOBase):
+    """A pipe through which a piece comes at a time, and none before all that came was translated."""
+
+    def __init__(self, pieces, shown):
+        self.pieces, self.shown, self.seen = iter(pieces), shown, []
+
+    def readable(self):
+        return True
+
+    def readinto(self, room):
+        self.seen.append(self.shown())
+        piece = next(self.pieces, b"")
+        room[: len(piece)] = piece
+        return len(piece)
+
+
+def test_lines_are_translated_as_soon_as_they_come(model, told, capsys, monkeypatch):
+    stdin = Stdin(b"")
+    slow = Slow([b"ab\nc", b"d\nef\ngh\n", b"\xc3", b"\xa4\nq", b""], lambda: capsys.readouterr().out)
+    stdin.buffer = io.BufferedReader(slow)
+    monkeypatch.setattr(sys, "stdin", stdin)
+    assert main(["translate", "-m", str(model)]) == 0
+    assert slow.seen == ["", "ba\n", "dc\nfe\nhg\n", "", "ä\n"]
+    assert capsys.readouterr() == ("q\n", "")
+
+
+def test_lengths_and_batches_are_as_asked(model, told):
+    assert main(["translate", "-m", str(model), "eins", "--max-length", "7", "--batch-size", "3"]) == 0
+    assert told == [(7, 3, 1)]
+
+
+def test_a_line_that_is_cut_is_reported_by_number(model, told, capsys):
+    assert main(["translate", "-m", str(model), "eins", "q" * 50]) == 0
+    said = "arguments, line 2: 50 tokens, of which the model reads 19\n"
+    assert capsys.readouterr() == (backwards(["eins", "q" * 50]), said)
+
+
+def test_a_line_that_is_not_utf_8_is_refused_by_number(model, told, capsys, monkeypatch):
+    monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xff\n"))
+    assert main(["translate", "-m", str(model)]) == 2
+    error = "transformer-lab: standard input, line 2: not UTF-8 (invalid start byte)\n"
+    assert capsys.readouterr() == (backwards(["eins"]), error)
+
+
+@pytest.mark.parametrize(
+    "arguments, said",
+    [
+        (["eins", "--file", "x"], "lines or a file, not both; got 1 lines and x"),
+        (["eins", "--batch-size", "0"], "got --batch-size 0"),
+        (["eins", "--max-length", "99"], "this model reads 1 to max_length=20 tokens; 99 were asked for"),
+        (["eins", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
+    ],
+)
+def test_what_stands_in_the_way_is_told_in_one_line(model, capsys, arguments, said):
+    assert main(["translate", "-m", str(model), *arguments]) == 2
+    error = capsys.readouterr().err
+    assert error.startswith("transformer-lab: ") and said in error and error.count("\n") == 1
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="pipes break otherwise there")
+def test_a_reader_that_has_enough_is_no_error(model):
+    """Through a real pipe, as with ``| head -1``."""
+    command = [sys.executable, "-m", "transformer_lab.cli", "translate", "-m", str(model), "--max-length", "2"]
+    process = subprocess.Popen(
+        [*command, "--batch-size", "1"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+    )
+    process.stdin.write(b"eins\n" * 500)
+    process.stdin.close()
+    assert process.stdout.readline().endswith(b"\n")
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    assert process.wait() in (0, 1)
+    process.stderr.close()
+
+
+def test_a_beam_is_asked_for_by_its_size(model, told, capsys):
+    assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
+    assert told == [(None, 64, 3)]
+    assert main(["translate", "-m", str(model), "--beam", "0", "eins"]) == 2
+    assert capsys.readouterr().err == "transformer-lab: at least one translation is followed; got --beam 0\n"

@@ -1,0 +1,219 @@
+"""Every exercise does what it promises: right answers pass, every mistake is named, trivial answers fail.
+
+Exercises are tried on many seeds, because the grader's are secret, and so are the samples of kinds to come.
+"""
+
+import inspect
+import itertools
+import math
+import re
+
+import pytest
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from tests.course.sample_exercises import SAMPLES
+from transformer_lab.course.checking.judge import behaviour, distance, judge, within
+from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
+from transformer_lab.course.notebook import parts
+from transformer_lab.course.running.observe import call
+
+FAR, FAR_BY_CHANCE = 100, 2
+"""So many tolerances lie between any two answers; of frequencies, whose tolerance is 5 standard deviations, fewer."""
+
+SIGNATURES = {
+    "context_vector": "(weights, states)",
+    "similarity": "(query, keys)",
+    "softmax": "(scores)",
+    "soft_lookup": "(query, keys, values)",
+    "attention_weights": "(queries, keys)",
+    "attention": "(queries, keys, values)",
+    "score_variance": "(d_k, variance)",
+    "scaled_dot_product_attention": "(queries, keys, values)",
+    "softmax_jacobian": "(probabilities)",
+    "additive_scores": "(queries, keys, w_q, w_k, w)",
+    "split_heads": "(x, n_heads)",
+    "merge_heads": "(x)",
+    "MultiHeadAttention": "(d_model, n_heads)",
+    "attention_parameters": "(d_model, n_heads, bias)",
+    "padding_mask": "(tokens, pad_id)",
+    "causal_mask": "(length)",
+    "decoder_mask": "(tokens, pad_id)",
+    "masked_attention": "(queries, keys, values, mask)",
+    "leaks_future": "(model, tokens)",
+    "sinusoidal_encoding": "(length, d_model, base)",
+    "shift_rotation": "(offset, d_model, base)",
+    "apply_rotary": "(x, positions, base)",
+    "alibi_bias": "(n_heads, n_query, n_key)",
+    "layer_norm": "(x, weight, bias, eps)",
+    "FeedForward": "(d_model, d_ff)",
+    "EncoderLayer": "(d_model, n_heads, d_ff)",
+    "PreNormEncoderLayer": "(d_model, n_heads, d_ff)",
+    "Encoder": "(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)",
+    "shift_right": "(tokens, bos_id)",
+    "DecoderLayer": "(d_model, n_heads, d_ff)",
+    "Decoder": "(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)",
+    "noam_rate": "(step, d_model, warmup)",
+    "smoothed_cross_entropy": "(logits, targets, pad_id, smoothing)",
+    "parameter_groups": "(model, weight_decay)",
+    "greedy_decode": "(model, source, bos_id, eos_id, max_length)",
+}
+"""What the curriculum promises learners and graders; transfer tasks are free to change."""
+
+of_lessons = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lambda e: e.name)
+of_all = pytest.mark.parametrize("exercise", [*every_exercise().values(), *SAMPLES.values()], ids=lambda e: e.name)
+
+
+def seeds_for(exercise):
+    return range(20 if exercise.name in SAMPLES else 100)
+
+
+def far_apart(runs):
+    """Name the pairs of runs over the same cases that are too near to each other."""
+    for (one, right), (other, seen) in itertools.combinations(
+        runs, 2
+    ):  # attempts are held against the first ones first
+        enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
+        if one != other and all(within(enough, *pair) for pair in zip(seen, right, strict=True)):
+            yield f"{one} and {other} are {max(map(distance, seen, right)):.3g} tolerances apart"
+
+
+@of_all
+def test_the_reference_passes_and_every_mistake_is_named_and_far_from_all_else(exercise):
+    for seed in seeds_for(exercise):
+        known = behaviour(exercise, seed)
+        assert judge(exercise, seed, known.expected).passed
+        for mistake, observed in known.mistakes:
+            verdict = judge(exercise, seed, observed)
+            assert (verdict.status, verdict.mistake) == ("mistake", mistake.name), f"seed {seed}: {verdict}"
+        runs = [("the reference", known.expected), *((m.name, observed) for m, observed in known.mistakes)]
+        assert not list(far_apart(runs)), f"seed {seed}"
+        behaviour.cache_clear()  # 100 seeds of every exercise would fill a gigabyte
+
+
+def trivial_answers(exercise):
+    """Answers that are given without looking at the question, of the right shape where there is one."""
+    reference = exercise.reference
+    if inspect.isclass(reference):
+        yield _module_that_writes(reference, torch.zeros_like)
+        yield _module_that_writes(reference, torch.ones_like)
+        return
+    names = list(inspect.signature(reference).parameters)
+    for write in (torch.zeros_like, torch.ones_like, lambda out: torch.ones_like(out) / out.shape[-1]):
+        yield lambda *a, write=write, **k: write(right) if isinstance(right := reference(*a, **k), Tensor) else 0.0
+    for place in range(len(names)):
+        yield lambda *a, place=place, **k: a[place] if place < len(a) else None
+    for answer in (None, 0, 0.0, 1.0, True, False, (), {}):
+        yield lambda *a, answer=answer, **k: answer
+    if "values" in names:
+        at = names.index("values")
+        yield lambda *a, **k: a[at].mean(dim=-2, keepdim=a[0].dim() > 1).expand(reference(*a, **k).shape)
+
+
+def _module_that_writes(reference, write):
+    class Trivial(reference):
+        def forward(self, *inputs, **keywords):
+            return write(super().forward(*inputs, **keywords))
+
+    return Trivial
+
+
+@of_all
+def test_trivial_answers_are_rejected(exercise):
+    for seed in range(3):
+        for number, answer in enumerate(trivial_answers(exercise)):
+            observed = [call(answer, case) for case in exercise.cases(seed)]
+            assert not judge(exercise, seed, observed).passed, f"seed {seed}, trivial answer {number}"
+
+
+@of_all
+def test_there_are_at_least_four_mistakes_each_of_a_name_of_its_own(exercise):
+    names = [mistake.name for mistake in exercise.mistakes]
+    assert len(names) >= 4
+    assert len(set(names)) == len(names)
+
+
+@of_lessons
+def test_what_is_said_suits_anybodys_code(exercise):
+    """In a bug hunt, it is said about the code of a colleague."""
+    for text in texts(exercise):
+        assert not re.search(r"\b(?:you|yours?)\b", text, re.IGNORECASE), text
+
+
+@of_lessons
+def test_what_is_said_ends_properly(exercise):
+    for text in texts(exercise):
+        assert re.search(r"[^.][.?!…]$", text), text
+        assert text.count("`") % 2 == 0, text
+        assert "  " not in text, text
+
+
+def texts(exercise):
+    yield exercise.verified
+    for ladder in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
+        yield from ladder
+    for mistake in exercise.mistakes:
+        yield mistake.says
+
+
+@of_all
+def test_every_ladder_of_hints_has_at_least_three_different_steps(exercise):
+    for ladder in (exercise.hints, *(mistake.hints for mistake in exercise.mistakes)):
+        assert len(set(ladder)) == len(ladder) >= 3
+
+
+@of_lessons
+def test_no_verdict_gives_the_answer_away(exercise):
+    """The last hint may hold the code that mends a mistake; what a verdict says must not."""
+    for mistake in exercise.mistakes:
+        for code in re.findall(r"`([^`]+)`", mistake.hints[-1]):
+            if not code.isidentifier() and not code.startswith("parts."):
+                assert code not in mistake.says, f"{mistake.name} says {code}"
+        assert not any(line.strip() in mistake.says for line in exercise.solution.splitlines() if line.strip())
+
+
+@of_lessons
+def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise):
+    lesson = {
+        "math": math, "torch": torch, "Tensor": Tensor, "nn": nn, "F": F,
+        "Bool": Bool, "Float": Float, "Int": Int, "parts": parts,
+    }  # fmt: skip
+    exec(exercise.solution, lesson)
+    with parts.without(exercise.name):  # it must not be a call of the very thing that is asked for
+        observed = [call(lesson[exercise.name], case) for case in exercise.cases(7)]
+    assert judge(exercise, 7, observed).passed
+    assert len(exercise.solution.splitlines()) <= 25  # 15 of code, and a docstring
+
+
+@pytest.mark.parametrize("name", SIGNATURES)
+def test_the_signature_is_the_promised_one(name):
+    promised = SIGNATURES[name]
+    assert f"({', '.join(inspect.signature(every_exercise()[name].reference).parameters)})" == promised
+
+
+@of_all
+def test_cases_go_from_small_to_large_and_depend_on_nothing_but_the_seed(exercise):
+    def numbers(case):
+        return sum(value.numel() for value in case.inputs.values() if isinstance(value, Tensor))
+
+    cases = exercise.cases(3)
+    sizes = [numbers(case) for case in cases]
+    assert sizes[0] == min(sizes)
+    assert sizes[-1] == max(sizes)
+    assert len({case.shows for case in cases}) == len(cases)
+    torch.manual_seed(99)
+    assert distance([dict(case.inputs) for case in exercise.cases(3)], [dict(case.inputs) for case in cases]) == 0
+    assert distance([dict(case.inputs) for case in exercise.cases(4)], [dict(case.inputs) for case in cases]) > FAR
+
+
+@of_all
+def test_every_exercise_is_worth_points(exercise):
+    assert exercise.points > 0
+
+
+def test_no_two_lessons_have_an_exercise_of_the_same_name():
+    names = [exercise.name for lesson in LESSONS for exercise in exercises_of(lesson)]
+    assert len(set(names)) == len(names)
+    assert set(SIGNATURES) <= set(names)

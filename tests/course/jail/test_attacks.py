@@ -1,0 +1,79 @@
+"""Attacks and accidents: each costs its own exercise only, and says why."""
+
+import re
+
+import pytest
+
+from tests.course.jail.sample_submissions import grade_answer, hurried, inside, linux, still_works
+from transformer_lab.course.jail.jail import Jail
+
+ONCE = "if len(os.getcwd()) < 500:\n  for _ in range(1100): os.mkdir('a'); os.chdir('a')\n"
+BOMBS = {
+    "threads": "while True: threading.Thread(target=time.sleep, args=[99]).start()",
+    "deaf": "while True:\n    try: time.sleep(9)\n    except BaseException: pass",
+    "garbage": "for fd in range(99):\n    try: os.write(fd, b'x' * 99)\n    except OSError: pass",
+    "flood": "while True:\n  for fd in range(99):\n    try: os.write(fd, bytes(1 << 20))\n    except OSError: pass",
+}
+ENDLESS = {
+    "loop": inside("while True: pass"),
+    "sleep": inside("time.sleep(600)"),
+    "loop while defining": "while True: x = 1\ndef softmax(s): return x",
+    "deaf": inside(BOMBS["deaf"]),
+    "prints": inside("while True: print('x' * 10**6)"),
+}
+EVERYWHERE = {
+    "sys.exit": (inside("sys.exit()"), "SystemExit"),
+    "os._exit(0)": (inside("os._exit(0)"), "cannot be read"),
+    "os._exit(3)": (inside("os._exit(3)"), "ended the process with exit 3"),
+    "recursion": (inside("softmax(s)"), "RecursionError"),
+    "unprintable": (inside("raise ValueError('\\ud800' * 10**5)"), r"ValueError: \?\?"),
+}
+LINUX = {
+    "segfault": (inside("ctypes.string_at(0)"), "ended by SIGSEGV"),
+    "abort": (inside("os.abort()"), "ended by SIGABRT"),
+    "nameless signal": (inside("os.kill(os.getpid(), 40)"), "ended by signal 40"),
+    "deep recursion": (inside("sys.setrecursionlimit(10**9)\nlist(map(softmax, [s]))"), "ended by SIGSEGV|Error"),
+    "suicide": (inside("os.kill(os.getpid(), signal.SIGKILL)"), "ended by SIGKILL"),
+    "kills its group": (inside("os.killpg(0, signal.SIGKILL)"), "ended by SIGKILL"),
+    "memory": (inside("x = []\nwhile True: x.append(bytearray(1 << 24))"), "MemoryError"),
+    "huge tensor": (inside("torch.ones(1 << 40)"), "allocate memory"),
+    "huge answer": ("def softmax(s): return torch.ones(1 << 23)", "more than 16 MB|MemoryError|allocate memory"),
+    "threads": (inside(BOMBS["threads"]), "can't start new thread"),
+    "big file": (inside("file = open('big', 'wb')\nwhile True: file.write(bytes(1 << 20))"), "File too large"),
+    "many files": (inside("x = [open(os.devnull) for _ in range(999)]"), "Too many open files"),
+    "garbage": (inside(BOMBS["garbage"]), "cannot be read"),
+    "flood": (inside(BOMBS["flood"]), "more than 16 MB"),
+    "closes everything": (inside("os.closerange(0, 99)"), "exit 1"),
+    "folders in folders": (inside(f"{ONCE}1 / 0"), "ZeroDivisionError"),
+}
+
+
+@pytest.mark.parametrize("source", [pytest.param(source, id=name) for name, source in ENDLESS.items()])
+def test_what_never_ends_is_stopped_and_told_so(jail: Jail, source: str):
+    with hurried(jail):
+        graded = grade_answer(jail, source)
+    assert graded.verdict.status == "crashed" and graded.points == 0
+    assert "no answer within 1 s" in graded.verdict.message
+    assert still_works(jail)
+
+
+@pytest.mark.parametrize(
+    ("source", "says"),
+    [
+        *(pytest.param(*attack, id=name) for name, attack in EVERYWHERE.items()),
+        *(pytest.param(*attack, id=name, marks=linux) for name, attack in LINUX.items()),
+    ],
+)
+def test_an_attack_costs_its_own_points_and_says_why(jail: Jail, source: str, says: str):
+    graded = grade_answer(jail, source)
+    assert graded.verdict.status == "crashed" and graded.points == 0
+    assert re.search(says, graded.verdict.message), graded.verdict.message
+    assert len(graded.verdict.message) < 5000
+    assert still_works(jail)
+
+
+@linux
+def test_a_fork_bomb_is_put_out(jail: Jail):
+    with hurried(jail):
+        assert grade_answer(jail, inside("while True: os.fork()")).points == 0
+    assert still_works(jail)

@@ -1,0 +1,27 @@
+import sys
+from pathlib import Path
+
+import pytest
+
+from transformer_lab.course.jail.contents import JAILED, copy_course
+
+
+def test_of_the_course_the_copy_holds_what_is_listed_and_nothing_else(tmp_path: Path):
+    copy_course(tmp_path)
+    copies = (tmp_path / "transformer_lab" / "course").rglob("*")
+    rooms = {path.relative_to(tmp_path / "transformer_lab" / "course").parts[0] for path in copies}
+    assert rooms == {*JAILED, "__init__.py"}
+
+
+def test_the_model_library_comes_along_and_the_command_line_does_not(tmp_path: Path):
+    copy_course(tmp_path)
+    top = {path.name for path in (tmp_path / "transformer_lab").iterdir()}
+    assert {"__init__.py", "attention", "course"} <= top
+    assert not {"cli", "__pycache__"} & top
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="Windows has other ways to say who may do what")
+def test_anybody_may_read_the_copy_and_nobody_may_change_it(tmp_path: Path):
+    copy_course(tmp_path)
+    for path in (tmp_path, *tmp_path.rglob("*")):
+        assert path.stat().st_mode & 0o077 == (0o055 if path.is_dir() else 0o044)

@@ -1,0 +1,85 @@
+import os
+import signal
+import threading
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.course.jail.sample_submissions import children, grade_answer, inside, linux, still_works
+from transformer_lab.course.jail import fork_server, landlock
+from transformer_lab.course.jail.jail import Jail, Outcome
+
+pytestmark = linux
+
+FIND = """
+import ctypes, os
+
+def softmax(s):
+    libc = ctypes.CDLL(None)
+    libc.write.argtypes = [ctypes.c_int, ctypes.c_void_p, ctypes.c_size_t]
+    libc.sbrk.restype = libc.malloc.restype = ctypes.c_void_p
+    reading, writing = os.pipe()
+    wanted = bytes(reversed(b"{reversed}"))
+    near = [address >> 12 for address in (libc.sbrk(0), libc.malloc(100_000), id(s), id(object()))]
+    for page in sorted({{page + i for page in near for i in range(-4_000, 4_000)}}):
+        if libc.write(writing, page << 12, 4096) == 4096 and os.read(reading, 4096).count(wanted) > 2:
+            raise MemoryError("here it is")
+    return s.softmax(-1)
+"""
+
+
+def test_what_others_handed_in_is_not_in_memory(jail: Jail):
+    """It reads what memory it can reach, as a process forked from one that had read all jobs could."""
+    secret = "this is how ada did it"
+    source = "".join(f"    # {secret}\n" for _ in range(300))
+    find = FIND.format(reversed=secret[::-1])
+    for _ in range(3):
+        assert grade_answer(jail, f"def softmax(s):\n{source}    return s.softmax(-1)").verdict.passed
+    own = grade_answer(jail, f"{find}\n{source.replace('    #', '#')}").verdict
+    assert "here it is" in own.message  # it finds its own
+    verdict = grade_answer(jail, find).verdict
+    assert verdict.passed, verdict.message
+
+
+def test_it_says_what_guards_the_machine(jail: Jail):
+    assert jail.guards.keys() == {"own_user", "landlock", "seccomp"}
+    assert jail.guards["landlock"] == landlock.version()
+
+
+def test_when_a_keeper_is_killed_the_nursery_goes_on_and_ends_what_it_kept(jail: Jail):
+    assert jail._inside is not None
+    process = jail._inside.process.pid
+    outcomes: list[Outcome] = []
+    job = {
+        "name": "f",
+        "cells": [{"id": "", "source": "import os, time\nfor _ in range(3): os.fork()\ntime.sleep(600)\nf = 1"}],
+        "cases": [],
+        "seconds": 60.0,
+        "library": {},
+    }
+    thread = threading.Thread(target=lambda: outcomes.append(jail.run(job)))
+    thread.start()
+    while not (keepers := children(process)) or not children(keepers[0]):
+        time.sleep(0.01)
+    os.kill(keepers[0], signal.SIGKILL)
+    thread.join()
+    assert outcomes[0].how == "keeper" and children(process) == []
+    assert still_works(jail) and jail._inside.process.pid == process
+
+
+def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    for name in ("checkout/transformer_lab", "packages/transformer_lab", "packages/torch", "other"):
+        (tmp_path / name).mkdir(parents=True)
+    own = str(Path(fork_server.__file__).parents[3])
+    folders = [str(tmp_path / name) for name in ("checkout", "packages", "other")]
+    monkeypatch.setattr("sys.path", [own, *folders])
+    fork_server._forget_the_course()
+    assert fork_server.sys.path == [own, *folders[1:]]
+
+
+def test_every_job_finds_the_same_chance(jail: Jail):
+    drawn = "random.random(), numpy.random.rand(), list({'a', 'b', 'c', 'd'})"
+    body = f"import random, numpy\nraise ValueError(str(({drawn})))"
+    one, two = (grade_answer(jail, inside(body)).verdict.message for _ in range(2))
+    assert "ValueError" in one and one == two

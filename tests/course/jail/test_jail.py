@@ -1,0 +1,175 @@
+"""What the jail keeps in, what it keeps out, and that it is whole again for the next."""
+
+import os
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.course.jail.sample_submissions import grade_answer, hurried, inside, linux, still_works
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.jail.contents import copy_course
+from transformer_lab.course.jail.interpreter import JailBroken
+from transformer_lab.course.jail.jail import Jail
+from transformer_lab.course.jail.limits import Limits
+from transformer_lab.course.running.plain_data import pack
+
+SOFTMAX = every_exercise()["softmax"]
+
+
+@linux
+def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail):
+    if not jail.guards["landlock"]:
+        pytest.skip("this kernel has no Landlock")
+    course = Path(sys.modules["transformer_lab"].__file__ or "").parent / "course" / "exercises" / "__init__.py"
+    with tempfile.TemporaryDirectory() as folder:
+        victim = Path(folder, "grades.csv")
+        victim.write_text("ada,1")
+        for path, mode in ((victim, 0o666), (victim.parent, 0o777)):
+            path.chmod(mode)  # so that it is not the file's own mode that protects it
+        attacks = [
+            f"open({str(victim)!r}).read()",
+            f"open({str(victim)!r}, 'w')",
+            f"os.remove({str(victim)!r})",
+            f"open({str(victim.parent / 'new')!r}, 'w')",
+            f"os.listdir({folder!r})",
+            f"open({str(course)!r})",
+            "os.listdir('/proc')",
+        ]
+        if jail.guards["landlock"] >= 4:
+            attacks.append("socket.create_connection(('127.0.0.1', 80))")
+        for attack in attacks:
+            assert "PermissionError" in grade_answer(jail, inside(attack)).verdict.message, attack
+        assert victim.read_text() == "ada,1" and os.listdir(folder) == ["grades.csv"]
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "torch.softmax = None\ndef softmax(s): return s.softmax(-1)",
+        inside("torch.equal = torch.allclose = lambda *a, **k: True"),
+        inside("import transformer_lab.course.running.observe as call\ncall.call_all = call.call = None"),
+    ],
+)
+def test_what_one_answer_breaks_is_whole_for_the_next(jail: Jail, source: str):
+    grade_answer(jail, source)
+    assert still_works(jail)
+
+
+@pytest.mark.parametrize(
+    "what",
+    ["exercises", "exercise", "checking.judge", "checking.explain", "notebook.every_exercise", "grading.assess"],
+)
+def test_the_trusted_side_cannot_be_imported(jail: Jail, what: str):
+    module, _, name = f"transformer_lab.course.{what}".partition(".every")
+    body = f"import importlib\nm = importlib.import_module({module!r})" + (f"\nm.every{name}" if name else "")
+    message = grade_answer(jail, inside(body)).verdict.message
+    assert "ModuleNotFoundError" in message or "has no attribute" in message
+
+
+def test_no_reference_seed_or_mistake_lies_in_memory(jail: Jail):
+    body = """
+import gc, types
+for thing in gc.get_objects():
+    if isinstance(thing, types.FunctionType) and str(thing.__module__).startswith('transformer_lab.course.exercises'):
+        raise ValueError(thing)
+    if type(thing).__name__ in ('Exercise', 'Mistake', 'Behaviour'):
+        raise ValueError(thing)
+bad = [m for m in sys.modules if m.startswith('transformer_lab.course.') and m.split('.')[2] not in
+       ('running', 'jail', 'notebook')]
+assert not bad, bad
+seen = str([f.f_locals for f in sys._current_frames().values()]) + str(os.environ) + str(sys.argv)
+assert '20170612' not in seen
+"""
+    verdict = grade_answer(jail, inside(body)).verdict
+    assert verdict.passed, verdict.message
+
+
+def test_memorised_results_of_the_lesson_fail(jail: Jail):
+    """The cases of a lesson's own check are known to everybody; those of the grader are not."""
+    shown = [case.inputs["scores"] for case in SOFTMAX.cases(0)[:-1]]
+    known = [(scores.tolist(), SOFTMAX.reference(scores).tolist()) for scores in shown]
+    source = f"""
+known = [(torch.tensor(scores), torch.tensor(weights)) for scores, weights in {known!r}]
+def softmax(s):
+    for scores, weights in known:
+        if s.shape == scores.shape and torch.allclose(s, scores):
+            return weights + 0 * s
+    return s
+"""
+    assert "Case 8 of 8" in grade_answer(jail, source, seed=0).verdict.message
+    assert "Case 1 of 8" in grade_answer(jail, source).verdict.message
+
+
+@pytest.mark.parametrize("answer", [{"observations": [{"output": 3}] * 8}, 3, {}])
+def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: object):
+    graded = grade_answer(jail, inside(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
+    assert graded.points == 0
+    assert still_works(jail)
+
+
+def test_where_torch_is_not_forked_a_process_each_does_the_same():
+    with Jail(Limits(seconds=60.0), forks=False) as jail:
+        assert "exit 3" in grade_answer(jail, inside("os._exit(3)")).verdict.message
+        with hurried(jail):
+            jailed = grade_answer(jail, inside("os.closerange(0, 99); time.sleep(600)"))
+        assert "no answer within 1 s" in jailed.verdict.message
+        assert still_works(jail)
+
+
+@linux
+def test_where_nothing_guards_the_machine_the_limits_still_hold(monkeypatch: pytest.MonkeyPatch):
+    def copy_unguarded(to: Path) -> None:
+        copy_course(to)
+        room = to / "transformer_lab" / "course" / "jail"
+        for module, without in (
+            ("landlock", "def version(): return 0"),
+            ("seccomp", "def close_doors(): return False"),
+            ("confine", "def become_nobody(*_): return False"),
+        ):
+            with (room / f"{module}.py").open("a", encoding="utf-8") as file:
+                file.write(f"\n{without}\n")
+
+    monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_unguarded)
+    with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
+        assert jail.guards == {"own_user": False, "landlock": 0, "seccomp": False}
+        for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
+            assert says in grade_answer(jail, inside(attack)).verdict.message
+        with hurried(jail):
+            assert "no answer within 1 s" in grade_answer(jail, inside("while True: pass")).verdict.message
+        first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
+        verdict = grade_answer(jail, inside(first)).verdict
+        assert verdict.passed, verdict.message
+
+
+def test_a_jail_leaves_nothing_behind():
+    with Jail(Limits(seconds=2.0)) as jail:
+        assert jail._inside is not None
+        folder, process = jail._folder, jail._inside.process
+        assert folder.exists() and process.poll() is None
+    deadline = time.monotonic() + 10
+    while process.poll() is None and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert not folder.exists() and process.poll() is not None
+
+
+def test_a_jail_that_does_not_start_says_why_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_lab.course.jail.contents.JAILED", ())
+    jail = Jail(Limits())
+    with pytest.raises(JailBroken, match=r"the jail does not start: ModuleNotFoundError.*jail"), jail:
+        pass
+    assert not jail._folder.exists()
+
+
+@linux
+def test_a_jail_that_cannot_confine_does_not_start(monkeypatch: pytest.MonkeyPatch):
+    def copy_broken(to: Path) -> None:
+        copy_course(to)
+        with (to / "transformer_lab" / "course" / "jail" / "confine.py").open("a", encoding="utf-8") as file:
+            file.write("\ndef confine(*_): raise OSError('no such luck')\n")
+
+    monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_broken)
+    with pytest.raises(JailBroken, match="the jail does not start: OSError: no such luck"), Jail(Limits()):
+        pass

@@ -1,0 +1,72 @@
+import os
+import time
+
+import pytest
+
+from tests.course.jail.sample_submissions import children, grade_answer, hurried, inside, linux, still_works
+from transformer_lab.course.jail.jail import Jail
+
+pytestmark = linux
+
+DAWDLE = """
+while True:
+    try: os.write(3, b'x'); time.sleep(0.05)
+    except BaseException: pass
+"""
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "if os.fork() == 0:\n  os.setsid()\n  if os.fork() == 0:\n    while True: time.sleep(1)\n  os._exit(0)",
+        "subprocess.Popen(['sleep', '1234'], start_new_session=True)",
+        "for _ in range(5): os.fork()\nos.setpgrp()\nif os.fork(): time.sleep(999)",
+    ],
+)
+def test_nothing_is_left_running(jail: Jail, body: str):
+    assert jail._inside is not None
+    grade_answer(jail, inside(body))
+    deadline = time.monotonic() + 10  # the keeper itself ends when it has answered
+    while children(jail._inside.process.pid) and time.monotonic() < deadline:
+        time.sleep(0.01)
+    assert children(jail._inside.process.pid) == []
+
+
+@pytest.mark.parametrize("whom", ["os.getppid()", "-1"])
+def test_whoever_kills_others_costs_only_itself(jail: Jail, whom: str):
+    if not (jail.guards["own_user"] or jail.guards["landlock"] >= 6):
+        pytest.skip("without a user of its own or a new Linux, this would end the tests themselves")
+    grade_answer(jail, inside(f"try: os.kill({whom}, signal.SIGKILL)\nexcept OSError: pass"))
+    assert still_works(jail)
+
+
+def test_its_own_folder_can_be_used_and_is_gone_afterwards(jail: Jail):
+    body = """
+if not os.path.exists('a'):
+    os.makedirs('a/b')
+    with open('a/b/c', 'w') as file: file.write('x')
+    assert open('a/b/c').read() == 'x' and os.environ['HOME'] == os.getcwd()
+    os.chmod('a', 0)
+"""
+    before = set(os.listdir(jail._folder / "work"))
+    verdict = grade_answer(jail, inside(body)).verdict
+    assert verdict.passed, verdict.message
+    assert set(os.listdir(jail._folder / "work")) <= before
+
+
+def test_what_its_children_say_after_it_does_not_count(jail: Jail):
+    body = """
+if os.fork() == 0:
+    while os.getppid() != 1: os.write(3, bytes(1 << 10))
+os._exit(0)
+"""
+    with hurried(jail):
+        assert grade_answer(jail, inside(body)).points == 0
+    assert still_works(jail)
+
+
+def test_an_answer_that_dawdles_is_cut_off(jail: Jail):
+    with hurried(jail):
+        graded = grade_answer(jail, inside(DAWDLE))
+    assert "no answer within 1 s" in graded.verdict.message
+    assert graded.seconds < 60

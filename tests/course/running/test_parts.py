@@ -1,0 +1,64 @@
+"""Working pieces: the learner's own once they passed, the library's until then, and never the one asked for."""
+
+import pytest
+
+from transformer_lab.course.running.parts import Parts
+
+
+@pytest.fixture
+def parts():
+    return Parts({"softmax": max, "attention": min}.__getitem__)
+
+
+def mine(*arguments):
+    return "mine"
+
+
+def test_a_piece_is_the_librarys_until_the_learners_is_kept(parts):
+    assert parts.softmax is max
+    assert parts.whose("softmax") == "the library's"
+    parts.keep("softmax", mine)
+    assert parts.softmax is mine
+    assert parts.whose("softmax") == "yours"
+    assert parts.attention is min
+
+
+def test_the_newest_piece_counts_and_can_be_given_up(parts):
+    parts.keep("softmax", mine)
+    parts.keep("softmax", sum)
+    assert parts.softmax is sum
+    parts.give_up("softmax")
+    parts.give_up("attention")
+    assert parts.softmax is max
+
+
+def test_the_piece_that_is_asked_for_is_refused_while_it_is(parts):
+    parts.keep("softmax", mine)
+    with parts.without("softmax"):
+        assert parts.refuses("softmax") and not parts.refuses("attention")
+        assert parts.attention is min
+        with pytest.raises(AttributeError, match=r"parts\.softmax is what this exercise asks you to write"):
+            _ = parts.softmax
+        with parts.without("attention"):
+            assert parts.softmax is mine
+        assert parts.refuses("softmax")
+    assert parts.softmax is mine
+
+
+def test_after_an_error_nothing_is_refused(parts):
+    with pytest.raises(ZeroDivisionError), parts.without("softmax"):
+        _ = 1 / 0
+    assert parts.softmax is max
+
+
+def test_a_name_that_is_no_part_is_named(parts):
+    with pytest.raises(AttributeError, match="there is no part called 'sofmax'"):
+        _ = parts.sofmax
+    with pytest.raises(AttributeError, match="sofmax"):
+        parts.whose("sofmax")
+
+
+def test_it_says_which_pieces_are_the_learners(parts):
+    assert repr(parts) == "Parts of your own: none yet. All others are the library's."
+    parts.keep("softmax", mine)
+    assert repr(parts) == "Parts of your own: softmax. All others are the library's."

@@ -1,0 +1,227 @@
+"""The learner's copies: complete, without spoilers, and the learner's own."""
+
+import os
+
+import nbformat
+import pytest
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
+
+from transformer_lab.course.workspace import lessons
+from transformer_lab.course.workspace.lessons import RECORD, hand_out, open_lab, working_copy
+
+NAME, NEW, NEWER = "01_lookup.ipynb", "01_lookup (new edition).ipynb", "01_lookup (new edition 2).ipynb"
+
+
+@pytest.fixture
+def published(tmp_path):
+    folder = tmp_path / "notebooks"
+    folder.mkdir()
+    publish(folder, "1 + 1", "2")
+    return folder
+
+
+@pytest.fixture
+def mine(tmp_path):
+    return tmp_path / "deep" / "my-lessons"
+
+
+def publish(folder, code, result, name=NAME):
+    cell = new_code_cell(code, id="sum", metadata={"tags": ["exercise"]}, execution_count=1)
+    cell.outputs = [new_output("execute_result", data={"text/plain": result}, execution_count=1)]
+    nbformat.write(new_notebook(cells=[new_markdown_cell("# Lookup", id="title"), cell]), folder / name)
+
+
+def cells(path):
+    return nbformat.read(path, as_version=4).cells
+
+
+def code(path):
+    return cells(path)[1].source
+
+
+def work_on(path, source=None, output=None):
+    book = nbformat.read(path, as_version=4)
+    book.cells[1].source = source or book.cells[1].source
+    if output:
+        book.cells[1].outputs = [new_output("stream", text=output)]
+    nbformat.write(book, path)
+
+
+def names(folder):
+    return sorted(path.name for path in folder.iterdir() if path.name != RECORD)
+
+
+def test_a_copy_has_all_of_the_lesson_but_its_outputs(published, mine):
+    assert hand_out(published, mine) == []
+    title, exercise = cells(mine / NAME)
+    assert title.source == "# Lookup"
+    assert (exercise.id, exercise.source, exercise.metadata) == ("sum", "1 + 1", {"tags": ["exercise"]})
+    assert (exercise.outputs, exercise.execution_count) == ([], None)
+
+
+def test_the_published_edition_keeps_its_outputs(published, mine):
+    before = (published / NAME).read_bytes()
+    hand_out(published, mine)
+    assert (published / NAME).read_bytes() == before
+
+
+def test_what_the_learner_did_is_never_overwritten(published, mine):
+    hand_out(published, mine)
+    work_on(mine / NAME, "mine", output="mine too")
+    before = (mine / NAME).read_bytes()
+    for version in ("1 + 1", "2 + 2", "3 + 3"):
+        publish(published, version, "?")
+        hand_out(published, mine)
+    assert (mine / NAME).read_bytes() == before
+
+
+def test_a_newer_edition_is_offered_beside_the_learners_once(published, mine):
+    hand_out(published, mine)
+    work_on(mine / NAME, "mine")
+    publish(published, "2 + 2", "4")
+    assert hand_out(published, mine) == [
+        "01_lookup.ipynb: yours is as you left it; a newer edition lies beside it, 01_lookup (new edition).ipynb."
+    ]
+    assert (code(mine / NAME), code(mine / NEW)) == ("mine", "2 + 2")
+    (mine / NEW).unlink()
+    assert hand_out(published, mine) == []
+    assert names(mine) == [NAME]
+
+
+def test_two_newer_editions_get_two_names(published, mine):
+    hand_out(published, mine)
+    work_on(mine / NAME, "mine")
+    for version in ("2 + 2", "3 + 3"):
+        publish(published, version, "?")
+        hand_out(published, mine)
+        work_on(mine / NEW, "mine as well")
+    assert names(mine) == [NEWER, NEW, NAME]
+    assert [code(mine / name) for name in (NAME, NEW, NEWER)] == ["mine", "mine as well", "3 + 3"]
+
+
+def test_a_name_that_the_learner_took_is_left_alone(published, mine):
+    hand_out(published, mine)
+    work_on(mine / NAME, "mine")
+    (mine / NEW).write_text("notes")
+    publish(published, "2 + 2", "4")
+    hand_out(published, mine)
+    assert (mine / NEW).read_text() == "notes"
+    assert code(mine / NEWER) == "2 + 2"
+
+
+def test_outputs_are_the_learners_even_where_the_code_is_not(published, mine):
+    hand_out(published, mine)
+    work_on(mine / NAME, output="a run of mine")
+    publish(published, "2 + 2", "4")
+    hand_out(published, mine)
+    assert (code(mine / NAME), code(mine / NEW)) == ("1 + 1", "2 + 2")
+
+
+def test_a_copy_that_was_never_begun_is_brought_up_to_date(published, mine):
+    hand_out(published, mine)
+    work_on(mine / NAME)  # opened and saved
+    publish(published, "2 + 2", "4")
+    assert hand_out(published, mine) == [
+        "01_lookup.ipynb: a newer edition has replaced yours, which you had not begun."
+    ]
+    assert names(mine) == [NAME]
+    assert code(mine / NAME) == "2 + 2"
+
+
+def test_new_outputs_make_no_new_edition(published, mine):
+    hand_out(published, mine)
+    work_on(mine / NAME, "mine")
+    publish(published, "1 + 1", "2.0")
+    assert hand_out(published, mine) == []
+    assert names(mine) == [NAME]
+
+
+def test_a_deleted_lesson_comes_back_and_a_new_one_comes_too(published, mine):
+    hand_out(published, mine)
+    (mine / NAME).unlink()
+    publish(published, "3 + 3", "6", name="02_scaling.ipynb")
+    hand_out(published, mine)
+    assert names(mine) == [NAME, "02_scaling.ipynb"]
+
+
+@pytest.mark.parametrize("record", [None, "", "{", "[]", '{"01_lookup.ipynb": 3}'])
+def test_a_broken_record_costs_at_most_one_offer_too_many(published, mine, record):
+    hand_out(published, mine)
+    work_on(mine / NAME, "mine")
+    (mine / RECORD).unlink()
+    if record is not None:
+        (mine / RECORD).write_text(record)
+    hand_out(published, mine)
+    assert hand_out(published, mine) == []
+    assert names(mine) == [NEW, NAME]
+    assert code(mine / NAME) == "mine"
+
+
+def test_without_a_record_a_copy_of_this_edition_is_known_by_itself(published, mine):
+    hand_out(published, mine)
+    work_on(mine / NAME, output="a run of mine")
+    (mine / RECORD).unlink()
+    assert hand_out(published, mine) == []
+    assert names(mine) == [NAME]
+
+
+@pytest.mark.parametrize("damaged", ["", "{", "[]", "{}", '{"nbformat": 4, "nbformat_minor": 5, "cells": 3}'])
+@pytest.mark.parametrize("recorded", [True, False])
+def test_a_damaged_copy_is_still_the_learners(published, mine, damaged, recorded):
+    hand_out(published, mine)
+    (mine / NAME).write_text(damaged)
+    if not recorded:
+        (mine / RECORD).unlink()
+    publish(published, "2 + 2", "4")
+    hand_out(published, mine)
+    assert (mine / NAME).read_text() == damaged
+    assert code(mine / NEW) == "2 + 2"
+
+
+def test_without_the_repository_one_line_says_so(tmp_path, mine):
+    with pytest.raises(OSError, match="they come with the repository, not with the package"):
+        hand_out(tmp_path / "site-packages" / "notebooks", mine)
+    assert not mine.exists()
+
+
+def test_a_published_lesson_that_is_no_notebook_is_named(published, mine):
+    (published / NAME).write_text("<<<<<<< HEAD")
+    with pytest.raises(ValueError, match="JSON"):
+        hand_out(published, mine)
+
+
+def test_the_working_copy_is_where_the_environment_says(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
+    assert working_copy() == tmp_path
+    monkeypatch.delenv("TRANSFORMER_LAB_LESSONS")
+    assert working_copy() == lessons.REPOSITORY / "my-lessons"
+
+
+def test_what_is_opened_first_is_published():
+    assert (lessons.REPOSITORY / "notebooks" / lessons.FIRST).exists()
+
+
+@pytest.mark.parametrize("user", [0, 1000, None], ids=["root", "user", "Windows"])
+def test_jupyterlab_opens_on_the_working_copy(tmp_path, published, monkeypatch, user):
+    from jupyterlab.labapp import LabApp
+
+    seen = []
+    monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: seen.append((arguments, dict(os.environ))))
+    monkeypatch.setattr(lessons, "REPOSITORY", published.parent)
+    monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
+    if user is None:
+        monkeypatch.delattr(os, "geteuid", raising=False)
+    else:
+        monkeypatch.setattr(os, "geteuid", lambda: user, raising=False)
+    os.environ |= {"OMP_NUM_THREADS": "8", "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
+
+    open_lab(["--no-browser", "--port", "8890"])
+    open_lab([])
+
+    (arguments, environment), (the_second_time, _) = seen
+    always = [f"--ServerApp.root_dir={tmp_path / 'mine'}", *(["--allow-root"] if user == 0 else [])]
+    assert arguments == [*always, "--LabApp.default_url=/lab/tree/primer.ipynb", "--no-browser", "--port", "8890"]
+    assert the_second_time == always
+    assert (environment["OMP_NUM_THREADS"], environment["TRANSFORMER_LAB_CHECK_SHAPES"]) == ("1", "1")
+    assert environment["TRANSFORMER_LAB_PARTS"] == str(tmp_path / "mine" / "parts")
+    assert names(tmp_path / "mine") == [NAME]

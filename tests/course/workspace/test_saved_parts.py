@@ -1,0 +1,172 @@
+"""Parts that passed are found by later lessons, and nothing in their folder is ever fatal."""
+
+import os
+from types import SimpleNamespace
+
+import pytest
+
+from transformer_lab.course import notebook
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.running.parts import Parts
+from transformer_lab.course.workspace import saved_parts
+
+IMPORTS = "import torch\nfrom torch import Tensor"
+SOFTMAX = "def softmax(scores: Tensor) -> Tensor:\n    return torch.softmax(scores, dim=-1)"
+SIMILARITY = "def similarity(query, keys):\n    return keys @ query"
+
+
+class Notebook:
+    """A notebook as the shell knows it, whose check asks the exercise's."""
+
+    def __init__(self):
+        self.user_ns = {"__name__": "__main__"}
+        self.history_manager = SimpleNamespace(input_hist_parsed=[""])
+
+    def run(self, *cells):
+        for cell in cells:
+            self.history_manager.input_hist_parsed.append(cell)
+            exec(cell, self.user_ns)
+
+    def check(self, name, exercise=None):
+        return notebook.check(self.user_ns[name], exercise)
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", str(tmp_path / "parts"))
+    return tmp_path / "parts"
+
+
+@pytest.fixture
+def shell(monkeypatch):
+    shell = Notebook()
+    monkeypatch.setattr(saved_parts, "_notebook", lambda: shell)
+    shell.run(IMPORTS)
+    return shell
+
+
+def later():
+    """Start another lesson, which finds what was kept."""
+    parts = Parts(lambda name: every_exercise()[name].reference)
+    saved_parts.restore(parts)
+    return parts
+
+
+def test_what_passed_is_found_later_and_what_did_not_is_not(folder, shell, capsys):
+    shell.run(SOFTMAX, "def similarity(query, keys):\n    return query")
+    assert shell.check("softmax").passed
+    assert not shell.check("similarity").passed
+    parts = later()
+    assert (parts.whose("softmax"), parts.whose("similarity")) == ("yours", "the library's")
+    scores = shell.user_ns["torch"].randn(3, 5)
+    assert parts.softmax(scores).equal(scores.softmax(dim=-1))
+    assert capsys.readouterr().out == ""
+
+
+def test_the_file_of_a_lesson_is_plain_python_in_the_learners_own_words(folder, shell):
+    shell.run(SOFTMAX, SIMILARITY)
+    shell.check("softmax")
+    shell.check("similarity")
+    [path] = folder.iterdir()
+    assert path.name == "01_lookup.py"
+    text = path.read_text()
+    assert text.startswith("# Your own parts of lesson 01_lookup")
+    assert SOFTMAX in text and SIMILARITY in text
+    exec(compile(text, path, "exec"), scope := {})
+    assert {"softmax", "similarity"} <= scope.keys()
+
+
+def test_a_better_version_takes_the_place_of_the_earlier_one_and_leaves_the_others(folder, shell):
+    shell.run(SOFTMAX, SIMILARITY)
+    shell.check("softmax")
+    shell.check("similarity")
+    shell.run(SOFTMAX.replace("torch.softmax(scores", "torch.softmax(1 * scores"))
+    assert shell.check("softmax").passed
+    text = (folder / "01_lookup.py").read_text()
+    assert text.count("def softmax") == text.count("def similarity") == 1
+    assert "1 * scores" in text
+    shell.run("def softmax(scores):\n    return scores")
+    shell.check("softmax")
+    assert (folder / "01_lookup.py").read_text() == text
+
+
+def test_a_piece_of_another_name_answers_for_its_exercise(folder, shell):
+    shell.run(SOFTMAX.replace("softmax(scores:", "mine(scores:"))
+    assert shell.check("mine", "softmax").passed
+    assert later().softmax.__name__ == "mine"
+
+
+def test_what_cannot_be_kept_passes_and_is_told(folder, shell):
+    torch = shell.user_ns["torch"]
+    verdict = notebook.check(lambda scores: torch.softmax(scores, dim=-1), "softmax")
+    assert verdict.passed
+    assert verdict.message.endswith("it could not be kept for later lessons: it has no name in the notebook.")
+    shell.user_ns["axis"] = lambda: -1
+    shell.run("def softmax(scores):\n    return torch.softmax(scores, dim=axis())")
+    verdict = shell.check("softmax")
+    assert verdict.passed
+    assert verdict.message.endswith("where it has `axis` from could not be found.")
+    assert later().whose("softmax") == "the library's"
+
+
+def test_a_folder_that_cannot_be_written_is_told(folder, shell):
+    folder.write_text("a file stands in its way")
+    shell.run(SOFTMAX)
+    verdict = shell.check("softmax")
+    assert verdict.passed
+    assert "it could not be kept for later lessons: FileExistsError" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("broken", "says"),
+    [
+        ("def softmax(scores) return", "SyntaxError: expected ':' (01_lookup.py, line 4)"),
+        ("import nowhere_to_be_found", "ModuleNotFoundError: No module named 'nowhere_to_be_found'"),
+        ("softmux = max", "KeyError: 'softmax'"),
+        ("exit()", "SystemExit"),
+        ("softmax = '\udcff'", "UnicodeEncodeError"),
+    ],
+)
+def test_a_section_that_does_not_run_is_skipped_and_named(folder, shell, capsys, broken, says):
+    folder.mkdir()
+    text = f"# mine\n\n# %% softmax\n{broken}\n\n\n# %% similarity\n{SIMILARITY}\n"
+    path = folder / "01_lookup.py"
+    path.write_bytes(text.encode(errors="surrogateescape"))
+    parts = later()
+    assert (parts.whose("softmax"), parts.whose("similarity")) == ("the library's", "yours")
+    said = capsys.readouterr().out
+    assert said.startswith(f"{path}: softmax is skipped, for it does not run: ") and says in said
+    assert said.count("\n") == 1
+    shell.run(SOFTMAX)
+    assert shell.check("softmax").passed
+    assert path.read_text() == text.replace(broken, f"{IMPORTS[-24:]}\n{IMPORTS[:12]}\n\n\n{SOFTMAX}").replace(
+        f"{SIMILARITY}\n", SIMILARITY + "\n"
+    )
+
+
+def test_a_file_that_cannot_be_read_is_skipped_and_named(folder, capsys):
+    (folder / "01_lookup.py").mkdir(parents=True)
+    assert later().whose("softmax") == "the library's"
+    assert "01_lookup.py is skipped: [Errno 21] Is a directory" in capsys.readouterr().out
+
+
+def test_without_the_folder_one_starts_afresh(folder, shell):
+    assert later().whose("softmax") == "the library's"
+
+
+def test_where_no_folder_is_named_nothing_is_kept(tmp_path, shell, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    for nowhere in (None, ""):
+        if nowhere is None:
+            monkeypatch.delenv("TRANSFORMER_LAB_PARTS", raising=False)
+        else:
+            monkeypatch.setenv("TRANSFORMER_LAB_PARTS", nowhere)
+        shell.run(SOFTMAX)
+        assert "kept" not in shell.check("softmax").message
+        assert later().whose("softmax") == "the library's"
+        assert os.listdir(tmp_path) == []
+
+
+def test_outside_of_a_notebook_nothing_is_kept(folder):
+    assert notebook.check(every_exercise()["softmax"].reference).passed
+    assert not folder.exists()

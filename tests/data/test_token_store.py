@@ -1,0 +1,51 @@
+"""Stores: what is written is read, from any place, without being held in memory."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from transformer_lab.data.token_store import TokenStore, TokenWriter
+
+
+def store(path, sequences):
+    with TokenWriter(path) as writer:
+        for sequence in sequences:
+            writer.add(sequence)
+    return TokenStore(path)
+
+
+@given(st.lists(st.lists(st.integers(0, 2**32 - 1), max_size=5), max_size=9))
+def test_what_is_written_is_read(tmp_path_factory, sequences):
+    read = store(tmp_path_factory.mktemp("store") / "x.tokens", sequences)
+    assert len(read) == len(sequences)
+    assert [sequence.tolist() for sequence in read] == sequences if sequences else True
+    assert read.lengths.tolist() == [len(sequence) for sequence in sequences]
+
+
+def test_sequences_are_what_torch_takes(tmp_path):
+    assert store(tmp_path / "x.tokens", [[1, 2]])[0].dtype == np.int64
+
+
+def test_tokens_stay_on_the_disk(tmp_path):
+    read = store(tmp_path / "x.tokens", [[7] * 1000] * 1000)
+    assert isinstance(read._tokens, np.memmap)
+    assert read.lengths.nbytes + read._ends.nbytes == 12 * 1000
+
+
+def test_a_store_that_was_cut_off_is_not_taken_for_a_whole_one(tmp_path):
+    path = tmp_path / "x.tokens"
+    with pytest.raises(KeyboardInterrupt), TokenWriter(path) as writer:
+        writer.add([1, 2, 3])
+        raise KeyboardInterrupt
+    with pytest.raises(FileNotFoundError):
+        TokenStore(path)
+    store(path, [[1, 2, 3], [4]])
+    path.write_bytes(path.read_bytes()[:-4])
+    with pytest.raises(ValueError, match=r"should hold 4 tokens of 4 bytes; it has 12 bytes"):
+        TokenStore(path)
+
+
+def test_writing_anew_forgets_what_was_there(tmp_path):
+    store(tmp_path / "x.tokens", [[1], [2]])
+    assert [list(sequence) for sequence in store(tmp_path / "x.tokens", [[3]])] == [[3]]

@@ -1,0 +1,156 @@
+"""Beam search: against all texts there are, against greedy decoding, and by the scores of what it finds."""
+
+import itertools
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.helpers.uncached_decoding import uncached_greedy, uncached_logits
+from transformer_lab.generation.beam_search import beam_search, penalty, search
+from transformer_lab.generation.decode import greedy_decode
+from transformer_lab.generation.decoding_state import TranslationWriter
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+
+BOS, EOS = 1, 2
+
+
+def translator(seed=0, vocab_size=7, **others):
+    torch.manual_seed(seed)
+    config = TransformerConfig(vocab_size, d_model=12, n_heads=3, d_ff=20, n_layers=2, max_length=13, **others)
+    model = Transformer(config).eval()
+    for parameter in model.parameters():  # as they are drawn, all tokens are nearly as likely
+        parameter.data.mul_(2.0)
+    return model
+
+
+SOURCE = torch.tensor([[4, 5, 6, 3, 0], [3, 3, 0, 0, 0], [6, 5, 4, 3, 5]])
+
+
+def log_probability(model, source, written):
+    """Add up what the model says of each token up to the end, in one pass and in float64."""
+    ends = (written == EOS).nonzero()
+    n = int(ends[0]) + 1 if len(ends) else len(written)
+    target = torch.cat([torch.tensor([BOS]), written[: n - 1]])
+    says = uncached_logits(model.double(), source[None], target[None])[0].log_softmax(-1)
+    return says[torch.arange(n), written[:n]].sum(), n
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_a_beam_of_one_is_greedy(seed):
+    model = translator(seed)
+    greedy = greedy_decode(model, SOURCE, BOS, EOS, 11)
+    torch.testing.assert_close(beam_search(model, SOURCE, BOS, EOS, 11, beam_size=1), greedy, rtol=0, atol=0)
+
+
+@pytest.mark.parametrize("seed", range(5))
+@pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
+def test_the_score_is_that_of_the_text_that_was_found(seed, alpha):
+    model = translator(seed)
+    writer = TranslationWriter(model, SOURCE, 9)
+    begin = torch.full((3, 1), BOS)
+    texts, scores = search(writer, begin, 9, EOS, beam_size=4, length_penalty=alpha)
+    for source, text, score in zip(SOURCE, texts, scores, strict=True):
+        total, n = log_probability(model, source, text)
+        assert_close(score.double(), total / penalty(torch.tensor(n), alpha).double(), rtol=1e-4, atol=1e-4)
+        assert (text[n:] == EOS).all()
+
+
+@pytest.mark.parametrize("alpha", [0.0, 1.0])
+def test_a_beam_wide_enough_finds_the_best_of_all_texts(alpha):
+    model = translator(3, vocab_size=5)
+    source, longest = torch.tensor([[4, 3, 4]]), 4
+    candidates = []
+    for n in range(1, longest + 1):
+        for body in itertools.product([t for t in range(5) if t != EOS], repeat=n - 1):
+            lasts = [EOS] if n < longest else range(5)
+            candidates += [torch.tensor([*body, last]) for last in lasts]
+    model.float()
+    scores = []
+    for text in candidates:
+        total, n = log_probability(model, source[0], text)
+        scores.append(float(total / penalty(torch.tensor(n), alpha)))
+    best = candidates[max(range(len(scores)), key=scores.__getitem__)]
+    found = beam_search(model.float(), source, BOS, EOS, longest, beam_size=500, length_penalty=alpha)[0]
+    assert found.tolist()[: len(best)] == best.tolist()
+
+
+def test_a_wider_beam_finds_texts_that_are_likelier():
+    better = 0
+    for seed in range(8):
+        model = translator(seed)
+        begin = torch.full((3, 1), BOS)
+        one, ten = (
+            search(TranslationWriter(model, SOURCE, 8), begin, 8, EOS, beam_size, 0.0)[1] for beam_size in (1, 10)
+        )
+        better += int((ten > one + 1e-4).sum())
+        assert (ten >= one - 1e-4).sum() >= 2  # a beam may lose what greedy decoding finds, but seldom does
+    assert better > 4
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_each_sentence_of_a_batch_is_translated_as_if_alone(beam_size):
+    model = translator(1)
+    together = beam_search(model, SOURCE, BOS, EOS, 10, beam_size)
+    for source, text in zip(SOURCE, together, strict=True):
+        alone = beam_search(model, source[source != 0][None], BOS, EOS, 10, beam_size)[0]
+        n = min(len(alone), len(text))
+        assert text[:n].tolist() == alone[:n].tolist()
+        assert (text[n:] == EOS).all()
+
+
+def test_beams_share_the_keys_and_values_of_their_source():
+    model = translator(2)
+    writer = TranslationWriter(model, SOURCE, 6)
+    search(writer, torch.full((3, 1), BOS), 6, EOS, 4, 1.0)
+    for layer in writer.cache.layers:
+        keys, _ = layer.cross_attention(lambda: pytest.fail("projected again"))
+        assert len(keys) == 3
+
+
+class Ending(TranslationWriter):
+    """A writer that ends each sentence at a length of its own, and notes how many rows and sources there are."""
+
+    def __init__(self, *arguments):
+        super().__init__(*arguments)
+        self.rows_and_sources = []
+
+    def __call__(self, tokens):
+        says = super().__call__(tokens)
+        keys, _ = self.cache.layers[1].cross_attention(lambda: pytest.fail("projected again"))
+        self.rows_and_sources.append((len(tokens), len(keys)))
+        says[:, EOS] += torch.where(len(self.rows_and_sources) > self.source.sum(dim=1) % 9, 20.0, -20.0)
+        return says
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_sentences_that_have_ended_are_put_aside_with_their_sources(beam_size):
+    model = translator(2)
+    source = torch.cat(
+        [SOURCE, SOURCE.flip(0), torch.randint(3, 7, (5, 5), generator=torch.Generator().manual_seed(1))]
+    )
+    writer = Ending(model, source, 13)
+    texts, scores = search(writer, torch.full((11, 1), BOS), 13, EOS, beam_size, 0.6)
+    assert len({row.count(EOS) for row in texts.tolist()}) > 2
+    first, *others = writer.rows_and_sources
+    assert first == (11, 11) and others == sorted(others, reverse=True) and others[-1] < (6 * beam_size, 6)
+    assert all(n_rows == n_sources * beam_size for n_rows, n_sources in others)
+    for row, text, score in zip(source, texts, scores, strict=True):
+        [alone], [its_score] = search(Ending(model, row[None], 13), torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6)
+        assert text.tolist() == alone.tolist() + [EOS] * (len(text) - len(alone))
+        assert_close(score, its_score)
+
+
+@pytest.mark.parametrize(("beam_size", "longest"), [(0, 5), (3, 0)])
+def test_an_empty_beam_is_refused(beam_size, longest):
+    writer = TranslationWriter(translator(), SOURCE, 5)
+    with pytest.raises(ValueError, match=f"got beam_size={beam_size}, max_new_tokens={longest}"):
+        search(writer, torch.full((3, 1), BOS), longest, EOS, beam_size, 1.0)
+
+
+def test_greedy_decoding_is_what_a_loop_without_a_cache_gives():
+    model = translator(4)
+    assert_close(
+        greedy_decode(model, SOURCE, BOS, EOS, 12), uncached_greedy(model, SOURCE, BOS, EOS, 12), rtol=0, atol=0
+    )

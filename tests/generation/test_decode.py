@@ -1,0 +1,254 @@
+"""Decoding with a cache says at every step what reading the whole text again would say."""
+
+import itertools
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.helpers.uncached_decoding import uncached_greedy
+from transformer_lab.generation.decode import generate, greedy_decode, write
+from transformer_lab.generation.decoding_state import TextWriter, TranslationWriter
+from transformer_lab.generation.sampling import likeliest, restrict
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import POSITIONS, LanguageModelConfig
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+
+PAD, BOS, EOS = 0, 1, 2
+SIZES = {"d_model": 24, "d_ff": 20, "n_layers": 3, "max_length": 17}
+FORMS = [
+    {"positions": positions, "n_heads": 6, "n_kv_heads": n_kv_heads, "pad_id": pad_id}
+    for positions, (n_kv_heads, pad_id) in itertools.product(POSITIONS, [(None, None), (2, PAD), (1, PAD)])
+]
+GPT = {"n_heads": 3, "positions": "learned", "norm": "layer", "feed_forward": "gelu", "pad_id": PAD}
+LLAMA = {"n_heads": 6, "n_kv_heads": 2, "positions": "rotary", "norm": "rms", "feed_forward": "swiglu", "bias": False}
+
+
+def name(form):
+    return "-".join(str(value) for value in form.values())
+
+
+def language_model(seed=0, **form):
+    torch.manual_seed(seed)
+    model = LanguageModel(LanguageModelConfig(11, dropout=0.1, **SIZES, **form)).eval()
+    for parameter in model.parameters():  # as they are drawn, all tokens are nearly as likely
+        parameter.data.mul_(5.0 if parameter.dim() > 1 else 1.0)
+    return model
+
+
+def translator(seed=0, **others):
+    torch.manual_seed(seed)
+    model = Transformer(TransformerConfig(11, n_heads=3, dropout=0.1, **SIZES, **others)).eval()
+    for parameter in model.parameters():
+        parameter.data.mul_(2.0 if parameter.dim() > 1 else 1.0)
+    return model
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("form", [*FORMS, GPT, LLAMA], ids=name)
+@pytest.mark.parametrize("cuts", [[5, 6, 7, 8, 9, 10, 11, 12, 13], [1, 4, 5, 11, 13]], ids=["one", "several"])
+def test_a_language_model_says_with_a_cache_what_it_says_without(form, cuts):
+    """Also when the text comes in pieces of several tokens."""
+    model = language_model(**form)
+    text = torch.randint(1, 11, (3, 13))
+    cache = model.new_cache(13)
+    for start, end in itertools.pairwise([0, *cuts]):
+        assert_close(model(text[:, start:end], cache), model(text[:, :end])[:, start:], atol=1e-5, rtol=1e-5)
+    assert cache.length == 13
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
+def test_padding_before_after_and_in_a_text_changes_nothing_of_what_a_cache_says(form):
+    model = language_model(**form)
+    text = torch.tensor(
+        [[PAD, PAD, PAD, 5, 6, 7, 8, 9], [3, 4, 5, 6, PAD, PAD, 9, 10], [10, PAD, PAD, PAD, 3, 4, PAD, 6]]
+    )
+    cache = model.new_cache()
+    for start, end in itertools.pairwise([0, 1, 4, 5, 6, 8]):
+        real = text[:, start:end] != PAD
+        said, whole = model(text[:, start:end], cache), model(text[:, :end])[:, start:]
+        assert_close(said[real], whole[real], atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "others", [{}, {"pre_norm": True}, {"learned_positions": True}, {"hide_target_padding": False}], ids=name
+)
+def test_a_transformer_says_with_a_cache_what_it_says_without(others):
+    model = translator(**others)
+    source = torch.tensor([[5, 6, 7, 0, 0], [8, 9, 10, 3, 4], [3, 0, 0, 0, 0]])
+    target = torch.randint(1, 11, (3, 12))
+    memory, cache = model.encode(source), model.new_cache()
+    for start, end in itertools.pairwise([0, 1, 2, 5, 6, 12]):
+        said = model.decode(target[:, start:end], memory, source, cache)
+        assert_close(said, model(source, target[:, :end])[:, start:], atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_texts_of_different_lengths_go_on_as_they_would_alone(form, side):
+    model = language_model(1, **form)
+    texts = [[5, 6, 7, 8, 9], [3, 4], [10]]
+    fill = [[PAD] * (5 - len(text)) for text in texts]
+    rows = [f + t if side == "left" else t + f for t, f in zip(texts, fill, strict=True)]
+    together = generate(model, torch.tensor(rows), 8, temperature=0)[:, 5:]
+    for text, added in zip(texts, together, strict=True):
+        assert added.tolist() == generate(model, torch.tensor([text]), 8, temperature=0)[0, len(text) :].tolist()
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)
+def test_the_likeliest_text_is_that_of_a_loop_without_a_cache(form):
+    model = language_model(2, **form)
+    text = torch.randint(1, 11, (4, 3))
+    expected = text
+    for _ in range(14):
+        expected = torch.cat([expected, model(expected)[:, -1:].argmax(-1)], dim=1)
+    assert generate(model, text, 14, temperature=0).tolist() == expected.tolist()
+    assert len(set(expected[:, 3:].flatten().tolist())) > 3  # it does not say the same again and again
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_greedy_decoding_is_that_of_a_loop_without_a_cache(seed):
+    model = translator(seed)
+    source = torch.tensor([[4, 5, 6, 3, 0], [3, 3, 0, 0, 0], [6, 5, 4, 3, 5]])
+    decoded = greedy_decode(model, source, BOS, EOS, 15)
+    assert decoded.tolist() == uncached_greedy(model, source, BOS, EOS, 15).tolist()
+
+
+class Scripted:
+    """A writer that says what is written in a table, whatever it reads."""
+
+    def __init__(self, *columns):
+        self.columns = torch.tensor(columns)
+        self.rows = torch.arange(self.columns.shape[1])
+        self.n_asked = []
+
+    def __call__(self, tokens):
+        column, self.columns = self.columns[0], self.columns[1:]
+        self.n_asked.append(len(tokens))
+        return torch.nn.functional.one_hot(column[self.rows], 11).float()
+
+    def reorder(self, rows):
+        self.rows = self.rows[rows]
+
+
+def test_what_has_ended_stays_ended_and_nothing_is_written_after_the_last_end():
+    script = Scripted([5, 6, EOS], [EOS, 7, 8], [9, EOS, 9], [10, 10, 10])
+    columns = list(write(script, torch.full((3, 1), BOS), 9, likeliest, EOS))
+    assert torch.stack(columns, dim=1).tolist() == [[5, EOS, EOS], [6, 7, EOS], [EOS, EOS, EOS]]
+
+
+def test_rows_that_have_ended_are_put_aside_once_they_are_half():
+    script = Scripted([5, EOS, 6, 7], [8, 9, EOS, 8], [EOS, 9, 9, 3], [9, 9, 9, 4], [9, 9, 9, EOS])
+    columns = list(write(script, torch.full((4, 1), BOS), 9, likeliest, EOS))
+    assert torch.stack(columns, dim=1).tolist() == [
+        [5, 8, EOS, EOS, EOS], [EOS] * 5, [6, EOS, EOS, EOS, EOS], [7, 8, 3, 4, EOS],
+    ]  # fmt: skip
+    assert script.n_asked == [4, 4, 2, 1, 1]
+
+
+def test_without_an_end_everything_asked_for_is_written():
+    script = Scripted([5], [EOS], [7])
+    assert [int(column) for column in write(script, torch.tensor([[BOS]]), 3, likeliest)] == [5, EOS, 7]
+
+
+def test_what_is_drawn_comes_as_often_as_the_model_says():
+    """Chi-square over the second token that is added, which stands on a cached first one."""
+    model = language_model(3, **GPT)
+    n = 20_000
+    text = torch.tensor([[5, 6]]).expand(n, 2)
+    added = generate(model, text, 2, top_k=6, temperature=1.5, generator=torch.Generator().manual_seed(0))[:, 2:]
+    for first in range(11):
+        second = added[added[:, 0] == first, 1]
+        if len(second) < 500:
+            continue
+        with torch.no_grad():
+            says = restrict(model(torch.tensor([[5, 6, first]]))[:, -1], 1.5, 6).softmax(-1)[0].double()
+        counts, expected = second.bincount(minlength=11), says * len(second)
+        assert (counts[expected == 0] == 0).all()
+        kept = expected > 0
+        chi_square = ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum()
+        assert chi_square < 20.5  # 1 in 1000 for the 5 degrees of freedom of 6 tokens
+
+
+def test_the_same_seed_draws_the_same_text():
+    model = language_model(4, **LLAMA)
+    one, again, other = (
+        generate(model, torch.tensor([[5]]), 12, generator=torch.Generator().manual_seed(seed)) for seed in (7, 7, 8)
+    )
+    assert one.tolist() == again.tolist() != other.tolist()
+
+
+def test_tokens_come_one_by_one():
+    """Each is there before the next is computed, so that it can be shown, and writing can be stopped."""
+    model = language_model(5, **GPT)
+    asked = []
+
+    class Watched(TextWriter):
+        def __call__(self, tokens):
+            asked.append(tokens.shape[1])
+            return super().__call__(tokens)
+
+    stream = write(Watched(model, 12), torch.tensor([[5, 6, 7]]), 9, likeliest)
+    assert asked == []
+    next(stream)
+    assert asked == [3]
+    next(stream)
+    assert asked == [3, 1]
+    assert torch.is_grad_enabled()
+
+
+def test_a_text_longer_than_the_model_takes_is_refused_before_anything_is_written():
+    with pytest.raises(ValueError, match="1 to max_length=17 tokens; 18 were asked for"):
+        generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 16)
+    with pytest.raises(ValueError, match="1 to max_length=17 tokens; 18 were asked for"):
+        greedy_decode(translator(), torch.tensor([[5, 6]]), BOS, EOS, 18)
+    assert generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 15, temperature=0).shape == (1, 18)
+
+
+@torch.no_grad()
+def test_a_full_cache_and_a_full_model_say_so():
+    model = language_model(**GPT)
+    cache = model.new_cache(4)
+    model(torch.tensor([[5, 6, 7]]), cache)
+    with pytest.raises(ValueError, match="room for max_length=4 tokens; got 5"):
+        model(torch.tensor([[5, 6]]), cache)
+    assert_close(model(torch.tensor([[8]]), cache), model(torch.tensor([[5, 6, 7, 8]]))[:, 3:])  # it lost nothing
+    cache = model.new_cache()
+    model(torch.ones(1, 16, dtype=torch.int64), cache)
+    with pytest.raises(ValueError, match="max_length=17 tokens; got 2 after 16"):
+        model(torch.tensor([[5, 6]]), cache)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("writer", ["text", "translation"])
+def test_rows_that_change_places_go_on_from_where_the_others_were(writer):
+    tokens, more, rows = torch.randint(3, 11, (3, 4)), torch.randint(3, 11, (6, 1)), torch.tensor([0, 0, 1, 1, 2, 2])
+    again, last = torch.tensor([1, 1, 2, 3, 5, 4]), torch.randint(3, 11, (6, 1))
+    if writer == "text":
+        model = language_model(6, **LLAMA)
+        writes, whole = TextWriter(model, 6), lambda text: model(text)[:, -1]
+    else:
+        model, source = translator(6), torch.tensor([[4, 5, 6], [7, 8, 0], [9, 10, 3]])
+        writes, whole = TranslationWriter(model, source, 6), lambda text: model(source[rows], text)[:, -1]
+    writes(tokens)
+    writes.reorder(rows)
+    text = torch.cat([tokens[rows], more], dim=1)
+    assert_close(writes(more), whole(text), atol=1e-5, rtol=1e-5)
+    writes.reorder(again)
+    text = torch.cat([text[again], last], dim=1)
+    if writer == "translation":
+        assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows about one sentence stay next to each other
+    assert_close(writes(last), whole(text), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+def test_what_was_cut_off_is_forgotten():
+    model = language_model(7, **LLAMA)
+    cache = model.new_cache()
+    model(torch.tensor([[5, 6, 7, 8]]), cache)
+    cache.cut(2)
+    assert_close(model(torch.tensor([[9]]), cache), model(torch.tensor([[5, 6, 9]]))[:, 2:])

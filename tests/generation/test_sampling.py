@@ -1,0 +1,84 @@
+"""Sampling: which tokens may come, and how often they do."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from transformer_lab.generation.sampling import chooser, restrict, sample_next
+
+SHARES = torch.tensor([[0.1, 0.4, 0.2, 0.3]])
+
+
+def shares(**how):
+    return restrict(SHARES.log(), **how).softmax(-1)[0].tolist()
+
+
+@pytest.mark.parametrize(
+    ("how", "expected"),
+    [
+        ({}, [0.1, 0.4, 0.2, 0.3]),
+        ({"top_k": 1}, [0, 1, 0, 0]),
+        ({"top_k": 2}, [0, 4 / 7, 0, 3 / 7]),
+        ({"top_k": 9}, [0.1, 0.4, 0.2, 0.3]),
+        ({"top_p": 0.01}, [0, 1, 0, 0]),
+        ({"top_p": 0.39}, [0, 1, 0, 0]),
+        ({"top_p": 0.41}, [0, 4 / 7, 0, 3 / 7]),
+        ({"top_p": 0.69}, [0, 4 / 7, 0, 3 / 7]),
+        ({"top_p": 0.71}, [0, 4 / 9, 2 / 9, 3 / 9]),
+        ({"top_p": 1.0}, [0.1, 0.4, 0.2, 0.3]),
+        ({"top_k": 3, "top_p": 0.75}, [0, 4 / 7, 0, 3 / 7]),  # 0.4 + 0.3 are 78 % of what top_k leaves
+        ({"temperature": 0.5}, [1 / 30, 16 / 30, 4 / 30, 9 / 30]),
+        ({"temperature": 0.5, "top_p": 0.8}, [0, 16 / 25, 0, 9 / 25]),
+    ],
+    ids=str,
+)
+def test_what_is_kept_and_in_which_shares(how, expected):
+    assert shares(**how) == pytest.approx(expected, abs=1e-6)
+
+
+def test_each_row_is_restricted_by_itself():
+    rows = torch.tensor([[3.0, 2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 9.0, 0.0, 1.0]])
+    together = restrict(rows, 0.7, 3, 0.95)
+    assert_close(together, torch.cat([restrict(row[None], 0.7, 3, 0.95) for row in rows]))
+
+
+def test_tokens_that_tie_are_kept_only_as_many_as_asked_for():
+    assert int(restrict(torch.zeros(1, 9), top_k=4).isfinite().sum()) == 4
+
+
+@pytest.mark.parametrize(
+    "how", [{}, {"top_k": 3}, {"top_p": 0.8}, {"temperature": 2.0, "top_k": 4, "top_p": 0.9}], ids=str
+)
+def test_samples_come_as_often_as_they_should(how):
+    logits = torch.randn(1, 7, generator=torch.Generator().manual_seed(1))
+    n = 30_000
+    drawn = sample_next(logits.expand(n, 7), **how, generator=torch.Generator().manual_seed(2))
+    expected = restrict(logits, **how).softmax(-1)[0].double() * n
+    counts = drawn.bincount(minlength=7)
+    assert (counts[expected == 0] == 0).all()
+    kept = expected > 0
+    assert ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum() < 22.5  # 1 in 1000 for 6 degrees of freedom
+
+
+def test_a_generator_decides_and_nothing_else():
+    logits = torch.zeros(5, 11)
+    before = torch.get_rng_state()
+    one, again = (sample_next(logits, generator=torch.Generator().manual_seed(3)) for _ in range(2))
+    assert one.tolist() == again.tolist()
+    assert torch.equal(torch.get_rng_state(), before)
+
+
+@pytest.mark.parametrize(
+    "how", [{"temperature": 0.0}, {"temperature": -1.0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.5}], ids=str
+)
+def test_settings_that_make_no_distribution_are_refused(how):
+    [(name, value)] = how.items()
+    with pytest.raises(ValueError, match=f"{name}={value}"):
+        restrict(SHARES.log(), **how)
+
+
+def test_how_to_choose_is_refused_before_anything_is_written():
+    logits = torch.tensor([[1.0, 3.0, 2.0]])
+    assert chooser(0.0)(logits).tolist() == chooser(9.0, top_k=1)(logits).tolist() == [1]
+    with pytest.raises(ValueError, match="temperature=-1"):
+        chooser(-1.0)

@@ -1,0 +1,93 @@
+"""Speculative decoding writes what the model alone would write, as often, and in fewer passes."""
+
+import pytest
+import torch
+
+from transformer_lab.generation.decode import generate
+from transformer_lab.generation.sampling import restrict
+from transformer_lab.generation.speculative import speculate
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+
+
+def model(seed, vocab_size=5, n_layers=2, loud=4.0, max_length=23):
+    torch.manual_seed(seed)
+    config = LanguageModelConfig(
+        vocab_size, d_model=12, n_heads=3, d_ff=20, n_layers=n_layers, max_length=max_length, positions="rotary"
+    )
+    made = LanguageModel(config).eval()
+    for parameter in made.parameters():
+        parameter.data.mul_(loud if parameter.dim() > 1 else 1.0)
+    return made
+
+
+def says(model, text, **how):
+    with torch.no_grad():
+        return restrict(model(torch.tensor([text]))[0, -1:], **how).softmax(-1)[0].double()
+
+
+@pytest.mark.parametrize(
+    ("how", "n_ahead"), [({}, 3), ({"temperature": 0.7, "top_k": 2}, 1), ({"top_p": 0.8}, 3)], ids=str
+)
+def test_texts_come_as_often_as_the_model_alone_says(how, n_ahead):
+    """Chi-square over all texts of two new tokens."""
+    large, small = model(0, vocab_size=3, n_layers=1), model(1, vocab_size=3, n_layers=1)
+    generator = torch.Generator().manual_seed(2)
+    n, counts = 500, torch.zeros(9, dtype=torch.float64)
+    for _ in range(n):
+        text = speculate(large, small, torch.tensor([[2, 1]]), 2, n_ahead, generator=generator, **how)
+        counts[int(text[0, 2]) * 3 + int(text[0, 3])] += 1
+    first = says(large, [2, 1], **how)
+    expected = n * torch.cat([first[t] * says(large, [2, 1, t], **how) for t in range(3)])
+    draft = n * torch.cat([says(small, [2, 1], **how)[t] * says(small, [2, 1, t], **how) for t in range(3)])
+    assert (counts[expected == 0] == 0).all()
+    kept = expected > 0
+    assert ((counts - expected) ** 2 / expected)[kept].sum() < 26  # 1 in 1000 for 8 degrees of freedom
+    assert ((draft - expected) ** 2 / expected)[kept].sum() > 100  # what the draft alone would write differs
+
+
+def passes(model):
+    count = []
+    model.register_forward_hook(lambda *_: count.append(1))
+    return count
+
+
+def test_a_draft_of_the_same_opinion_is_always_taken():
+    large, small = model(0), model(0)
+    n_large, n_small = passes(large), passes(small)
+    text = speculate(large, small, torch.tensor([[3, 1]]), 20, n_ahead=4, generator=torch.Generator().manual_seed(3))
+    assert text.shape == (1, 22)
+    assert (len(n_large), len(n_small)) == (4, 16)  # each pass takes 4 guesses and adds a token
+
+
+def test_the_likeliest_text_is_that_of_the_model_whatever_the_draft_says():
+    large = model(4)
+    expected = generate(large, torch.tensor([[3, 1, 2]]), 18, temperature=0)
+    for seed in range(5):
+        assert speculate(large, model(seed), torch.tensor([[3, 1, 2]]), 18, 3, top_k=1).tolist() == expected.tolist()
+
+
+def test_it_stops_at_the_end():
+    for seed in range(20):
+        text = speculate(
+            model(5), model(6), torch.tensor([[3]]), 20, eos_id=2, generator=torch.Generator().manual_seed(seed)
+        )[0].tolist()
+        assert 2 not in text[1:-1]
+        assert text[-1] == 2 or len(text) == 21
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ({"tokens": torch.ones(2, 3, dtype=torch.int64)}, "got 2 texts, vocabularies of 5 and 5, n_ahead=4"),
+        ({"draft": model(0, vocab_size=7)}, "vocabularies of 5 and 7"),
+        ({"n_ahead": 0}, "n_ahead=0"),
+        ({"max_new_tokens": 22}, "1 to max_length=23 tokens; 24 were asked for"),
+        ({"draft": model(0, max_length=9)}, "1 to max_length=9 tokens; 12 were asked for"),
+    ],
+    ids=["texts", "vocabularies", "guesses", "length", "room of the draft"],
+)
+def test_what_cannot_be_is_refused(arguments, says):
+    given = {"model": model(0), "draft": model(1), "tokens": torch.tensor([[3, 1, 2]]), "max_new_tokens": 10}
+    with pytest.raises(ValueError, match=says):
+        speculate(**(given | arguments))

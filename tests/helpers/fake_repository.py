@@ -1,0 +1,78 @@
+"""A small clone of the repository to try course.py in, where only the packages are fakes."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+COURSE = Path(__file__).parents[2] / "course.py"
+
+TELL = "import sys; print('{}', *sys.argv[1:]); sys.exit({})"
+"""A script that says what it was called with, and ends with a certain exit code."""
+
+QUICK_ENVIRONMENT = """
+import pathlib, sys
+folder = pathlib.Path(sys.argv[-1], "bin")
+folder.mkdir(parents=True, exist_ok=True)
+(folder / "python").unlink(missing_ok=True)
+(folder / "python").symlink_to(sys.executable)
+"""
+
+
+class Repository:
+    """A clone in which every package is a script that tells how it was called."""
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.programs = path / "clone", path / "programs"
+        self.installs = path / "installs"
+        (self.path / "transformer_lab").mkdir(parents=True)
+        self.programs.mkdir()
+        shutil.copy(COURSE, self.path)
+        for name in ("pyproject.toml", "constraints.txt"):
+            (self.path / name).touch()
+        for name in ("pytest", "ruff", "mypy", "transformer_lab/cli"):
+            self.fake(name, TELL.format(name, 0))
+
+    def fake(self, name: str, code: str) -> None:
+        """Let ``python -m name`` run this code: the repository's own folder is searched first."""
+        (self.path / f"{name}.py").write_text(code)
+
+    def pip(self, code: str) -> None:
+        """Let pip run this code, in an environment that is made in no time."""
+        self.fake("venv", QUICK_ENVIRONMENT)
+        self.fake("pip", code)
+
+    def uv(self, code: str = "") -> None:
+        """Put a uv on the path that notes each call and runs this code."""
+        program = self.programs / "uv"
+        note = f"import os, signal, sys; print(*sys.argv[1:], file=open({str(self.installs)!r}, 'a'))"
+        program.write_text(f"#!{sys.executable}\n{note}\n{code}\n")
+        program.chmod(0o755)
+
+    def run(self, *arguments: str, before: str = "", **environment: str) -> subprocess.CompletedProcess[str]:
+        """Run course.py, in a Python that something was done to before."""
+        script = (
+            f"import runpy, sys; {before}\nsys.argv[0] = 'course.py'; runpy.run_path('course.py', run_name='__main__')"
+        )
+        env = {**os.environ, "PATH": str(self.programs), **environment}
+        command = [sys.executable, "-c", script] if before else [sys.executable, "course.py"]
+        return subprocess.run([*command, *arguments], cwd=self.path, env=env, capture_output=True, text=True)
+
+    @property
+    def installed(self) -> list[str]:
+        """What uv was called with, call by call."""
+        return self.installs.read_text().splitlines() if self.installs.exists() else []
+
+    @property
+    def stamp(self) -> Path:
+        return self.path / ".venv" / "installed.sha256"
+
+
+def complaint(done: subprocess.CompletedProcess[str]) -> str:
+    """Give the one line that course.py ends with."""
+    assert done.returncode == 1, done
+    assert "Traceback" not in done.stderr
+    line = done.stderr.splitlines()[-1]
+    assert line.startswith("course.py: ")
+    return line.removeprefix("course.py: ")

@@ -1,0 +1,30 @@
+"""A model that writes something else for every source, as a random one of few parameters would not."""
+
+import random
+
+import torch
+from torch import Tensor
+
+from transformer_lab.attention.kv_cache import Cache
+from transformer_lab.models.transformer import Transformer
+
+
+class Scripted(Transformer):
+    """A Transformer whose next token is drawn anew for every source and all that was written, the same every time."""
+
+    def encode(self, source: Tensor) -> Tensor:
+        return source[..., None].float()
+
+    def decode(self, target: Tensor, memory: Tensor, source: Tensor, cache: Cache | None = None) -> Tensor:
+        assert torch.equal(memory, self.encode(source)), "the memory belongs to another source"
+        text = target if cache is None else cache.followed_by(target)
+        if cache is not None:
+            cache.keep(text)
+        logits = torch.zeros(*target.shape, self.config.vocab_size)
+        before = text.shape[1] - target.shape[1]
+        for row, (read, written) in enumerate(zip(source.tolist(), text.tolist(), strict=True)):
+            read = [token for token in read if token != self.config.source_pad_id]
+            for n in range(target.shape[1]):
+                beginning = written[: before + n + 1]
+                logits[row, n, random.Random(f"{read} {beginning}").randrange(2, self.config.vocab_size)] = 1
+        return logits

@@ -1,0 +1,173 @@
+"""What can be read off the plots: names, numbers, colours, and errors."""
+
+from itertools import pairwise
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from jaxtyping import TypeCheckError
+from matplotlib.axes import Axes
+from matplotlib.colors import to_rgb
+
+from transformer_lab.inspection import plots
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def tick_labels(ax: Axes) -> tuple[list[str], list[str]]:
+    return [t.get_text() for t in ax.get_yticklabels()], [t.get_text() for t in ax.get_xticklabels()]
+
+
+def luminance(colour: object) -> float:
+    """How bright a colour looks: WCAG 2, relative luminance."""
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in to_rgb(colour)]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+@pytest.mark.parametrize("draw, cells", [(plots.weights, torch.eye(2, 3)), (plots.mask, torch.eye(2, 3).bool())])
+def test_rows_are_queries_and_columns_are_keys(draw, cells):
+    ax = draw(cells, queries=["a", "b"], keys=["x", "y", "z"])
+    assert (ax.get_ylabel(), ax.get_xlabel()) == ("query (row)", "key (column)")
+    assert tick_labels(ax) == (["a", "b"], ["x", "y", "z"])
+    assert ax.images[0].get_array().tolist() == [[1, 0, 0], [0, 1, 0]]
+
+
+def test_heads_stand_side_by_side_in_the_colours_of_one_scale():
+    weights = torch.tensor([[[1.0, 0.0]], [[0.25, 0.75]], [[0.5, 0.5]]])
+    axes = plots.heads(weights, queries=["a"], keys=["x", "y"])
+    assert [ax.get_title() for ax in axes] == ["head 0", "head 1", "head 2"]
+    assert [ax.images[0].get_array().tolist() for ax in axes] == weights.tolist()
+    assert {ax.images[0].get_clim() for ax in axes} == {(0, 1)}
+    assert len(axes[0].figure.axes) == 4, "one scale for all"
+    assert tick_labels(axes[0]) == (["a"], ["x", "y"])
+    own = plt.subplots(1, 3)[1]
+    assert plots.heads(weights, axes=list(own)) == list(own)
+
+
+@pytest.mark.parametrize("n_heads, n_axes", [(3, 2), (0, 0)])
+def test_heads_need_a_place_each(n_heads, n_axes):
+    with pytest.raises(ValueError, match=f"got {n_heads} heads and {n_axes} axes"):
+        plots.heads(torch.ones(n_heads, 1, 1), axes=[plt.figure().add_subplot() for _ in range(n_axes)])
+
+
+def test_equal_weights_look_equal_in_every_plot():
+    assert plots.weights(torch.full((2, 2), 0.1)).images[0].get_clim() == (0, 1)
+
+
+def test_the_colour_of_a_weight_can_be_looked_up():
+    assert plots.weights(torch.eye(2)).images[0].colorbar.ax.get_ylabel() == "weight"
+
+
+def test_each_cell_shows_its_number_while_there_are_few():
+    ax = plots.weights(torch.tensor([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]))
+    numbers = {text.get_position(): text.get_text() for text in ax.texts}
+    assert numbers == {(0, 0): "0.25", (1, 0): "0.75", (0, 1): "1.00", (1, 1): "0.00", (0, 2): "0.50", (1, 2): "0.50"}
+    assert not plots.weights(torch.eye(13)).texts
+
+
+def test_numbers_stand_out_from_every_colour():
+    """At 4.5, what WCAG asks of text, but for a hair in the middle, where neither black nor white gets there."""
+    ax = plots.weights(torch.linspace(0, 1, 12)[None])
+    image = ax.images[0]
+    for text, weight in zip(ax.texts, image.get_array()[0], strict=True):
+        dark, bright = sorted([luminance(text.get_color()), luminance(image.cmap(image.norm(weight))[:3])])
+        assert (bright + 0.05) / (dark + 0.05) >= 4.4
+
+
+def test_a_mask_says_which_colour_may_look():
+    ax = plots.mask(torch.ones(3, 2).tril().bool())
+    bar = ax.images[0].colorbar
+    assert dict(zip(bar.get_ticks(), tick_labels(bar.ax)[0], strict=True)) == {0.25: "hidden", 0.75: "may look"}
+    seen, hidden = (luminance(ax.images[0].cmap(cell)[:3]) for cell in (1.0, 0.0))
+    assert seen > hidden + 0.5
+
+
+def test_a_table_of_another_meaning_says_it():
+    bar = plots.mask(torch.eye(2).bool(), says=("does not move it", "moves it")).images[0].colorbar
+    assert tick_labels(bar.ax)[0] == ["does not move it", "moves it"]
+
+
+@pytest.mark.parametrize("n", [1, 2, 30])
+def test_positions_without_names_are_whole_numbers(n):
+    ax = plots.mask(torch.eye(n).bool())
+    assert all(place == round(place) for axis in (ax.xaxis, ax.yaxis) for place in axis.get_major_locator()())
+
+
+def test_long_column_names_do_not_run_into_each_other():
+    ax = plots.weights(torch.eye(3), keys=["attention", "translation", "representation"])
+    ax.figure.draw_without_rendering()
+    boxes = [label.get_window_extent() for label in ax.get_xticklabels()]
+    assert not any(left.overlaps(right) for left, right in pairwise(boxes))
+
+
+def test_a_line_is_drawn_where_it_was_asked_for():
+    ax = plots.lines([1, 2, 3], {"up": torch.tensor([1.0, 2.0, 4.0])}, xlabel="time (s)", ylabel="height")
+    (line,) = ax.lines
+    assert line.get_xydata().tolist() == [[1, 1], [2, 2], [3, 4]]
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "height")
+
+
+def test_sixteen_lines_all_look_different_and_are_named():
+    names = [f"line {i}" for i in range(16)]
+    ax = plots.lines([0, 1], {name: [0, i] for i, name in enumerate(names)}, xlabel="x", ylabel="y")
+    looks = [(line.get_color(), line.get_linestyle()) for line in ax.lines]
+    assert len(set(looks)) == 16
+    assert all(a != b and c != d for (a, c), (b, d) in pairwise(looks))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == names
+
+
+def test_a_histogram_shows_shares_over_the_same_bins():
+    samples = {"few": torch.tensor([0.0, 1.0, 1.0, 4.0]), "many": torch.full((5, 20), 4.0)}
+    ax = plots.histogram(samples, xlabel="value", bins=4)
+    heights = {}
+    for patch in ax.patches:
+        corners = patch.get_xy()
+        heights[patch.get_label()] = {x: y for x, y in corners[1:-1:2].tolist()}
+    assert heights == {
+        "few": {0: 0.25, 1: 0.5, 2: 0, 3: 0.25},
+        "many": {0: 0, 1: 0, 2: 0, 3: pytest.approx(1)},
+    }
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("value", "share")
+
+
+def test_a_histogram_of_one_value_can_be_drawn():
+    assert plots.histogram({"all the same": torch.ones(3)}, xlabel="value").patches
+
+
+def test_every_plot_draws_where_it_is_told_and_takes_what_training_gives():
+    _, axes = plt.subplots(2, 2)
+    weights = torch.eye(3, requires_grad=True, dtype=torch.bfloat16)
+    assert plots.weights(weights, ax=axes[0, 0]) is axes[0, 0]
+    assert plots.mask(torch.eye(3).bool(), ax=axes[0, 1]) is axes[0, 1]
+    assert plots.lines(weights[0], {"row": weights[1]}, xlabel="x", ylabel="y", ax=axes[1, 0]) is axes[1, 0]
+    assert plots.histogram({"cells": weights}, xlabel="x", ax=axes[1, 1]) is axes[1, 1]
+    assert len(plt.get_fignums()) == 1
+
+
+@pytest.mark.parametrize(
+    "draw, message",
+    [
+        (lambda: plots.weights(torch.eye(2), queries=["a"]), "2 queries need as many names; got 1: a"),
+        (lambda: plots.mask(torch.eye(2).bool(), keys=["a", "b", "c"]), "2 keys need as many names; got 3: a, b, c"),
+        (lambda: plots.weights(torch.tensor([[0.5, 1.5]])), "between 0 and 1; got 0.5 to 1.5"),
+        (lambda: plots.weights(torch.tensor([[0.5, torch.nan]])), "between 0 and 1; got nan to nan"),
+        (lambda: plots.weights(torch.ones(0, 3)), "n_query=0, n_key=3"),
+        (lambda: plots.lines([1, 2], {"short": [1]}, "x", "y"), "got 1 for 'short', and 2 x"),
+        (lambda: plots.lines([1, 2], {}, "x", "y"), "no lines"),
+        (lambda: plots.histogram({}, "x"), "got so many samples: {}"),
+        (lambda: plots.histogram({"a": torch.ones(2), "b": torch.ones(0)}, "x"), "{'a': 2, 'b': 0}"),
+    ],
+)
+def test_what_cannot_be_drawn_is_named_and_leaves_no_figure(draw, message):
+    with pytest.raises(ValueError, match=message):
+        draw()
+    assert not plt.get_fignums()
+
+
+def test_weights_are_one_table():
+    with pytest.raises(TypeCheckError, match="parameter 'weights'"):
+        plots.weights(torch.ones(2, 3, 4))

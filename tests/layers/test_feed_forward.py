@@ -1,0 +1,120 @@
+"""Feed-forward networks against torch's own layers and one number at a time."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.autograd import grad
+from torch.testing import assert_close
+
+from tests.helpers.reference_loops import dot
+from tests.helpers.strategies import generators, normal, sizes
+from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU
+
+any_network = pytest.mark.parametrize("kind", [FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU])
+
+
+def drawn(kind: type[nn.Module], rng: torch.Generator, d_model: int, d_ff: int) -> nn.Module:
+    """A network in float64 whose parameters, biases too, are standard normal."""
+    network = kind(d_model, d_ff).double()
+    for parameter in network.parameters():
+        nn.init.normal_(parameter, generator=rng)
+    return network
+
+
+@pytest.mark.parametrize(
+    "kind, activation",
+    [(FeedForward, nn.ReLU()), (GELUFeedForward, nn.GELU(approximate="tanh")), (SiLUFeedForward, nn.SiLU())],
+    ids=["relu", "gelu", "silu"],
+)
+@given(sizes=st.integers(3, 5).flatmap(sizes), rng=generators())
+def test_it_is_two_linear_layers_with_an_activation_between_them(kind, activation, sizes, rng):
+    d_model, d_ff, *leading = sizes
+    ours = drawn(kind, rng, d_model, d_ff)
+    theirs = nn.Sequential(nn.Linear(d_model, d_ff), activation, nn.Linear(d_ff, d_model)).double()
+    theirs.load_state_dict(dict(zip(theirs.state_dict(), ours.state_dict().values(), strict=True)))
+    x = normal(rng, *leading, d_model).requires_grad_()
+    assert_close(ours(x), theirs(x))
+    assert_close(*(grad(network(x).square().sum(), [x, *network.parameters()]) for network in (ours, theirs)))
+
+
+def relu(z: float) -> float:
+    return max(0.0, z)
+
+
+def gelu(z: float) -> float:
+    return z / 2 * (1 + math.tanh(math.sqrt(2 / math.pi) * (z + 0.044715 * z**3)))
+
+
+def silu(z: float) -> float:
+    return z / (1 + math.exp(-z))
+
+
+def linear(layer: nn.Linear, x: Tensor) -> list[float]:
+    bias = [0.0] * layer.out_features if layer.bias is None else layer.bias.tolist()
+    return [dot(row, x) + b for row, b in zip(layer.weight, bias, strict=True)]
+
+
+@pytest.mark.parametrize(
+    "kind, activation",
+    [(FeedForward, relu), (GELUFeedForward, gelu), (SiLUFeedForward, silu)],
+    ids=["relu", "gelu", "silu"],
+)
+@given(rng=generators())
+def test_at_one_position_it_is_its_formula(kind, activation, rng):
+    network, x = drawn(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
+    middle = torch.tensor([activation(z) for z in linear(network.w_1, x)], dtype=torch.float64)
+    assert_close(network(x), torch.tensor(linear(network.w_2, middle), dtype=torch.float64))
+
+
+@given(rng=generators())
+def test_in_a_gated_network_one_projection_says_how_much_of_the_other_passes(rng):
+    network, x = drawn(SwiGLU, rng, d_model=3, d_ff=7), normal(rng, 3)
+    gates, up = linear(network.w_gate, x), linear(network.w_up, x)
+    middle = torch.tensor([silu(gate) * z for gate, z in zip(gates, up, strict=True)], dtype=torch.float64)
+    assert_close(network(x), torch.tensor(linear(network.w_down, middle), dtype=torch.float64))
+
+
+@any_network
+@given(rng=generators(), data=st.data())
+def test_it_works_position_by_position(kind, rng, data):
+    network, x = drawn(kind, rng, d_model=3, d_ff=7), normal(rng, 2, 5, 3)
+    sentence, position = data.draw(st.integers(0, 1)), data.draw(st.integers(0, 4))
+    changed = x.clone()
+    changed[sentence, position] += 9
+    others = torch.ones(2, 5, dtype=torch.bool)
+    others[sentence, position] = False
+    before, after = network(x), network(changed)
+    assert_close(after[others], before[others])
+    assert not torch.allclose(after[~others], before[~others])
+    assert_close(network(x[1, 3]), before[1, 3])
+
+
+@any_network
+@given(rng=generators())
+def test_it_is_not_linear(kind, rng):
+    network = drawn(kind, rng, d_model=11, d_ff=13)
+    a, b = normal(rng, 2, 100, 11)  # many, as a few inputs may lie in a piece in which it is nearly linear
+    assert (network(a + b) - network(a) - network(b) + network(torch.zeros_like(a))).abs().max() > 0.1
+
+
+def shapes(network: nn.Module) -> dict[str, tuple[int, ...]]:
+    return {name: tuple(parameter.shape) for name, parameter in network.named_parameters()}
+
+
+def test_parameters_have_the_names_of_the_formulas_and_biases_can_be_left_out():
+    matrices = {"w_1.weight": (7, 3), "w_2.weight": (3, 7)}
+    for kind in (FeedForward, GELUFeedForward, SiLUFeedForward):
+        assert shapes(kind(3, 7)) == matrices | {"w_1.bias": (7,), "w_2.bias": (3,)}
+        assert shapes(kind(3, 7, bias=False)) == matrices
+    assert shapes(SwiGLU(3, 7)) == {"w_gate.weight": (7, 3), "w_up.weight": (7, 3), "w_down.weight": (3, 7)}
+
+
+def test_a_gated_network_of_two_thirds_the_width_has_as_many_parameters():
+    def count(network: nn.Module) -> int:
+        return sum(parameter.numel() for parameter in network.parameters())
+
+    assert count(SwiGLU(d_model=5, d_ff=14)) == 3 * 5 * 14 == count(FeedForward(d_model=5, d_ff=21, bias=False))

@@ -1,0 +1,105 @@
+"""Norms against torch's own modules, which the models use, and against one number at a time."""
+
+import math
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from jaxtyping import TypeCheckError
+from torch import nn
+from torch.autograd import grad
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.helpers.strategies import generators, normal, sizes
+from transformer_lab.layers.norms import layer_norm, rms_norm
+
+EPS = st.sampled_from([1e-5, 0.1, 3.0])
+"""Also large ones, so that one sees where eps stands."""
+
+either = pytest.mark.parametrize("norm", [layer_norm, rms_norm])
+
+
+@pytest.mark.parametrize("norm", [layer_norm])
+@given(shape=st.integers(1, 4).flatmap(sizes), rng=generators(), eps=EPS, biased=st.booleans())
+def test_a_layer_norm_is_torch_s(norm, shape, rng, eps, biased):
+    x, weight, bias = (normal(rng, *size).requires_grad_() for size in (shape, shape[-1:], shape[-1:]))
+    ours = norm(x, weight, bias if biased else None, eps)
+    theirs = F.layer_norm(x, shape[-1:], weight, bias if biased else None, eps)
+    assert_close(ours, theirs)
+    leaves = [x, weight, bias] if biased else [x, weight]
+    probe = normal(rng, *shape)
+    assert_close(grad((ours * probe).sum(), leaves), grad((theirs * probe).sum(), leaves))
+
+
+@pytest.mark.parametrize("norm", [rms_norm])
+@given(shape=st.integers(1, 4).flatmap(sizes), rng=generators(), eps=EPS)
+def test_an_rms_norm_is_torch_s(norm, shape, rng, eps):
+    theirs = nn.RMSNorm(shape[-1], eps, dtype=torch.float64)
+    nn.init.normal_(theirs.weight, generator=rng)
+    x, probe = normal(rng, *shape).requires_grad_(), normal(rng, *shape)
+    assert_close(norm(x, theirs.weight, eps), theirs(x))
+    leaves = [x, theirs.weight]
+    assert_close(grad((norm(x, *leaves[1:], eps) * probe).sum(), leaves), grad((theirs(x) * probe).sum(), leaves))
+
+
+def test_a_layer_norm_is_its_formula():
+    x = [3.0, -1.0, 4.0]
+    mean = sum(x) / 3
+    deviation = math.sqrt(sum((one - mean) ** 2 for one in x) / 3 + 0.5)
+    expected = torch.tensor([(one - mean) / deviation * weight + 5 for one, weight in zip(x, [1, 2, 3], strict=True)])
+    normed = layer_norm(torch.tensor(x), torch.tensor([1.0, 2.0, 3.0]), torch.full((3,), 5.0), eps=0.5)
+    assert_close(normed, expected)
+
+
+def test_an_rms_norm_is_its_formula():
+    size = math.sqrt((3.0**2 + 1.0**2 + 4.0**2) / 3 + 0.5)
+    normed = rms_norm(torch.tensor([3.0, -1.0, 4.0]), torch.tensor([1.0, 2.0, 3.0]), eps=0.5)
+    assert_close(normed, torch.tensor([3.0, -2.0, 12.0]) / size)
+
+
+@given(rng=generators(), size=st.sampled_from([1e-3, 1.0, 1e3]), shift=st.sampled_from([-7.0, 0.0, 7.0]))
+def test_neither_size_nor_for_layer_norm_level_comes_through(rng, size, shift):
+    x, weight = normal(rng, 5, 7), normal(rng, 7)
+    assert_close(layer_norm(size * x + shift, weight, eps=0.0), layer_norm(x, weight, eps=0.0))
+    assert_close(rms_norm(size * x, weight, eps=0.0), rms_norm(x, weight, eps=0.0))
+
+
+@either
+@given(rng=generators(), data=st.data())
+def test_a_position_is_normed_by_itself(norm, rng, data):
+    x, weight = normal(rng, 2, 5, 7), normal(rng, 7)
+    sentence, position = data.draw(st.integers(0, 1)), data.draw(st.integers(0, 4))
+    changed = x.clone()
+    changed[sentence, position] = 9 * normal(rng, 7)
+    others = torch.ones(2, 5, dtype=torch.bool)
+    others[sentence, position] = False
+    assert torch.equal(norm(changed, weight)[others], norm(x, weight)[others])
+    assert not torch.allclose(norm(changed, weight)[~others], norm(x, weight)[~others])
+
+
+@either
+@pytest.mark.parametrize("dtype, tolerance", [(torch.float16, 2e-3), (torch.bfloat16, 2e-2)], ids=str)
+@pytest.mark.parametrize("size", [1e-3, 1.0, 1e4])
+def test_half_precision_does_not_overflow_and_stays_half(norm, dtype, tolerance, size):
+    torch.manual_seed(0)
+    x, weight = (size * torch.randn(5, 7)).to(dtype), torch.randn(7).to(dtype)
+    normed = norm(x, weight)
+    assert normed.dtype == dtype
+    assert_close(normed.double(), norm(x.double(), weight.double()), rtol=tolerance, atol=tolerance)
+
+
+@either
+def test_features_that_are_all_zero_stay_zero_with_finite_gradients(norm):
+    x, weight = torch.zeros(1, 7, requires_grad=True), torch.ones(7)
+    normed = norm(x, weight)
+    (gradient,) = grad(normed.sum(), x)
+    assert torch.equal(normed, torch.zeros(1, 7))
+    assert gradient.isfinite().all()
+
+
+@either
+def test_a_weight_of_another_width_is_named(norm):
+    with pytest.raises(TypeCheckError, match="parameter 'weight'"):
+        norm(torch.ones(5, 7), torch.ones(5))

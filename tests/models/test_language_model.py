@@ -1,0 +1,159 @@
+"""The language model in all its forms, against the plainest computation of one text at a time."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor
+from torch.autograd import grad
+from torch.testing import assert_close
+
+from tests.helpers.reference_language_model import logits_of
+from tests.helpers.strategies import generators
+from transformer_lab.models.language_model import LanguageModel, positions_of
+from transformer_lab.models.language_model_config import FEED_FORWARDS, NORMS, POSITIONS, LanguageModelConfig
+
+PAD = 3
+SMALL = LanguageModelConfig(
+    vocab_size=11, d_model=12, n_heads=6, n_kv_heads=2, d_ff=7, n_layers=2, max_length=13, dropout=0.0, pad_id=PAD
+)
+SIZES = {"d_model": 12, "n_heads": 3, "d_ff": 17, "n_layers": 2, "max_length": 13}
+any_positions = pytest.mark.parametrize("positions", POSITIONS)
+
+
+def drawn(config: LanguageModelConfig, rng: torch.Generator) -> LanguageModel:
+    """A model in float64 in which all parameters matter: as they are drawn for training, attention hardly does."""
+    model = LanguageModel(config).double()
+    for name, parameter in model.named_parameters():
+        torch.nn.init.normal_(parameter, mean=float("norm" in name and "weight" in name), std=0.5, generator=rng)
+    return model
+
+
+def padded(texts: list[list[int]], gaps: list[list[int]]) -> Tensor:
+    """Write texts into one batch with gaps[i][j] times padding before token j of text i, and the rest at its end."""
+    rows = [[x for token, gap in zip(text, before, strict=False) for x in [PAD] * gap + [token]]
+            for text, before in zip(texts, gaps, strict=True)]  # fmt: skip
+    n = max(map(len, rows))
+    return torch.tensor([row + [PAD] * (n - len(row)) for row in rows])
+
+
+texts = st.lists(st.lists(st.integers(0, 10).filter(PAD.__ne__), min_size=1, max_size=5), min_size=2, max_size=3)
+configs = st.builds(
+    LanguageModelConfig,
+    vocab_size=st.just(11),
+    d_model=st.just(12),
+    n_heads=st.just(6),
+    n_kv_heads=st.sampled_from([None, 1, 2, 3, 6]),
+    d_ff=st.just(7),
+    n_layers=st.just(2),
+    max_length=st.just(13),
+    dropout=st.just(0.0),
+    positions=st.sampled_from(POSITIONS),
+    rotary_base=st.sampled_from([10.0, 10000.0]),
+    norm=st.sampled_from(list(NORMS)),
+    norm_eps=st.sampled_from([1e-5, 0.1]),
+    feed_forward=st.sampled_from(list(FEED_FORWARDS)),
+    bias=st.booleans(),
+    tied=st.booleans(),
+    pad_id=st.just(PAD),
+)
+
+
+@given(config=configs, texts=texts, rng=generators(), data=st.data())
+def test_in_a_batch_with_padding_anywhere_each_text_is_what_it_is_alone(config, texts, rng, data):
+    gaps = [data.draw(st.lists(st.integers(0, 1), min_size=len(text), max_size=len(text))) for text in texts]
+    tokens = padded(texts, gaps)
+    model = drawn(config, rng)
+    logits = model(tokens)
+    for row, text in enumerate(texts):
+        expected = logits_of(dict(model.named_parameters()), config, torch.tensor(text))
+        # The sinusoids are kept in float32.
+        assert_close(logits[row][tokens[row] != PAD], expected, rtol=1e-5, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "config",
+    [
+        LanguageModelConfig.gpt2(19, **SIZES, dropout=0.0),
+        LanguageModelConfig.llama(19, **SIZES),
+        LanguageModelConfig.llama(19, **SIZES | {"d_model": 24, "n_heads": 6}, n_kv_heads=2, rotary_base=500.0),
+    ],
+    ids=["GPT-2", "Llama 2", "Llama 3"],
+)
+def test_outputs_and_gradients_of_the_published_kinds_are_those_of_the_plain_computation(config):
+    rng = torch.Generator().manual_seed(0)
+    model = drawn(config, rng)
+    tokens, probe = torch.randint(0, 19, (2, 5), generator=rng), torch.randn(2, 5, 19, generator=rng).double()
+    parameters = dict(model.named_parameters())
+    expected = torch.stack([logits_of(parameters, config, text) for text in tokens])
+    logits = model(tokens)
+    assert_close(logits, expected)
+    leaves = list(parameters.values())
+    assert_close(grad((logits * probe).sum(), leaves), grad((expected * probe).sum(), leaves), rtol=1e-6, atol=1e-6)
+
+
+@given(positions=st.sampled_from(POSITIONS), text=texts.map(lambda texts: texts[0]), rng=generators())
+def test_padding_means_the_same_before_and_after_a_text(positions, text, rng):
+    model = drawn(replace(SMALL, positions=positions), rng)
+    alone = model(torch.tensor([text]))[0]
+    n = len(text)
+    assert_close(model(torch.tensor([text + [PAD] * 4]))[0, :n], alone)
+    assert_close(model(torch.tensor([[PAD] * 4 + text]))[0, 4:], alone)
+
+
+@any_positions
+def test_a_text_of_nothing_but_padding_gives_finite_numbers(positions):
+    model = LanguageModel(replace(SMALL, positions=positions))
+    logits = model(torch.tensor([[PAD, PAD, PAD], [1, 2, PAD]]))
+    assert logits.isfinite().all()
+    assert all(gradient.isfinite().all() for gradient in grad(logits.square().sum(), list(model.parameters())))
+
+
+@any_positions
+def test_without_positions_alone_the_order_of_what_came_before_makes_no_difference_to_one_layer(positions):
+    model = drawn(replace(SMALL, positions=positions, n_layers=1), torch.Generator().manual_seed(0))
+    one, other = model(torch.tensor([[1, 2, 4, 5], [4, 1, 2, 5]]))[:, -1]
+    assert torch.allclose(one, other) == (positions == "none")
+
+
+@pytest.mark.parametrize("positions", ["sinusoidal", "rotary", "alibi", "none"])
+def test_what_stores_no_table_goes_on_past_the_length_it_was_made_for(positions):
+    short = drawn(replace(SMALL, positions=positions), torch.Generator().manual_seed(0))
+    long = LanguageModel(replace(SMALL, positions=positions, max_length=40)).double()
+    long.load_state_dict(short.state_dict())
+    text = torch.arange(40)[None] % 3 + 4
+    assert_close(long(text[:, :13]), short(text[:, :13]))
+    expected = logits_of(dict(short.named_parameters()), long.config, text[0])
+    assert_close(long(text)[0], expected, rtol=1e-5, atol=1e-5)
+
+
+def test_a_learned_table_does_not_fit_another_length():
+    long = LanguageModel(replace(SMALL, max_length=40))
+    with pytest.raises(RuntimeError, match=r"size mismatch for positions.*\[13, 12\].*\[40, 12\]"):
+        long.load_state_dict(LanguageModel(SMALL).state_dict())
+
+
+def test_padding_counts_for_no_position():
+    tokens = torch.tensor([[PAD, PAD, 7, 8, 9], [7, PAD, 8, 9, PAD], [PAD, PAD, PAD, PAD, PAD]])
+    where = positions_of(tokens, PAD)
+    assert where[0].tolist() == [0, 0, 0, 1, 2]
+    assert where[1][tokens[1] != PAD].tolist() == [0, 1, 2]
+    assert (where[2] == 0).all()
+
+
+@pytest.mark.parametrize(
+    "tokens, message",
+    [
+        (torch.ones(1, 14, dtype=torch.int64), r"max_length=13 tokens; got 14"),
+        (torch.ones(1, 0, dtype=torch.int64), r"max_length=13 tokens; got 0"),
+        (torch.tensor([[1, 11]]), r"vocab_size − 1 = 10; got 11"),
+        (torch.tensor([[1, -1]]), r"vocab_size − 1 = 10; got -1"),
+    ],
+    ids=["too long", "empty", "out of vocabulary", "negative"],
+)
+@any_positions
+def test_tokens_it_cannot_take_are_named(positions, tokens, message):
+    with pytest.raises(ValueError, match=message):
+        LanguageModel(replace(SMALL, positions=positions))(tokens)

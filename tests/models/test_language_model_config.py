@@ -1,0 +1,75 @@
+"""What a language model may be made of: as many parameters as published, and nothing that cannot be."""
+
+from dataclasses import replace
+
+import pytest
+import torch
+
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+
+SMALL = LanguageModelConfig(
+    vocab_size=11, d_model=12, n_heads=6, n_kv_heads=2, d_ff=7, n_layers=2, max_length=13, dropout=0.0, pad_id=3
+)
+
+
+def parameter_count(config: LanguageModelConfig) -> int:
+    with torch.device("meta"):
+        return sum(parameter.numel() for parameter in LanguageModel(config).parameters())
+
+
+def test_gpt_2_has_as_many_parameters_as_published():
+    assert parameter_count(LanguageModelConfig.gpt2()) == 124_439_808
+
+
+def test_llama_2_has_as_many_parameters_as_published():
+    assert parameter_count(LanguageModelConfig.llama()) == 6_738_415_616
+
+
+def test_llama_3_has_as_many_parameters_as_published():
+    llama3 = LanguageModelConfig.llama(128_256, n_kv_heads=8, d_ff=14_336, max_length=8192, rotary_base=500_000.0)
+    assert parameter_count(llama3) == 8_030_261_248
+
+
+def test_one_switch_removes_every_bias():
+    def biases(**others: object) -> list[str]:
+        model = LanguageModel(replace(SMALL, n_layers=1, **others))
+        return [name for name, _ in model.named_parameters() if "bias" in name]
+
+    assert len(biases()) == 4 + 2 + 2 + 1  # attention, feed-forward network, its norms, the norm at the end
+    assert biases(bias=False) == []
+    assert len(biases(norm="rms", feed_forward="swiglu")) == 4
+
+
+def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_not():
+    tied, untied = LanguageModel(SMALL), LanguageModel(replace(SMALL, tied=False))
+    assert tied.head.weight is tied.embedding.weight
+    assert untied.head.weight is not untied.embedding.weight
+    assert parameter_count(replace(SMALL, tied=False)) - parameter_count(SMALL) == 11 * 12
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"norm": "batch"}, "norm must be one of layer, rms; got norm='batch'"),
+        ({"positions": "rope"}, "one of learned, sinusoidal, rotary, alibi, none; got positions='rope'"),
+        ({"feed_forward": "glu"}, "one of relu, gelu, silu, swiglu; got feed_forward='glu'"),
+        ({"n_kv_heads": 4}, "n_kv_heads must divide n_heads; got n_heads=6, n_kv_heads=4"),
+        ({"n_kv_heads": 0}, "n_heads=6, n_kv_heads=0"),
+        ({"n_heads": 5}, "n_heads must divide d_model; got d_model=12, n_heads=5"),
+        ({"d_model": 18, "positions": "rotary"}, "even number of features in each head; got d_model=18, n_heads=6"),
+        ({"d_model": 15, "n_heads": 3, "n_kv_heads": 1, "positions": "sinusoidal"}, "got d=15"),
+        ({"pad_id": 11}, "pad_id must be a token; got pad_id=11, vocab_size=11"),
+        ({"pad_id": -1}, "got pad_id=-1, vocab_size=11"),
+        *(({name: 0}, f"{name} must be positive; got {name}=0") for name in ("vocab_size", "d_model", "n_heads")),
+        *(({name: -1}, f"{name} must be positive; got {name}=-1") for name in ("d_ff", "n_layers", "max_length")),
+    ],
+    ids=str,
+)
+def test_a_configuration_that_cannot_be_is_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        LanguageModel(replace(SMALL, **wrong))
+
+
+def test_a_head_of_odd_width_is_fine_without_rotation():
+    LanguageModel(replace(SMALL, d_model=18, positions="alibi"))(torch.tensor([[1, 2]]))

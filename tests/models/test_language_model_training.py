@@ -1,0 +1,111 @@
+"""How a language model starts, what it drops, which numbers it computes with, and that every kind of it learns."""
+
+import math
+from dataclasses import replace
+from itertools import product
+
+import pytest
+import torch
+from torch import Tensor
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.models.test_language_model import PAD, SMALL, any_positions, drawn
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import FEED_FORWARDS, NORMS
+
+
+@any_positions
+@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("feed_forward", FEED_FORWARDS)
+def test_every_kind_learns_in_one_step(positions, norm, feed_forward):
+    torch.manual_seed(0)
+    tokens = torch.tensor([[1, 2, 4, 5, 6], [7, 8, PAD, PAD, PAD]])
+
+    def loss(model: LanguageModel) -> Tensor:
+        return F.cross_entropy(model(tokens[:, :-1]).transpose(1, 2), tokens[:, 1:], ignore_index=PAD)
+
+    for bias, tied, n_kv_heads, pad_id in product([True, False], [True, False], [None, 1], [None, PAD]):
+        kind = {"positions": positions, "norm": norm, "feed_forward": feed_forward, "bias": bias, "tied": tied}
+        model = LanguageModel(replace(SMALL, **kind, n_kv_heads=n_kv_heads, pad_id=pad_id))
+        before = loss(model)
+        before.backward()
+        for name, parameter in model.named_parameters():  # a bias on all keys alike drops out of the softmax
+            assert (parameter.grad != 0).any() or name.endswith("w_k.bias")
+        torch.optim.SGD(model.parameters(), lr=0.1).step()
+        assert loss(model) < before
+
+
+def test_parameters_start_as_those_of_gpt_2():
+    torch.manual_seed(0)
+    config = replace(SMALL, vocab_size=97, d_model=120, d_ff=240, n_layers=8, max_length=101, tied=False)
+    for feed_forward in FEED_FORWARDS:
+        for name, parameter in LanguageModel(replace(config, feed_forward=feed_forward)).named_parameters():
+            if parameter.dim() == 1:
+                assert (parameter == (0 if name.endswith("bias") else 1)).all()
+            else:
+                adds_up = name.endswith(("w_o.weight", "w_2.weight", "w_down.weight"))
+                assert parameter.std().item() == pytest.approx(0.02 / math.sqrt(16) if adds_up else 0.02, rel=0.05)
+                assert abs(parameter.mean().item()) < 0.001
+
+
+@any_positions
+def test_at_the_start_every_token_is_about_as_likely(positions):
+    torch.manual_seed(0)
+    logits = LanguageModel(replace(SMALL, positions=positions))(torch.randint(0, 11, (7, 13)))
+    assert logits.softmax(dim=-1).sub(1 / 11).abs().max() < 0.05
+
+
+def test_positions_do_not_drown_the_tokens():
+    """Sinusoids are larger than embeddings of this size: unscaled, tokens would be a fiftieth of what blocks get."""
+    torch.manual_seed(0)
+    model = LanguageModel(replace(SMALL, d_model=516, positions="sinusoidal"))
+    x = []
+    model.blocks[0].register_forward_pre_hook(lambda _block, args: x.append(args[0]))
+    model(torch.tensor([[1, 2, 4], [5, 6, 7]]))
+    tokens_apart, positions_apart = (x[0][0] - x[0][1]).norm(), (x[0][:, 0] - x[0][:, 2]).norm()
+    assert tokens_apart > positions_apart / 3
+
+
+@pytest.mark.parametrize("share", ["dropout", "attention_dropout"])
+def test_what_is_dropped_is_dropped_in_training_only(share):
+    torch.manual_seed(0)
+    model = drawn(replace(SMALL, **{share: 0.5}), torch.Generator().manual_seed(0))
+    tokens = torch.tensor([[1, 2, 4, 5]])
+    assert not torch.allclose(model(tokens), model(tokens))
+    model.eval()
+    assert_close(model(tokens), drawn(SMALL, torch.Generator().manual_seed(0))(tokens))
+
+
+def test_dropout_is_on_the_embeddings_and_on_what_each_sublayer_adds():
+    model = LanguageModel(replace(SMALL, dropout=0.5, attention_dropout=0.25))
+    seen = []
+    for name, module in model.named_modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.register_forward_hook(lambda _module, _args, _output, name=name: seen.append(name))
+    model(torch.tensor([[1, 2]]))
+    assert seen == ["dropout", "blocks.0.dropout", "blocks.0.dropout", "blocks.1.dropout", "blocks.1.dropout"]
+
+
+@any_positions
+@pytest.mark.parametrize("dtype", [torch.float64, torch.bfloat16, torch.float16], ids=str)
+def test_it_computes_in_the_type_of_its_parameters(positions, dtype):
+    torch.manual_seed(0)
+    model = LanguageModel(replace(SMALL, positions=positions))
+    tokens = torch.tensor([[1, 2, 4, 5], [PAD, 6, 7, 8]])
+    exact = model(tokens)
+    logits = model.to(dtype)(tokens)
+    assert logits.dtype == dtype
+    assert_close(logits.float(), exact, rtol=0, atol=0.02 * exact.abs().max().item())
+
+
+@any_positions
+def test_it_computes_under_autocast(positions):
+    torch.manual_seed(0)
+    model = LanguageModel(replace(SMALL, positions=positions))
+    tokens = torch.tensor([[1, 2, 4, 5], [PAD, 6, 7, 8]])
+    exact = model(tokens)
+    with torch.autocast("cpu", torch.bfloat16):
+        logits = model(tokens)
+    assert logits.dtype == torch.bfloat16
+    assert_close(logits.float(), exact, rtol=0, atol=0.02 * exact.abs().max().item())

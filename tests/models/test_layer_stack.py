@@ -1,0 +1,116 @@
+"""What encoder and decoder have in common: how tokens are embedded, what is stacked, and how it all starts."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from tests.helpers.torch_parity import drawn
+from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward
+from transformer_lab.models.decoder import Decoder, PreNormDecoder
+from transformer_lab.models.encoder import Encoder, PreNormEncoder
+from transformer_lab.models.initialisation import initialise
+from transformer_lab.models.layer_stack import Stack
+from transformer_lab.models.transformer import EncoderModel, Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+
+D_MODEL, MAX_LENGTH = 12, 7
+TOKENS = torch.tensor([[1, 2, 3, 5, 12], [7, 0, 6, 4, 4]])
+stacks = pytest.mark.parametrize("stack", [Encoder, PreNormEncoder, Decoder, PreNormDecoder])
+either_positions = pytest.mark.parametrize("learned", [False, True], ids=["sinusoids", "learned"])
+
+
+def small(stack: type[Stack], **others: object) -> Stack:
+    return stack(13, D_MODEL, n_heads=3, d_ff=17, n_layers=2, max_length=MAX_LENGTH, **others)
+
+
+@stacks
+@either_positions
+def test_tokens_are_looked_up_scaled_and_given_their_positions(stack, learned):
+    ours = drawn(small(stack, learned_positions=learned))
+    x = torch.empty(*TOKENS.shape, D_MODEL, dtype=torch.float64)
+    for (sentence, t), token in zip(((s, t) for s in range(2) for t in range(5)), TOKENS.flatten(), strict=True):
+        for i in range(D_MODEL):
+            wave = math.sin if i % 2 == 0 else math.cos
+            position = ours.positions[t, i] if learned else wave(t / 10000 ** (i // 2 * 2 / D_MODEL))
+            x[sentence, t, i] = ours.embedding.weight[token, i] * math.sqrt(D_MODEL) + position
+    assert_close(ours.embed(TOKENS), x, atol=1e-6, rtol=1e-6)  # the table of sinusoids has float32's digits
+
+
+@stacks
+@either_positions
+def test_only_learned_positions_are_parameters_and_are_saved(stack, learned):
+    ours = small(stack, learned_positions=learned)
+    assert ours.positions.shape == (MAX_LENGTH, D_MODEL)
+    assert ("positions" in dict(ours.named_parameters())) is learned
+    assert ("positions" in dict(ours.named_buffers())) is not learned
+    assert ("positions" in ours.state_dict()) is learned
+
+
+@stacks
+def test_sinusoids_fit_a_model_for_longer_texts(stack):
+    short, long = drawn(small(stack)), stack(13, D_MODEL, n_heads=3, d_ff=17, n_layers=2, max_length=40).double()
+    long.load_state_dict(short.state_dict())
+    assert_close(long.embed(TOKENS), short.embed(TOKENS))
+
+
+@stacks
+def test_dropout_is_on_the_embeddings_and_their_positions(stack):
+    ours = small(stack, dropout=0.5)
+    embedded, kept = ours.train().embed(TOKENS), ours.eval().embed(TOKENS)
+    dropped = embedded == 0
+    assert 0 < dropped.sum() < dropped.numel()
+    assert_close(embedded[~dropped], 2 * kept[~dropped])
+
+
+@stacks
+def test_every_layer_is_made_as_asked_for(stack):
+    ours = small(stack, dropout=0.25, attention_dropout=0.5, feed_forward=GELUFeedForward)
+    assert len(ours.layers) == len(set(ours.layers)) == 2
+    for layer in ours.layers:
+        assert type(layer) is stack.layer
+        assert type(layer.feed_forward) is GELUFeedForward
+        assert layer.dropout.p == 0.25
+        assert layer.self_attention.dropout == 0.5
+    assert type(small(stack).layers[0].feed_forward) is FeedForward
+
+
+@stacks
+def test_the_longest_text_fits_and_an_empty_batch_too(stack):
+    ours = small(stack)
+    assert ours.embed(torch.ones(1, MAX_LENGTH, dtype=torch.long)).shape == (1, MAX_LENGTH, D_MODEL)
+    assert ours.embed(torch.ones(0, 3, dtype=torch.long)).shape == (0, 3, D_MODEL)
+    assert torch.equal(ours.embed(TOKENS.int()), ours.embed(TOKENS))
+
+
+@stacks
+def test_a_text_that_is_too_long_is_refused(stack):
+    with pytest.raises(ValueError, match="1 to max_length=7 tokens; got 8"):
+        small(stack).embed(torch.ones(1, MAX_LENGTH + 1, dtype=torch.long))
+
+
+@either_positions
+def test_parameters_start_as_is_said(learned):
+    config = TransformerConfig(499, d_model=128, n_heads=4, d_ff=256, n_layers=1, learned_positions=learned)
+    model, tagger = Transformer(config), EncoderModel(config, n_outputs=100)
+    for module in [*model.modules(), *tagger.modules()]:
+        if isinstance(module, nn.Linear):
+            bound = (6 / (module.in_features + module.out_features)) ** 0.5
+            assert 0.95 * bound < module.weight.abs().max() <= bound
+            assert_close(module.weight.std(), torch.tensor(bound / 3**0.5), rtol=0.05, atol=0)
+            assert (module.bias == 0).all()
+        elif isinstance(module, nn.Embedding):
+            assert_close(module.weight.std(), torch.tensor(128**-0.5), rtol=0.05, atol=0)
+        elif isinstance(module, nn.LayerNorm):
+            assert (module.weight == 1).all()
+            assert (module.bias == 0).all()
+    if learned:
+        assert_close(model.encoder.positions.std(), torch.tensor(128**-0.5), rtol=0.05, atol=0)
+
+
+def test_matrices_without_biases_can_start_too():
+    matrix = nn.Linear(200, 100, bias=False)
+    initialise(matrix)
+    assert_close(matrix.weight.std(), torch.tensor((2 / 300) ** 0.5), rtol=0.05, atol=0)

@@ -1,0 +1,207 @@
+"""Recurrent translators against a plain loop over one sentence, one step at a time, and against torch's own GRU."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import Tensor, nn
+from torch.autograd import grad
+from torch.testing import assert_close
+
+from tests.helpers.strategies import generators
+from transformer_lab.generation.beam_search import search
+from transformer_lab.generation.decode import write
+from transformer_lab.generation.decoding_state import RecurrentWriter
+from transformer_lab.generation.sampling import likeliest
+from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator, last_state
+
+PAD, D = 3, 5
+both = pytest.mark.parametrize("kind", [RecurrentTranslator, AttentiveRecurrentTranslator])
+sources = st.lists(st.integers(0, 10).filter(PAD.__ne__), min_size=1, max_size=4)
+targets = st.lists(st.integers(0, 12), min_size=1, max_size=4)
+
+
+def drawn(kind: type[RecurrentTranslator], rng: torch.Generator) -> RecurrentTranslator:
+    """A model in float64 all of whose parameters, biases too, matter."""
+    model = kind(source_vocab_size=11, target_vocab_size=13, d_model=D, pad_id=PAD).double()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, generator=rng)
+    return model
+
+
+def gru(parameters: dict[str, Tensor], name: str, suffix: str, x: Tensor, h: Tensor) -> Tensor:
+    """One step of Cho et al. (2014), with the reset gate where torch has it."""
+    from_x = parameters[f"{name}.weight_ih{suffix}"] @ x + parameters[f"{name}.bias_ih{suffix}"]
+    from_h = parameters[f"{name}.weight_hh{suffix}"] @ h + parameters[f"{name}.bias_hh{suffix}"]
+    (r_x, z_x, n_x), (r_h, z_h, n_h) = from_x.chunk(3), from_h.chunk(3)
+    reset, update = torch.sigmoid(r_x + r_h), torch.sigmoid(z_x + z_h)
+    return (1 - update) * torch.tanh(n_x + reset * n_h) + update * h
+
+
+def logits_of(model: RecurrentTranslator, source: list[int], target: list[int]) -> Tensor:
+    """Translate one sentence without padding, in the plainest way."""
+    parameters = dict(model.named_parameters())
+    h, states = torch.zeros(D, dtype=torch.float64), []
+    for token in source:
+        h = gru(parameters, "encoder", "_l0", parameters["source_embedding.weight"][token], h)
+        states.append(h)
+    s, logits = h, []
+    for token in target:
+        context = h
+        if isinstance(model, AttentiveRecurrentTranslator):
+            w_q, w_k, w = (parameters[f"attention.{name}.weight"] for name in ("w_q", "w_k", "w"))
+            weights = torch.stack([w[0] @ torch.tanh(w_q @ s + w_k @ state) for state in states]).softmax(dim=0)
+            context = sum(weight * state for weight, state in zip(weights, states, strict=True))
+        s = gru(parameters, "decoder", "", torch.cat([parameters["target_embedding.weight"][token], context]), s)
+        logits.append(parameters["head.weight"] @ torch.cat([s, context]) + parameters["head.bias"])
+    return torch.stack(logits)
+
+
+@both
+@given(pairs=st.lists(st.tuples(sources, targets), min_size=2, max_size=3), rng=generators(), data=st.data())
+def test_in_a_batch_with_padding_anywhere_each_sentence_is_what_it_is_alone(kind, pairs, rng, data):
+    n_source, n_target = max(len(source) for source, _ in pairs) + 2, max(len(target) for _, target in pairs)
+    rows = []
+    for source, _ in pairs:
+        where = data.draw(st.sets(st.integers(0, n_source - 1), min_size=len(source), max_size=len(source)))
+        row = torch.full((n_source,), PAD)
+        row[sorted(where)] = torch.tensor(source)
+        rows.append(row)
+    target_rows = torch.tensor([target + [PAD] * (n_target - len(target)) for _, target in pairs])
+    model = drawn(kind, rng)
+    logits = model(torch.stack(rows), target_rows)
+    for row, (source, target) in zip(logits, pairs, strict=True):
+        assert_close(row[: len(target)], logits_of(model, source, target))
+
+
+@both
+def test_gradients_are_those_of_the_plain_loop(kind):
+    rng = torch.Generator().manual_seed(0)
+    model, probe = drawn(kind, rng), torch.randn(3, 13, generator=rng).double()
+    source, target = [5, 6, 7, 8], [1, 9, 10]
+    leaves = list(model.parameters())
+    assert_close(
+        grad((model(torch.tensor([source]), torch.tensor([target]))[0] * probe).sum(), leaves),
+        grad((logits_of(model, source, target) * probe).sum(), leaves),
+    )
+
+
+def test_without_attention_the_decoder_is_torch_s_gru_fed_with_one_vector():
+    model = drawn(RecurrentTranslator, torch.Generator().manual_seed(0))
+    source, target = torch.tensor([[5, 6, 7], [8, 9, 10]]), torch.tensor([[1, 2], [3, 4]])
+    decoder = nn.GRU(2 * D, D, batch_first=True).double()
+    decoder.load_state_dict({f"{name}_l0": value for name, value in model.decoder.state_dict().items()})
+
+    _, last = model.encoder(model.source_embedding(source))
+    contexts = last[0, :, None].expand(-1, target.shape[1], -1)
+    states, _ = decoder(torch.cat([model.target_embedding(target), contexts], dim=-1), last)
+
+    assert_close(model(source, target), model.head(torch.cat([states, contexts], dim=-1)))
+
+
+def contexts_of(model: RecurrentTranslator, source: Tensor, target: Tensor) -> Tensor:
+    seen = []
+    model.decoder.register_forward_pre_hook(lambda _decoder, args: seen.append(args[0][:, D:]))
+    model(source, target)
+    return torch.stack(seen)
+
+
+def test_without_attention_every_step_reads_the_same_vector_and_with_it_another():
+    source, target = torch.tensor([[5, 6, 7, 8]]), torch.tensor([[1, 9, 10]])
+    one = contexts_of(drawn(RecurrentTranslator, torch.Generator().manual_seed(0)), source, target)
+    assert torch.equal(one[0], one[1])
+    assert torch.equal(one[0], one[2])
+    other = contexts_of(drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0)), source, target)
+    assert (other[0] - other[1]).abs().max() > 0.01
+    assert (other[1] - other[2]).abs().max() > 0.01
+
+
+def test_the_state_before_the_step_asks():
+    """So the first context cannot know the first target token, as it would if the state after the step asked."""
+    model = drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0))
+    source = torch.tensor([[5, 6, 7, 8], [5, 6, 7, 8]])
+    first, second = contexts_of(model, source, torch.tensor([[1, 9], [2, 9]]))
+    assert_close(first[0], first[1])
+    assert not torch.allclose(second[0], second[1])
+
+
+def test_the_weights_of_the_attention_can_be_seen_by_a_hook():
+    model = drawn(AttentiveRecurrentTranslator, torch.Generator().manual_seed(0))
+    seen = []
+    model.attention.register_forward_hook(lambda _attention, _args, output: seen.append(output[1]))
+    model(torch.tensor([[5, 6, 7, PAD]]), torch.tensor([[1, 9]]))
+    weights = torch.cat(seen, dim=1)
+    assert weights.shape == (1, 2, 4)
+    assert_close(weights.sum(dim=-1), torch.ones(1, 2, dtype=torch.float64))
+    assert (weights[..., 3] == 0).all()
+
+
+@both
+def test_a_source_of_nothing_but_padding_gives_finite_logits_and_gradients(kind):
+    model = drawn(kind, torch.Generator().manual_seed(0))
+    logits = model(torch.tensor([[PAD, PAD], [5, PAD]]), torch.tensor([[1, 9, 10], [1, 9, 10]]))
+    assert (contexts_of(model, torch.tensor([[PAD, PAD]]), torch.tensor([[1, 9]])) == 0).all()
+    assert logits.isfinite().all()
+    assert all(gradient.isfinite().all() for gradient in grad(logits.square().sum(), list(model.parameters())))
+
+
+@both
+def test_every_parameter_learns(kind):
+    model = drawn(kind, torch.Generator().manual_seed(0))
+    model(torch.tensor([[5, 6, 7]]), torch.tensor([[1, 9]])).square().sum().backward()
+    assert all((parameter.grad != 0).any() for parameter in model.parameters())
+
+
+def test_attention_costs_two_matrices_and_a_vector():
+    def count(kind: type[RecurrentTranslator]) -> int:
+        return sum(parameter.numel() for parameter in kind(11, 13, d_model=D).parameters())
+
+    assert count(AttentiveRecurrentTranslator) - count(RecurrentTranslator) == D * (D + D + 1)
+
+
+def test_the_last_state_is_that_of_the_last_real_token_and_zero_where_there_is_none():
+    states = torch.arange(24.0).reshape(3, 4, 2)
+    mask = torch.tensor([[True, True, False, False], [True, True, True, True], [False, False, False, False]])
+    assert_close(last_state(states, mask), torch.tensor([[2.0, 3.0], [14.0, 15.0], [0.0, 0.0]]))
+
+
+@both
+@pytest.mark.parametrize(
+    "source, target, message",
+    [
+        ([[5, 11]], [[1]], "vocab_size − 1 = 10; got 11"),
+        ([[5, -1]], [[1]], "vocab_size − 1 = 10; got -1"),
+        ([[5, 6]], [[1, 13]], "vocab_size − 1 = 12; got 13"),
+        ([[]], [[1]], "tokens; got 0"),
+        ([[5]], [[]], "tokens; got 0"),
+    ],
+)
+def test_tokens_it_cannot_take_are_named(kind, source, target, message):
+    model = drawn(kind, torch.Generator().manual_seed(0))
+    with pytest.raises(ValueError, match=message):
+        model(torch.tensor(source, dtype=torch.int64), torch.tensor(target, dtype=torch.int64))
+
+
+@both
+@torch.no_grad()
+def test_what_is_written_token_by_token_is_what_the_whole_text_gives(kind):
+    model = drawn(kind, torch.Generator().manual_seed(0)).eval()
+    source, begin = torch.tensor([[4, 5, 6, 7], [8, PAD, PAD, PAD], [1, 2, 9, PAD]]), torch.full((3, 1), 1)
+    text = begin
+    for _ in range(6):
+        text = torch.cat([text, model(source, text)[:, -1:].argmax(dim=-1)], dim=1)
+    columns = write(RecurrentWriter(model, source), begin, 6, likeliest)
+    assert torch.stack(list(columns), dim=1).tolist() == text[:, 1:].tolist()
+    assert len({tuple(row) for row in text.tolist()}) == 3
+
+
+@both
+@torch.no_grad()
+def test_a_beam_goes_on_from_the_states_of_its_own_texts(kind):
+    model = drawn(kind, torch.Generator().manual_seed(0)).eval()
+    source, begin = torch.tensor([[4, 5, 6, 7], [8, PAD, PAD, PAD], [1, 2, 9, PAD]]), torch.full((3, 1), 1)
+    texts, scores = search(RecurrentWriter(model, source), begin, 6, 2, beam_size=4, length_penalty=0.0)
+    for row, text, score in zip(source, texts, scores, strict=True):
+        says = model(row[None], torch.cat([torch.tensor([1]), text[:-1]])[None])[0].log_softmax(dim=-1)
+        n = text.tolist().index(2) + 1 if 2 in text else len(text)
+        assert_close(score.double(), says[torch.arange(n), text[:n]].sum(), rtol=1e-5, atol=1e-5)

@@ -1,0 +1,201 @@
+"""The whole Transformer: against torch's own, its parameters counted and drawn."""
+
+from functools import partial
+
+import pytest
+import torch
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins
+from transformer_lab.attention.masks import causal_mask
+from transformer_lab.inspection.hooks import record_attention
+from transformer_lab.models.encoder import Encoder, PreNormEncoder
+from transformer_lab.models.transformer import EncoderModel, Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+
+PAD, SOURCE_PAD = 4, 9
+SOURCE = torch.tensor([[1, 2, SOURCE_PAD, 4, 5, 6, 7], [PAD, 8, 3, 2, SOURCE_PAD, SOURCE_PAD, SOURCE_PAD]])
+TARGET = torch.tensor([[1, 2, 3, 5, 12], [7, 0, 9, PAD, PAD]])
+SMALL = TransformerConfig(
+    vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11, dropout=0.0,
+    source_pad_id=SOURCE_PAD, target_pad_id=PAD,
+)  # fmt: skip
+variants = pytest.mark.parametrize(
+    "others",
+    [
+        {},
+        {"pre_norm": True},
+        {"learned_positions": True},
+        {"source_vocab_size": 10},
+        {"feed_forward": "silu", "output_bias": True},
+        {"feed_forward": "gelu"},
+    ],
+    ids=["paper's", "pre-norm", "learned positions", "two vocabularies", "Marian's", "GELU"],
+)
+
+
+def small(**others: object) -> Transformer:
+    return Transformer(TransformerConfig(**vars(SMALL) | others))
+
+
+class FromTorch(nn.Module):
+    """The same model around torch's own encoder and decoder."""
+
+    def __init__(self, ours: Transformer) -> None:
+        super().__init__()
+        config = ours.config
+        # No modules: torch's decoder forgets them when it copies its layer.
+        activation = {"relu": F.relu, "gelu": partial(F.gelu, approximate="tanh"), "silu": F.silu}[config.feed_forward]
+        options = {"dropout": 0.0, "activation": activation, "batch_first": True, "norm_first": config.pre_norm}
+        sizes = (config.d_model, config.n_heads, config.d_ff)
+        self.transformer = nn.Transformer(
+            config.d_model,
+            config.n_heads,
+            batch_first=True,
+            custom_encoder=nn.TransformerEncoder(
+                nn.TransformerEncoderLayer(*sizes, **options),
+                config.n_layers,
+                # Of post-norm, too, nn.Transformer norms the last layer's output once more; the paper does not.
+                nn.LayerNorm(config.d_model) if config.pre_norm else None,
+                enable_nested_tensor=False,
+            ),
+            custom_decoder=nn.TransformerDecoder(
+                nn.TransformerDecoderLayer(*sizes, **options),
+                config.n_layers,
+                nn.LayerNorm(config.d_model) if config.pre_norm else None,
+            ),
+        )
+
+    def forward(self, source, target, source_hidden, target_hidden):
+        return self.transformer(
+            source,
+            target,
+            tgt_mask=~causal_mask(target.shape[1]),
+            src_key_padding_mask=source_hidden,
+            tgt_key_padding_mask=target_hidden,
+            memory_key_padding_mask=source_hidden,
+        )
+
+
+@either_way
+@variants
+def test_it_is_torchs_between_the_same_embeddings(others, copied_from):
+    ours = small(**others)
+    theirs = FromTorch(ours)
+    for embedding in {ours.encoder.embedding, ours.decoder.embedding}:
+        nn.init.normal_(embedding.double().weight)
+    stacks = nn.ModuleDict({"encoder": nn.ModuleDict(), "decoder": nn.ModuleDict()})
+    for name, stack in stacks.items():
+        stack["layers"], stack["norm"] = getattr(ours, name).layers, getattr(ours, name).norm
+    ours.double()
+    make_twins(stacks, theirs.transformer, copied_from)
+    source, target = ours.encoder.embed(SOURCE), ours.decoder.embed(TARGET)
+    decoded = theirs(source, target, SOURCE == SOURCE_PAD, TARGET == PAD)
+    output = nn.functional.linear(decoded, ours.decoder.embedding.weight)
+    if ours.output_bias is not None:
+        output = output + nn.init.normal_(ours.output_bias)
+    embeddings = {ours.encoder.embedding.weight, ours.decoder.embedding.weight}
+    assert_twins(stacks, theirs.transformer, ours(SOURCE, TARGET), output, *embeddings)
+
+
+@pytest.mark.parametrize("name, parameters", [("base", 63_082_496), ("big", 214_245_376)])
+def test_the_papers_models_have_as_many_parameters_as_is_said(name, parameters):
+    config = getattr(TransformerConfig, name)(37_000)
+    with torch.device("meta"):
+        assert sum(parameter.numel() for parameter in Transformer(config).parameters()) == parameters
+    assert f"{parameters:,}" in getattr(TransformerConfig, name).__doc__
+
+
+def test_one_vocabulary_means_one_embedding_which_is_the_last_layer_too():
+    shared, apart = small(), small(source_vocab_size=10)
+    assert shared.encoder.embedding.weight is shared.decoder.embedding.weight
+    assert apart.encoder.embedding.weight.shape == (10, 12)
+    assert apart.decoder.embedding.weight.shape == (13, 12)
+    logits = shared(SOURCE, TARGET)
+    with torch.no_grad():
+        shared.decoder.embedding.weight[11] *= 2  # a token that occurs in neither text
+    changed = shared(SOURCE, TARGET)
+    assert_close(changed[..., 11], 2 * logits[..., 11])
+    assert torch.equal(changed[..., :11], logits[..., :11])
+
+
+def test_one_embedding_stays_one_through_saving_and_loading():
+    saved, loaded = drawn(small()), small().double()
+    loaded.load_state_dict(saved.state_dict())
+    assert loaded.encoder.embedding.weight is loaded.decoder.embedding.weight
+    assert torch.equal(loaded(SOURCE, TARGET), saved(SOURCE, TARGET))
+
+
+@variants
+def test_encoding_once_and_decoding_is_the_whole(others):
+    model = drawn(small(**others))
+    memory = model.encode(SOURCE)
+    assert torch.equal(model.decode(TARGET, memory, SOURCE), model(SOURCE, TARGET))
+
+
+@variants
+@pytest.mark.parametrize("model", [Transformer, lambda config: EncoderModel(config, n_outputs=7)])
+def test_dropout_acts_in_training_only_and_not_at_all_at_zero(model, others):
+    inputs = (SOURCE, TARGET) if model is Transformer else (SOURCE,)
+    for dropout in [0.0, 0.5]:
+        ours = model(TransformerConfig(**vars(SMALL) | others | {"dropout": dropout}))
+        evaluated = ours.eval()(*inputs)
+        assert torch.equal(ours(*inputs), evaluated)
+        assert torch.equal(ours.train()(*inputs), evaluated) is (dropout == 0)
+
+
+@pytest.mark.parametrize("attention_dropout", [0.0, 0.5])
+def test_attention_weights_are_dropped_only_when_asked_for(attention_dropout):
+    model = small(dropout=0.5, attention_dropout=attention_dropout).train()
+    with record_attention(model) as weights:
+        model(SOURCE, TARGET)
+    names = [
+        *(f"encoder.layers.{i}.self_attention" for i in range(2)),
+        *(f"decoder.layers.{i}.{which}_attention" for i in range(2) for which in ["self", "cross"]),
+    ]
+    assert list(weights) == names
+    whole = all(torch.allclose(rows.sum(dim=-1), torch.ones(())) for rows in weights.values())
+    assert whole is (attention_dropout == 0)
+
+
+@variants
+def test_looking_at_the_weights_changes_nothing(others):
+    model = drawn(small(**others))
+    with record_attention(model) as weights:
+        seen = model(SOURCE, TARGET)
+    assert_close(seen, model(SOURCE, TARGET))
+    assert weights["decoder.layers.1.cross_attention"].shape == (2, 3, 5, 7)
+    assert (weights["decoder.layers.1.cross_attention"][0, ..., SOURCE[0] == SOURCE_PAD] == 0).all()
+
+
+@variants
+def test_texts_of_nothing_but_padding_disturb_no_other_and_give_finite_gradients(others):
+    model = drawn(small(**others))
+    source = torch.cat([SOURCE, torch.full((1, 7), SOURCE_PAD)])
+    target = torch.cat([TARGET, torch.full((1, 5), PAD)])
+    logits = model(source, target)
+    assert_close(logits[:2], model(SOURCE, TARGET))
+    logits.sum().backward()
+    assert all(parameter.grad.isfinite().all() for parameter in model.parameters())
+
+
+@variants
+def test_the_token_that_pads_can_also_begin_a_target(others):
+    model = drawn(small(**others, hide_target_padding=False))
+    nothing_pads = small(**others, target_pad_id=11).double()  # 11 does not occur
+    nothing_pads.load_state_dict(model.state_dict())
+    target = torch.tensor([[PAD, 2, 3, 5, 12], [PAD, 0, 9, PAD, PAD]])
+    assert_close(model(SOURCE, target), nothing_pads(SOURCE, target))
+    assert_close(model(SOURCE, target)[1, :3], model(SOURCE[1:], target[1:, :3])[0])
+
+
+@variants
+def test_an_encoder_model_is_its_encoder_and_a_linear_layer(others):
+    config = TransformerConfig(**vars(SMALL) | others)
+    model = drawn(EncoderModel(config, n_outputs=7))
+    encoder = (PreNormEncoder if config.pre_norm else Encoder)(config.n_source_tokens, **config.stack).double()
+    encoder.load_state_dict(model.encoder.state_dict())
+    encoded = encoder(SOURCE, (SOURCE != SOURCE_PAD)[:, None, None, :])
+    assert_close(model(SOURCE), encoded @ model.head.weight.T + model.head.bias)

@@ -1,0 +1,146 @@
+"""Models as others publish them: small ones of ``transformers`` itself, all sizes different, and all numbers drawn."""
+
+import json
+from pathlib import Path
+from typing import NamedTuple
+
+import torch
+import transformers
+from torch import Tensor, nn
+from transformers import PretrainedConfig, PreTrainedModel
+
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.pretrained.load import load_language_model, load_translation_model
+
+transformers.utils.logging.disable_progress_bar()
+
+PAD, EOS = 36, 3
+GPT2 = {
+    "vocab_size": 37, "n_embd": 24, "n_head": 6, "n_inner": 19, "n_layer": 2, "n_positions": 29,
+    "bos_token_id": None, "eos_token_id": EOS,
+}  # fmt: skip
+LLAMA = {
+    "vocab_size": 37, "hidden_size": 24, "num_attention_heads": 6, "num_key_value_heads": 3, "intermediate_size": 19,
+    "num_hidden_layers": 2, "max_position_embeddings": 29, "rms_norm_eps": 1e-3, "bos_token_id": None,
+    "eos_token_id": EOS,
+}  # fmt: skip
+MARIAN = {
+    "vocab_size": 37, "d_model": 24, "max_position_embeddings": 29, "pad_token_id": PAD, "eos_token_id": EOS,
+    "decoder_start_token_id": PAD, "forced_eos_token_id": None, "activation_function": "swish",
+    "scale_embedding": True,
+    **{f"{side}_{size}": value for side in ["encoder", "decoder"] for size, value in
+       [("attention_heads", 6), ("ffn_dim", 19), ("layers", 2)]},
+}  # fmt: skip
+
+
+class Published(NamedTuple):
+    """A model as ``transformers`` makes it."""
+
+    model: type[PreTrainedModel]
+    config: PretrainedConfig
+
+
+def gpt2(**others: object) -> Published:
+    return Published(transformers.GPT2LMHeadModel, transformers.GPT2Config(**GPT2 | others))
+
+
+def llama(**others: object) -> Published:
+    return Published(transformers.LlamaForCausalLM, transformers.LlamaConfig(**LLAMA | others))
+
+
+def marian(**others: object) -> Published:
+    return Published(transformers.MarianMTModel, transformers.MarianConfig(**MARIAN | others))
+
+
+VARIANTS = {
+    "GPT-2": gpt2(),
+    "GPT-2, d_ff not said": gpt2(n_inner=None),
+    "GPT-2, head apart": gpt2(tie_word_embeddings=False),
+    "GPT-2, large eps": gpt2(layer_norm_epsilon=0.1),
+    "GPT-2, relu": gpt2(activation_function="relu"),
+    "Llama": llama(),
+    "Llama, multi-head": llama(num_key_value_heads=6),
+    "Llama, multi-query": llama(num_key_value_heads=1),
+    "Llama, short waves": llama(rope_parameters={"rope_type": "default", "rope_theta": 30.0}),
+    "Llama, tied": llama(tie_word_embeddings=True),
+    "Llama, biases": llama(attention_bias=True),
+    "Marian": marian(),
+    "Marian, relu": marian(activation_function="relu"),
+    "Marian, two vocabularies": marian(share_encoder_decoder_embeddings=False, decoder_vocab_size=41),
+}
+
+
+def drawn(published: Published) -> PreTrainedModel:
+    """Make the model, every parameter drawn so widely that a mistake anywhere shows."""
+    torch.manual_seed(1)
+    model = published.model(published.config).eval()
+    for name, tensor in model.state_dict().items():
+        if "embed_positions" not in name:
+            small = tensor.dim() == 1 or any(word in name for word in ("bias", "shared", "embed_tokens", "lm_head"))
+            stretches = tensor.dim() == 1 and "weight" in name
+            std = 0.2 if tensor.dim() == 1 else (1.0 if small else 2.5) / model.config.hidden_size**0.5
+            nn.init.normal_(tensor, mean=float(stretches), std=std)
+    return model
+
+
+def loaded(folder: Path) -> LanguageModel | Transformer:
+    """Load it into our class."""
+    kind = json.loads((folder / "config.json").read_text())["model_type"]
+    return load_translation_model(folder) if kind == "marian" else load_language_model(folder)
+
+
+def texts(n: int, vocab_size: int = PAD) -> Tensor:
+    """Give two texts of so many tokens."""
+    return torch.randint(vocab_size, (2, n), generator=torch.Generator().manual_seed(n))
+
+
+def logits(model: nn.Module) -> Tensor:
+    """Give a model's logits, ours or theirs: of two texts, or of two translations of padded sources."""
+    with torch.no_grad():
+        if isinstance(model, Transformer | transformers.MarianMTModel):
+            source, target = texts(11), texts(7)
+            source[1, 8:] = target[:, 0] = PAD
+            if isinstance(model, Transformer):
+                return model(source, target)
+            return model(source, attention_mask=source != PAD, decoder_input_ids=target).logits
+        output = model(texts(11))
+        return output if isinstance(model, LanguageModel) else output.logits
+
+
+def difference(ours: nn.Module, theirs: nn.Module) -> float:
+    """Give the largest difference of their logits."""
+    return (logits(ours) - logits(theirs)).abs().max().item()
+
+
+def greedy(model: nn.Module, n_tokens: int) -> list[list[int]]:
+    """Continue two texts, or translate two, always with the likeliest token, by the simplest loop there is."""
+    if isinstance(model, Transformer):
+        source, written = texts(11), torch.full((2, 1), PAD)
+        source[1, 8:] = PAD
+        for _ in range(n_tokens):
+            written = torch.cat([written, model(source, written)[:, -1:].argmax(dim=-1)], dim=1)
+    else:
+        written = texts(5)
+        for _ in range(n_tokens):
+            written = torch.cat([written, model(written)[:, -1:].argmax(dim=-1)], dim=1)
+    return [until_the_end(row[-n_tokens:].tolist()) for row in written]
+
+
+def their_greedy(model: PreTrainedModel, n_tokens: int) -> list[list[int]]:
+    """Let ``transformers`` do the same."""
+    if isinstance(model, transformers.MarianMTModel):
+        given = texts(11)
+        given[1, 8:] = PAD
+        mask, start = given != PAD, 1
+    else:
+        given = texts(5)
+        mask, start = torch.ones_like(given), 5
+    written = model.generate(
+        given, attention_mask=mask, max_new_tokens=n_tokens, do_sample=False, num_beams=1, pad_token_id=PAD
+    )
+    return [until_the_end(row[start:].tolist()) for row in written]
+
+
+def until_the_end(tokens: list[int]) -> list[int]:
+    return tokens[: tokens.index(EOS)] if EOS in tokens else tokens

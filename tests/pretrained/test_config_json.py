@@ -1,0 +1,72 @@
+"""Configurations: defaults are those of ``transformers``, and what cannot be is named."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+from transformers import GPT2Config, LlamaConfig, MarianConfig
+from transformers.activations import ACT2FN
+
+from transformer_lab.layers.feed_forward import FEED_FORWARDS as OURS
+from transformer_lab.pretrained import gpt2, llama, marian
+from transformer_lab.pretrained.config_json import ACTIVATIONS, FEED_FORWARDS, Options
+
+
+@pytest.mark.parametrize("their, module", [(GPT2Config, gpt2), (LlamaConfig, llama)], ids=["gpt2", "llama"])
+def test_what_is_not_said_is_what_they_take_it_for(their, module):
+    assert module.config_of(Options({}, "nothing")) == module.config_of(Options(their().to_dict(), "everything"))
+
+
+def test_what_is_not_said_of_a_translation_model_is_what_they_take_it_for():
+    ours = {"scale_embedding": True, "activation_function": "relu"}  # their defaults are nothing that we have
+    everything = Options(MarianConfig().to_dict() | ours, "everything")
+    assert marian.config_of(Options(ours, "nothing")) == marian.config_of(everything)
+
+
+@pytest.mark.parametrize("theirs", FEED_FORWARDS)
+def test_activations_are_theirs(theirs):
+    x = torch.linspace(-5, 5, 100)[:, None]
+    network = OURS[FEED_FORWARDS[theirs]](1, 1)
+    with torch.no_grad():
+        for parameter, value in zip(network.parameters(), (1.0, 0.0, 1.0, 0.0), strict=True):
+            parameter.fill_(value)
+        assert_close(network(x), ACT2FN[theirs](x), rtol=0, atol=2e-6)
+
+
+def test_every_network_of_ours_has_a_name_there():
+    assert ACTIVATIONS.keys() == OURS.keys()
+    assert all(FEED_FORWARDS[theirs] == ours for ours, theirs in ACTIVATIONS.items())
+
+
+def test_null_means_not_said():
+    assert Options({"n_inner": None}, "here").get("n_inner", 7) == 7
+
+
+@pytest.mark.parametrize(
+    "value, default, says",
+    [
+        ("12", 1, "here: x must be int; got '12'"),
+        (True, 1, "here: x must be int; got True"),
+        (1.0, 1, "here: x must be int; got 1.0"),
+        (1, True, "here: x must be bool; got 1"),
+        (False, 0.5, "here: x must be float; got False"),
+    ],
+)
+def test_values_of_another_type_are_named(value, default, says):
+    with pytest.raises(ValueError, match=says):
+        Options({"x": value}, "here").get("x", default)
+
+
+def test_whole_numbers_do_where_fractions_do():
+    assert Options({"dropout": 0}, "here").get("dropout", 0.1) == 0
+
+
+def test_all_that_cannot_be_is_named_with_what_can():
+    options = Options({"a": 1, "b": False, "c": 3, "act": "mish", "d": 4}, "here")
+    with pytest.raises(ValueError, match=r"^here: this library has no models with a=1, b=False; only a=2, b=True$"):
+        options.refuse_but(a=2, b=True, c=3, missing=5)
+    with pytest.raises(ValueError, match=r"^here: this library has no models with c=3, d=4; only c = d$"):
+        options.refuse_unless_equal(c=3, d=4)
+    with pytest.raises(
+        ValueError, match=r"^here: this library has no models with act='mish'; only act='relu' or 'silu'$"
+    ):
+        options.one_of("act", "relu", {"relu": 1, "silu": 2})

@@ -1,0 +1,213 @@
+"""Published models, ours and theirs: the same logits, the same texts, and both ways."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+from typing import NamedTuple
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+from torch import nn
+from torch.testing import assert_close
+from transformers import PreTrainedModel
+
+from tests.pretrained.small_checkpoints import (
+    EOS,
+    PAD,
+    VARIANTS,
+    difference,
+    drawn,
+    greedy,
+    loaded,
+    logits,
+    texts,
+    their_greedy,
+)
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.pretrained import gpt2, llama, marian
+from transformer_lab.pretrained.load import load_language_model, load_translation_model, save
+from transformer_lab.pretrained.tensor_layout import Change, Entry, Layout, Paired, Transposed
+
+
+class Both(NamedTuple):
+    theirs: PreTrainedModel
+    folder: Path
+    ours: LanguageModel | Transformer
+
+
+@pytest.fixture(scope="module", params=VARIANTS)
+def both(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Both:
+    theirs, folder = drawn(VARIANTS[request.param]), tmp_path_factory.mktemp("published")
+    theirs.save_pretrained(folder)
+    return Both(theirs, folder, loaded(folder))
+
+
+def read_by_them(kind: type[PreTrainedModel], folder: Path) -> PreTrainedModel:
+    model, report = kind.from_pretrained(folder, output_loading_info=True)
+    assert not any(report[what] for what in ("unexpected_keys", "mismatched_keys", "error_msgs"))
+    assert set(report["missing_keys"]) <= {marian.BIAS}
+    return model.eval()
+
+
+def test_logits_are_theirs(both: Both):
+    assert difference(both.ours, both.theirs) < 1e-4
+    assert logits(both.ours).std() > 0.5
+    assert not both.ours.training
+
+
+def test_greedy_texts_are_theirs_token_for_token(both: Both):
+    assert greedy(both.ours, 15) == their_greedy(both.theirs, 15)
+
+
+def test_what_we_save_is_theirs_again(both: Both, tmp_path: Path):
+    save(both.ours, tmp_path, bos_id=PAD, eos_id=EOS)
+    again = read_by_them(type(both.theirs), tmp_path)
+    for name, tensor in both.theirs.state_dict().items():
+        assert torch.equal(again.state_dict()[name], tensor), name
+    assert difference(both.ours, again) < 1e-4
+    assert greedy(both.ours, 5) == their_greedy(again, 5)
+    assert loaded(tmp_path).config == both.ours.config
+
+
+SIZES = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
+TRANSLATES = SIZES | {"source_pad_id": PAD, "target_pad_id": PAD, "hide_target_padding": False}
+OURS = {
+    "GPT-2's": LanguageModelConfig(37, **SIZES, norm_eps=0.01),
+    "Llama's": LanguageModelConfig.llama(37, **SIZES, n_kv_heads=2, rotary_base=30.0),
+    "Llama's, tied, with biases": LanguageModelConfig.llama(37, **SIZES, bias=True, tied=True),
+    "the paper's": TransformerConfig(37, **TRANSLATES),
+    "of two vocabularies": TransformerConfig(43, 37, **TRANSLATES, feed_forward="gelu"),
+}
+
+
+@pytest.mark.parametrize("config", OURS.values(), ids=OURS)
+def test_a_model_of_our_own_is_read_by_them_and_by_us(config: LanguageModelConfig | TransformerConfig, tmp_path: Path):
+    ours = (LanguageModel if isinstance(config, LanguageModelConfig) else Transformer)(config).eval()
+    for parameter in ours.parameters():
+        nn.init.normal_(parameter, std=0.3)
+    save(ours, tmp_path, bos_id=PAD, eos_id=EOS)
+    layout = "Marian" if isinstance(ours, Transformer) else "GPT-2" if config.positions == "learned" else "Llama"
+    assert difference(ours, read_by_them(VARIANTS[layout].model, tmp_path)) < 1e-4
+    assert_close(logits(loaded(tmp_path)), logits(ours))
+
+
+Slip = Callable[[Entry], Entry]
+
+
+def swap(one: str, other: str, within: str = "") -> Slip:
+    """Load each of two parameters into the other."""
+
+    def swapped(name: str) -> str:
+        return name.replace(one, "?").replace(other, one).replace("?", other)
+
+    return lambda e: e._replace(ours=tuple(map(swapped, e.ours))) if within in e.theirs else e
+
+
+def as_it_is(change: type[Change], within: str = "") -> Slip:
+    """Load tensors as they are that have to be changed."""
+    return lambda e: e._replace(change=Change()) if isinstance(e.change, change) and within in e.theirs else e
+
+
+MISTAKES: dict[str, tuple[str, ModuleType, Slip]] = {
+    "a square matrix is not turned round": ("GPT-2", gpt2, as_it_is(Transposed, "attn.c_proj")),
+    "GPT-2's queries for keys": ("GPT-2", gpt2, swap("w_q", "w_k")),
+    "GPT-2's keys for values": ("GPT-2", gpt2, swap("w_k", "w_v")),
+    "GPT-2's first norm for the second": ("GPT-2", gpt2, swap("norm_1", "norm_2")),
+    "rotary halves taken for pairs": ("Llama", llama, as_it_is(Paired)),
+    "rotary halves of the queries taken for pairs": ("Llama", llama, as_it_is(Paired, "q_proj")),
+    "Llama's queries for keys": ("Llama, multi-head", llama, swap("w_q", "w_k")),
+    "Llama's keys for values": ("Llama", llama, swap("w_k", "w_v")),
+    "the gate for what passes it": ("Llama", llama, swap("w_gate", "w_up")),
+    "sines and cosines by turns": ("Marian", marian, as_it_is(Paired)),
+    "features of one norm in another order": ("Marian", marian, as_it_is(Paired, "decoder.layers.1.final_layer_norm")),
+    "Marian's queries for keys": ("Marian", marian, swap("w_q", "w_k")),
+    "Marian's keys for values": ("Marian", marian, swap("w_k", "w_v")),
+    "cross-attention for self-attention": ("Marian", marian, swap("self_attention", "cross_attention", "decoder")),
+}
+
+
+@pytest.mark.parametrize("mistake", MISTAKES)
+def test_a_mistake_in_a_layout_is_noticed(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    variant, module, slip = MISTAKES[mistake]
+    theirs, right = drawn(VARIANTS[variant]), module.layout
+    theirs.save_pretrained(tmp_path)
+    assert difference(loaded(tmp_path), theirs) < 1e-4
+
+    def wrong(config: object) -> Layout:
+        return replace(right(config), entries=[slip(entry) for entry in right(config).entries])
+
+    monkeypatch.setattr(module, "layout", wrong)
+    assert difference(loaded(tmp_path), theirs) > 0.1
+
+
+def test_padding_is_hidden_where_they_are_told_to_hide_it(tmp_path: Path):
+    for variant in ("GPT-2", "Llama"):
+        theirs = drawn(VARIANTS[variant])
+        theirs.save_pretrained(tmp_path)
+        tokens = texts(11)
+        tokens[0, :4] = PAD
+        mask = tokens != PAD
+        where = (mask.cumsum(dim=1) - 1).clamp(min=0)
+        hidden = theirs(tokens, attention_mask=mask, position_ids=where).logits
+        ours = load_language_model(tmp_path, pad_id=PAD)
+        assert_close(ours(tokens)[mask], hidden[mask], rtol=0, atol=1e-4)
+
+
+REFUSED = {
+    "GPT-2's layout holds no rotary positions": (
+        lambda: save(LanguageModel(replace(OURS["GPT-2's"], positions="rotary")), Path("nowhere")),
+        r"gpt2 needs positions='learned'; llama needs norm='rms', feed_forward='swiglu'",
+    ),
+    "GPT-2's layout holds no groups": (
+        lambda: save(LanguageModel(replace(OURS["GPT-2's"], n_kv_heads=2)), Path("nowhere")),
+        r"gpt2 needs n_kv_heads=6; llama",
+    ),
+    "Marian's layout holds no pre-norm": (
+        lambda: save(Transformer(replace(OURS["the paper's"], pre_norm=True)), Path("nowhere")),
+        r"Marian's needs pre_norm=False$",
+    ),
+    "Marian's layout holds one token for padding": (
+        lambda: save(Transformer(replace(OURS["the paper's"], source_pad_id=0)), Path("nowhere")),
+        r"Marian's needs source_pad_id = target_pad_id$",
+    ),
+    "Marian's layout says how targets begin": (
+        lambda: save(Transformer(OURS["the paper's"]), Path("nowhere"), eos_id=3),
+        r"got bos_id=None, eos_id=3",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_no_layout_holds_is_refused(what: str):
+    attempt, says = REFUSED[what]
+    with pytest.raises(ValueError, match=says):
+        attempt()
+    assert not Path("nowhere").exists()
+
+
+def test_models_of_another_kind_are_named(tmp_path: Path):
+    (tmp_path / "config.json").write_text('{"model_type": "bert"}')
+    with pytest.raises(ValueError, match="model_type must be gpt2 or llama; got 'bert'"):
+        load_language_model(tmp_path)
+    with pytest.raises(ValueError, match="model_type must be marian; got 'bert'"):
+        load_translation_model(tmp_path)
+
+
+def test_tensors_that_do_not_fit_the_configuration_are_all_named(tmp_path: Path):
+    drawn(VARIANTS["Llama"]).save_pretrained(tmp_path)
+    tensors = load_file(tmp_path / "model.safetensors")
+    del tensors["model.layers.1.mlp.up_proj.weight"]
+    tensors["model.norm.bias"] = torch.zeros(24)
+    tensors["lm_head.weight"] = tensors["lm_head.weight"].T.contiguous()
+    save_file(tensors, tmp_path / "model.safetensors")
+    with pytest.raises(ValueError) as error:
+        load_language_model(tmp_path)
+    assert str(error.value) == (
+        f"{tmp_path} does not fit its configuration: lm_head.weight has the shape (24, 37), not (37, 24); "
+        "model.layers.1.mlp.up_proj.weight is missing; model.norm.bias is unknown"
+    )

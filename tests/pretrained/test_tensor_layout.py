@@ -1,0 +1,116 @@
+"""Layouts: changes can be undone, and whatever does not fit is named."""
+
+import pytest
+import torch
+from hypothesis import given
+from hypothesis import strategies as st
+from torch import nn
+from torch.testing import assert_close
+from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
+
+from transformer_lab.attention.positions import Rotation, frequencies
+from transformer_lab.pretrained.tensor_layout import Change, Entry, Fused, Layout, Paired, Row, Transposed
+
+
+@pytest.mark.parametrize(
+    "change, shape",
+    [
+        (Change(), (3, 5)),
+        (Transposed(), (3, 5)),
+        (Transposed(), (5,)),
+        (Fused(), (5, 9)),
+        (Fused(), (9,)),
+        (Row(), (1, 7)),
+        (Paired(axis=0), (6, 5)),
+        (Paired(axis=0), (6,)),
+        (Paired(axis=1), (5, 6)),
+        (Paired(axis=0, n_groups=3), (12, 5)),
+    ],
+)
+def test_a_change_can_be_undone(change, shape):
+    theirs = torch.randn(shape)
+    assert torch.equal(change.to_theirs(change.to_ours(theirs)), theirs)
+
+
+def test_vectors_are_not_turned_round_and_matrices_are():
+    matrix = torch.randn(3, 5)
+    assert torch.equal(Transposed().to_ours(matrix)[0], matrix.mT)
+    assert torch.equal(Transposed().to_ours(matrix[0])[0], matrix[0])
+
+
+@given(n_heads=st.integers(1, 3), half=st.integers(1, 4), seed=st.integers(0, 99))
+def test_pairs_turned_together_are_halves_turned_together(n_heads, half, seed):
+    d_k = 2 * half
+    theirs = torch.randn(1, n_heads, 5, d_k, generator=torch.Generator().manual_seed(seed))
+    where = torch.arange(5)
+    angles = torch.outer(where, frequencies(d_k).float()).repeat(1, 2)[None]
+    turned, _ = apply_rotary_pos_emb(theirs, theirs, angles.cos(), angles.sin())
+    flat = theirs[0].transpose(0, 1).flatten(start_dim=1)  # as a projection gives them: all heads side by side
+    ours = Paired(1, n_heads).to_ours(flat)[0].unflatten(1, (n_heads, d_k)).transpose(0, 1)[None]
+    back = Paired(3).to_theirs([Rotation(where, d_k)(ours)])
+    assert_close(back, turned, atol=1e-5, rtol=1e-5)
+
+
+@pytest.fixture
+def model():
+    return nn.Sequential(nn.Linear(3, 5), nn.Linear(5, 7, bias=False))
+
+
+LAYOUT = Layout(
+    [
+        Entry("net.a", ("0.weight",), Transposed()),
+        Entry("net.b", ("0.bias",)),
+        Entry("net.c", ("1.weight",), others=("last.c",)),
+    ],
+    prefix="net.",
+    constants={"net.k": torch.arange(4.0)},
+    ignored=r"net\.unused\.\d+",
+)
+
+
+def fitting():
+    return {"net.a": torch.randn(3, 5), "net.b": torch.randn(5), "net.c": torch.randn(7, 5)}
+
+
+def test_loading_and_giving_back_is_the_same(model):
+    stored = fitting()
+    LAYOUT.load(model, stored, "here")
+    assert torch.equal(model[0].weight, stored["net.a"].mT)
+    given_back = LAYOUT.tensors(model)
+    assert given_back.keys() == stored.keys()
+    assert all(torch.equal(given_back[name], stored[name]) for name in stored)
+
+
+def test_constants_and_what_is_ignored_may_be_there(model):
+    others = {"net.k": torch.arange(4.0), "net.unused.12": torch.ones(2)}
+    LAYOUT.load(model, fitting() | others, "here")
+
+
+def test_a_prefix_may_lack_but_names_that_have_none_get_none(model):
+    stored = fitting()
+    LAYOUT.load(model, {"a": stored["net.a"], "b": stored["net.b"], "last.c": stored["net.c"]}, "here")
+    assert torch.equal(model[1].weight, stored["net.c"])
+
+
+WRONG = {
+    "missing": ({"net.b": None}, "net.b is missing"),
+    "unknown": ({"net.d": torch.ones(2), "net.unused.x": torch.ones(1)}, "net.d is unknown; net.unused.x is unknown"),
+    "misshapen": ({"net.a": torch.ones(5, 3)}, r"net.a has the shape \(5, 3\), not \(3, 5\)"),
+    "apart": ({"last.c": torch.ones(7, 5)}, "last.c and net.c differ, and should be one"),
+    "no constant": ({"net.k": torch.arange(4.0) + 1}, "net.k is not what this library's models compute"),
+    "no such constant": ({"net.k": torch.arange(5.0)}, r"net.k has the shape \(5,\), not \(4,\)"),
+    "all at once": (
+        {"net.a": torch.ones(1), "net.b": None, "net.z": torch.ones(1)},
+        r"net.a has the shape \(1,\), not \(3, 5\); net.b is missing; net.z is unknown",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG)
+def test_what_does_not_fit_is_named_and_nothing_is_loaded(model, what):
+    changes, says = WRONG[what]
+    before = {name: tensor.clone() for name, tensor in model.state_dict().items()}
+    stored = {name: tensor for name, tensor in (fitting() | changes).items() if tensor is not None}
+    with pytest.raises(ValueError, match=f"^here does not fit its configuration: {says}$"):
+        LAYOUT.load(model, stored, "here")
+    assert all(torch.equal(tensor, before[name]) for name, tensor in model.state_dict().items())

@@ -1,0 +1,74 @@
+"""The package from outside: what an import checks, and what it brings along."""
+
+import ast
+import importlib.metadata
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import transformer_lab
+import transformer_lab.course
+from transformer_lab.course import notebook
+
+ROOT = Path(__file__).parents[2]
+NUMBERS_FOR_TOKENS = """
+import sys, torch
+from transformer_lab.attention.masks import padding_mask
+print(*sys.modules)
+padding_mask(torch.zeros(2, 3), pad_id=0)
+"""
+
+
+def python(code: str, check_shapes: str | None) -> subprocess.CompletedProcess[str]:
+    env = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
+    if check_shapes is not None:
+        env["TRANSFORMER_LAB_CHECK_SHAPES"] = check_shapes
+    return subprocess.run([sys.executable, "-c", code], env=env, cwd=ROOT, capture_output=True, text=True)
+
+
+@pytest.mark.parametrize("check_shapes", [None, "0"])
+def test_shapes_are_not_checked_unless_asked_for(check_shapes):
+    done = python(NUMBERS_FOR_TOKENS, check_shapes)
+    assert done.returncode == 0, done.stderr
+    assert "beartype" not in done.stdout.split()
+
+
+def test_shapes_are_checked_when_asked_for():
+    done = python(NUMBERS_FOR_TOKENS, check_shapes="1")
+    assert "TypeCheckError" in done.stderr
+    assert "parameter 'tokens'" in done.stderr
+
+
+def test_the_library_brings_neither_the_course_nor_plots_along():
+    loaded = python(NUMBERS_FOR_TOKENS, check_shapes=None).stdout.split()
+    assert "transformer_lab.attention.masks" in loaded
+    assert not [name for name in loaded if name.startswith(("transformer_lab.course", "matplotlib", "pandas"))]
+
+
+def test_the_public_names_are_there_and_no_others():
+    assert sorted(transformer_lab.__all__) == sorted(set(transformer_lab.__all__))
+    for name in transformer_lab.__all__:
+        assert getattr(transformer_lab, name) is not None
+    with pytest.raises(AttributeError, match="has no attribute 'Transformers'"):
+        transformer_lab.Transformers  # noqa: B018
+
+
+def test_type_checkers_see_the_same_public_names():
+    for package in (transformer_lab, transformer_lab.course):
+        tree = ast.parse(Path(package.__file__).read_text(encoding="utf-8"))
+        [block] = [node for node in tree.body if isinstance(node, ast.If) and ast.unparse(node.test) == "TYPE_CHECKING"]
+        seen = {alias.asname for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+        assert seen | {"__version__"} == {*package.__all__, "__version__"}
+
+
+def test_the_version_is_that_of_the_installed_package():
+    assert transformer_lab.__version__ == importlib.metadata.version("transformer-lab")
+
+
+def test_the_course_offers_what_a_lesson_imports():
+    assert sorted(transformer_lab.course.__all__) == ["check", "compare", "hint", "parts", "solution"]
+    for name in transformer_lab.course.__all__:
+        assert getattr(transformer_lab.course, name) is getattr(notebook, name)

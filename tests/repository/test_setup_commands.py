@@ -1,0 +1,84 @@
+"""The two commands once the set-up stands: what they run, what they say, and how they end."""
+
+import os
+import signal
+import subprocess
+import sys
+
+import pytest
+
+from tests.helpers.fake_repository import TELL, Repository, complaint
+
+if os.name == "nt":
+    pytest.skip("the fake programs are scripts that Windows does not start", allow_module_level=True)
+
+LAB_THAT_SAYS_FAREWELL = """
+import signal, sys, time
+def farewell(*_):
+    time.sleep(0.2)
+    print("shut down", flush=True)
+    sys.exit()
+for number in (signal.SIGINT, signal.SIGTERM):
+    signal.signal(number, farewell)
+time.sleep(0.1)  # until course.py waits too
+print("open", flush=True)
+time.sleep(60)
+"""
+
+
+@pytest.fixture
+def repository(tmp_path, monkeypatch):
+    monkeypatch.delenv("PYTHONPATH", raising=False)  # it would be searched before the clone's fakes
+    made = Repository(tmp_path)
+    made.uv()
+    made.run("lab")
+    return made
+
+
+def test_arguments_pass_through(repository):
+    opened = repository.run("lab", "--no-browser", "--port", "8890")
+    assert opened.stdout == "transformer_lab/cli lab --no-browser --port 8890\n"
+    assert repository.run("test", "-k", "a or b", "-x").stdout == "pytest -k a or b -x\n"
+
+
+def test_all_checks_run_with_one_thread_each(repository):
+    repository.fake("pytest", "import os; print('pytest', os.environ['OMP_NUM_THREADS'])")
+    done = repository.run("test", OMP_NUM_THREADS="8")
+    assert done.returncode == 0
+    assert done.stdout.splitlines() == ["ruff check", "ruff format --check", "mypy", "pytest 1"]
+
+
+def test_every_failure_is_told_not_only_the_first(repository):
+    repository.fake("ruff", TELL.format("ruff", "'check' in sys.argv"))
+    repository.fake("pytest", TELL.format("pytest", 1))
+    done = repository.run("test")
+    assert complaint(done) == "failed: ruff check, pytest -n 2 --dist loadfile"
+    assert "mypy" in done.stdout.splitlines()
+
+
+def test_the_exit_code_of_pytest_is_kept(repository):
+    repository.fake("pytest", TELL.format("pytest", 5))
+    assert repository.run("test", "-k", "nothing").returncode == 5
+
+
+@pytest.mark.parametrize(
+    ("sent", "complaint", "code"), [(signal.SIGINT, "course.py: stopped\n", 130), (signal.SIGTERM, "", 0)]
+)
+def test_the_lab_is_waited_for_when_it_is_told_to_stop(repository, sent, complaint, code):
+    repository.fake("transformer_lab/cli", LAB_THAT_SAYS_FAREWELL)
+    with subprocess.Popen(
+        [sys.executable, "course.py", "lab"],
+        cwd=repository.path,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as lab:
+        assert lab.stdout is not None
+        assert lab.stdout.readline() == "open\n"
+        if sent == signal.SIGINT:
+            os.killpg(lab.pid, sent)  # a terminal sends Ctrl-C to all
+        else:
+            lab.terminate()
+        said, complained = lab.communicate(timeout=30)
+    assert (said, complained, lab.returncode) == ("shut down\n", complaint, code)

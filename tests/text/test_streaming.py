@@ -1,0 +1,127 @@
+"""Streams of text: every character whole and as early as can be, and nothing of what comes after a stop."""
+
+import itertools
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+from transformer_lab.text.streaming import HALF_A_CHARACTER, as_text, until
+
+ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
+
+
+def byte_level() -> Tokenizer:
+    """A tokenizer like GPT-2's that has learned no merge: each byte is a token."""
+    tokenizer = Tokenizer(models.BPE({letter: i for i, letter in enumerate(ALPHABET)}, []))
+    tokenizer.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    tokenizer.decoder = decoders.ByteLevel()
+    return tokenizer
+
+
+def llama_like() -> Tokenizer:
+    """A tokenizer like Llama's: words begin with ▁, the first one's space goes, and unknown characters are bytes."""
+    tokens = ["<unk>", "▁a", "b", *(f"<0x{byte:02X}>" for byte in range(256))]
+    vocabulary = {token: i for i, token in enumerate(tokens)}
+    tokenizer = Tokenizer(models.BPE(vocabulary, [], byte_fallback=True, unk_token="<unk>"))
+    steps = [decoders.Replace("▁", " "), decoders.ByteFallback(), decoders.Fuse(), decoders.Strip(" ", 1, 0)]
+    tokenizer.decoder = decoders.Sequence(steps)
+    return tokenizer
+
+
+BYTES, LLAMA = byte_level(), llama_like()
+
+
+def byte_tokens(text: str) -> list[int]:
+    return [3 + byte for byte in text.encode()]
+
+
+characters = st.characters(exclude_categories=["Cs"], exclude_characters=HALF_A_CHARACTER)
+
+
+@given(st.text(characters))
+def test_every_character_is_shown_with_its_last_byte(text):
+    taken = []
+    stream = as_text((taken.append(token) or token for token in BYTES.encode(text).ids), BYTES.decode)
+    for n, character in enumerate(text, start=1):
+        assert next(stream) == character
+        assert len(taken) == len(text[:n].encode())
+    assert list(stream) == []
+
+
+@given(st.lists(st.integers(0, 255)))
+def test_whatever_bytes_are_written_the_pieces_are_the_text(tokens):
+    assert "".join(as_text(tokens, BYTES.decode)) == BYTES.decode(tokens)
+
+
+def test_half_a_character_at_the_end_is_shown_as_what_it_is():
+    tokens = BYTES.encode("a€").ids
+    assert list(as_text(tokens[:-1], BYTES.decode)) == ["a", "\ufffd"]
+    assert list(as_text([*tokens[:-1], tokens[0]], BYTES.decode)) == ["a", "\ufffda"]
+
+
+def test_a_space_depends_on_the_tokens_before():
+    assert list(as_text([1, 2, 1], LLAMA.decode)) == ["a", "b", " a"]
+    assert list(as_text([1, 2, 1], LLAMA.decode, prompt=[1])) == [" a", "b", " a"]
+
+
+def test_characters_in_a_run_of_bytes_are_shown_once():
+    """Such a decoder takes back a character when bytes follow that are none: '€', then '����', then '€€'."""
+    assert list(as_text([1, *byte_tokens("€€😀"), 2], LLAMA.decode)) == ["a", "€", "€", "😀", "b"]
+
+
+def test_the_prompt_is_not_part_of_the_output():
+    assert list(as_text([], BYTES.decode, prompt=BYTES.encode("ab").ids)) == []
+    assert list(as_text(BYTES.encode("c").ids, BYTES.decode, prompt=BYTES.encode("ab").ids)) == ["c"]
+
+
+def reference(text: str, stops: list[str]) -> str:
+    for end in range(1, len(text) + 1):
+        if complete := [stop for stop in stops if text[:end].endswith(stop)]:
+            return text[: end - max(map(len, complete))]
+    return text
+
+
+@example(pieces=["b", "a", "a"], stops=["a", "baa"])
+@example(pieces=["baa"], stops=["a", "baa"])
+@example(pieces=["b", "a"], stops=["a", "ba"])
+@given(st.lists(st.text("ab", max_size=4)), st.lists(st.text("ab", min_size=1, max_size=4), max_size=3))
+def test_a_text_ends_before_the_first_stop_wherever_it_is_cut(pieces, stops):
+    assert "".join(until(pieces, stops)) == reference("".join(pieces), stops)
+
+
+@given(st.text("ab"), st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=3))
+def test_only_what_may_begin_a_stop_is_held_back(text, stops):
+    shown = ""
+
+    def letters():
+        for n, letter in enumerate(text):
+            waiting = text[len(shown) : n]
+            assert waiting == "" or any(stop.startswith(waiting) for stop in stops)
+            yield letter
+
+    for piece in until(letters(), stops):
+        assert piece
+        shown += piece
+
+
+def test_nothing_more_is_asked_for_after_a_stop():
+    stream = iter(["one ", "two. th", "ree"])
+    assert list(until(stream, ["."])) == ["one ", "two"]
+    assert list(stream) == ["ree"]
+
+
+def test_a_stop_may_straddle_many_pieces_and_overlap_itself():
+    assert "".join(until(["a", "a", "b", "a", "a", "b", "a", "c"], ["aabac"])) == "aab"
+    assert list(until(["x<", "/", "en"], ["</end>"])) == ["x", "</en"]
+
+
+def test_without_stops_everything_passes_at_once():
+    stream = until(itertools.repeat("ab"), [])
+    assert [next(stream) for _ in range(3)] == ["ab"] * 3
+
+
+def test_an_empty_stop_is_refused_before_anything_is_read():
+    with pytest.raises(ValueError, match=r"cannot stop at an empty string; got stops=\['a', ''\]"):
+        until(iter(["a"]), ["a", ""])

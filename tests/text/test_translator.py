@@ -1,0 +1,118 @@
+"""A translator: its folder is all that is needed, and texts come out in the order they went in."""
+
+import json
+from itertools import count
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.helpers.scripted_model import Scripted
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
+from transformer_lab.generation.beam_search import beam_search
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.tensor_files import PARAMETERS, write_atomically
+from transformer_lab.text.translator import CONFIG, TOKENIZER, Translator
+
+TEXTS = ["abc", "", "cab", "  ", "ccccccc", "b", " a b "]
+
+
+@pytest.fixture
+def translator():
+    tokenizer = character_tokenizer(["abc "])
+    config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=9)
+    return Translator(Scripted(config), tokenizer)
+
+
+@pytest.fixture
+def folder(translator, tmp_path):
+    translator.save_description(tmp_path)
+    write_atomically(tmp_path / PARAMETERS, translator.model.state_dict(), {})
+    return tmp_path
+
+
+def test_translations_do_not_depend_on_their_neighbours(translator):
+    alone = [next(translator.translate([text])) for text in TEXTS]
+    for batch_size in (1, 2, 3, 64):
+        assert list(translator.translate(TEXTS, batch_size=batch_size)) == alone
+    assert len(set(alone)) > 2
+
+
+def test_a_beam_is_followed_where_one_is_asked_for(translator):
+    source = torch.tensor([[*translator.source_tokens("cab"), EOS_ID]])
+    found = {}
+    for beam_size in (1, 2, 30):
+        [ids] = beam_search(translator.model, source, BOS_ID, EOS_ID, 9, beam_size).tolist()
+        found[beam_size] = translator.decode(ids).strip()
+        assert list(translator.translate(["cab"], beam_size=beam_size)) == [found[beam_size]]
+    assert len(set(found.values())) > 1
+
+
+def test_an_empty_text_gives_an_empty_one(translator):
+    assert list(translator.translate(["", " \t", "\n"])) == ["", "", ""]
+    assert list(translator.translate([])) == []
+
+
+def test_a_stream_is_read_batch_by_batch(translator):
+    asked = []
+    stream = (asked.append(n) or "abc" for n in count())
+    next(translator.translate(stream, batch_size=3))
+    assert asked == [0, 1, 2]
+
+
+def test_dropout_is_off(translator):
+    translator.model.train()
+    list(translator.translate(TEXTS))
+    assert not translator.model.training
+
+
+def test_what_was_saved_is_loaded(translator, folder):
+    loaded = Translator.load(folder)
+    assert not loaded.model.training
+    assert loaded.tokenizer.to_str() == translator.tokenizer.to_str()
+    source, target = torch.tensor([[4, 5, 6, EOS_ID]]), torch.tensor([[BOS_ID, 4]])
+    real = Transformer(translator.model.config).eval()
+    real.load_state_dict(translator.model.state_dict())
+    assert_close(loaded.model(source, target), real(source, target), rtol=0, atol=0)
+
+
+def test_a_text_is_cut_to_what_the_model_takes(translator):
+    assert translator.longest == 8
+    assert translator.encode_source("a" * 99).tolist() == [4 + 1] * 8 + [EOS_ID]
+    assert translator.encode_target("a" * 99).tolist() == [BOS_ID] + [4 + 1] * 8 + [EOS_ID]
+    assert list(translator.translate(["a" * 99])) == list(translator.translate(["a" * 8]))
+
+
+@pytest.mark.parametrize("max_length", [0, 10])
+def test_more_than_the_model_can_write_is_refused(translator, max_length):
+    with pytest.raises(ValueError, match=f"1 to max_length=9 tokens; {max_length} were asked for"):
+        list(translator.translate(["a"], max_length))
+
+
+def test_a_translation_is_no_longer_than_was_asked(translator):
+    for text in translator.translate(TEXTS, max_length=2):
+        assert len(text) <= 2
+
+
+@pytest.mark.parametrize("name", [CONFIG, TOKENIZER, PARAMETERS])
+def test_what_is_missing_is_named(folder, name):
+    (folder / name).unlink()
+    with pytest.raises(ValueError, match=f"holds no trained model: {name} not found"):
+        Translator.load(folder)
+
+
+@pytest.mark.parametrize("name", [CONFIG, TOKENIZER, PARAMETERS])
+def test_what_is_damaged_is_named(folder, name):
+    path = folder / name
+    path.write_bytes(path.read_bytes()[: path.stat().st_size // 2])
+    with pytest.raises(ValueError, match=name):
+        Translator.load(folder)
+
+
+@pytest.mark.parametrize("change, said", [({"d_model": 12}, "has the shape"), ({"d_modle": 8}, "d_modle")])
+def test_a_description_of_another_model_is_refused(folder, change, said):
+    described = json.loads((folder / CONFIG).read_text())
+    (folder / CONFIG).write_text(json.dumps(described | change))
+    with pytest.raises(ValueError, match=said):
+        Translator.load(folder)

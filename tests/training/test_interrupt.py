@@ -1,0 +1,44 @@
+"""Ctrl-C: noted once, obeyed twice, and as before afterwards."""
+
+import os
+import signal
+import threading
+
+import pytest
+
+from transformer_lab.training.interrupt import Interruption
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_the_first_is_noted_and_the_second_obeyed(number):
+    with pytest.raises(KeyboardInterrupt), Interruption() as interruption:
+        assert not interruption.asked
+        signal.raise_signal(number)
+        assert interruption.asked
+        signal.raise_signal(number)
+
+
+def test_afterwards_everything_is_as_before():
+    before = [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)]
+    with pytest.raises(ZeroDivisionError), Interruption():
+        assert signal.getsignal(signal.SIGINT) != before[0]
+        raise ZeroDivisionError
+    assert [signal.getsignal(number) for number in (signal.SIGINT, signal.SIGTERM)] == before
+    with pytest.raises(KeyboardInterrupt):
+        os.kill(os.getpid(), signal.SIGINT)
+
+
+def test_in_another_thread_it_does_nothing():
+    failed = []
+
+    def enter():
+        try:
+            with Interruption() as interruption:
+                assert not interruption.asked
+        except BaseException as error:
+            failed.append(error)
+
+    thread = threading.Thread(target=enter)
+    thread.start()
+    thread.join()
+    assert failed == []

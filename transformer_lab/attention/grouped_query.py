@@ -1,0 +1,82 @@
+"""Grouped-query attention: heads of queries that share keys and values, for models that write long texts."""
+
+from jaxtyping import Bool, Float
+from torch import Tensor, nn
+
+from transformer_lab.attention.kv_cache import GrowingKeys
+from transformer_lab.attention.multi_head import ObservableAttention, merge_heads, split_heads
+from transformer_lab.attention.positions import Rotation
+from transformer_lab.checks import check_width
+
+
+def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
+    """Let each head of keys or values serve a group of query heads, by repeating it next to itself."""
+    return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
+
+
+class GroupedQueryAttention(ObservableAttention):
+    """Self-attention in which several query heads share each head of keys and values.
+
+    Query head i looks keys and values up in their head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al.
+    (2023), arXiv:2305.13245. Fewer keys and values make long texts affordable when they are generated. With as many of
+    them as queries it is multi-head self-attention again.
+
+    Args:
+        d_model: Width of the input and output.
+        n_heads: How many query heads.
+        n_kv_heads: How many heads of keys and values.
+        bias: Whether the projections have biases. Llama's have none, GPT-2's do.
+        dropout: Share of the attention weights that training drops.
+
+    Raises:
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
+
+    >>> import torch
+    >>> attention = GroupedQueryAttention(d_model=12, n_heads=6, n_kv_heads=2)
+    >>> attention(torch.randn(3, 5, 12)).shape
+    torch.Size([3, 5, 12])
+    """
+
+    def __init__(self, d_model: int, n_heads: int, n_kv_heads: int, bias: bool = False, dropout: float = 0.0) -> None:
+        super().__init__(d_model, n_heads, dropout)
+        if n_kv_heads < 1 or n_heads % n_kv_heads:
+            raise ValueError(f"n_kv_heads must divide n_heads; got n_heads={n_heads}, n_kv_heads={n_kv_heads}")
+        self.n_kv_heads = n_kv_heads
+        d_kv = d_model // n_heads * n_kv_heads
+        self.w_q = nn.Linear(d_model, d_model, bias)
+        self.w_k = nn.Linear(d_model, d_kv, bias)
+        self.w_v = nn.Linear(d_model, d_kv, bias)
+        self.w_o = nn.Linear(d_model, d_model, bias)
+
+    def forward(
+        self,
+        x: Float[Tensor, "batch n d_model"],
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
+        bias: Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
+        rotation: Rotation | None = None,
+        cache: GrowingKeys | None = None,
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Let every position look the others up.
+
+        Args:
+            x: The sequence.
+            mask: True where a position may look at another.
+            bias: Added to the scores, as ``alibi_bias``.
+            rotation: Turns queries and keys by their positions.
+            cache: Keeps keys and values: those of earlier calls are looked at as well.
+
+        Raises:
+            ValueError: The input is not ``d_model`` wide.
+        """
+        check_width("d_model", self.d_model, x=x)
+
+        def turn(x: Tensor) -> Tensor:
+            return x if rotation is None else rotation(x)
+
+        def project() -> tuple[Tensor, Tensor]:
+            return turn(split_heads(self.w_k(x), self.n_kv_heads)), split_heads(self.w_v(x), self.n_kv_heads)
+
+        q = turn(split_heads(self.w_q(x), self.n_heads))
+        k, v = project() if cache is None else cache(project)
+        group = self.n_heads // self.n_kv_heads
+        return self.w_o(merge_heads(self.mix(q, repeat_kv(k, group), repeat_kv(v, group), mask, bias)))

@@ -1,0 +1,7 @@
+"""``python -m transformer_lab.cli`` is the command ``transformer-lab``."""
+
+import sys
+
+from transformer_lab.cli.main import main
+
+sys.exit(main())

@@ -1,0 +1,82 @@
+"""What the commands have in common."""
+
+import argparse
+import io
+import os
+import sys
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformer_lab.text.translator import TextTranslator
+
+MODEL = "its folder, or the name of a published one, such as Helsinki-NLP/opus-mt-en-de (default: model-dates)"
+DATES = "dates"
+"""The corpus that is no file."""
+
+CORPUS = """dates: the task that needs no download, dates in 32 languages to be written as ISO 8601; or a file of
+    sentence pairs, source and target with a tab between; or two files, line n of the second being the translation of
+    line n of the first. Files are UTF-8, gzipped or not."""
+
+
+def add_corpus(parser: argparse.ArgumentParser) -> None:
+    """Let a corpus be named, and what becomes of its bad lines."""
+    parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
+    bad = "whether lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number"
+    bad += " (the default), or the first one ends it all"
+    parser.add_argument("--bad-lines", choices=["skip", "refuse"], default="skip", help=bad)
+
+
+def add_beam(parser: argparse.ArgumentParser) -> None:
+    """Let the user say how many translations are followed at once."""
+    parser.add_argument(
+        "--beam", type=int, default=1, metavar="N", help="translations of a line that are followed at once (default: 1)"
+    )
+
+
+def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threads: str) -> None:
+    """Let it be chosen where to compute."""
+    best = "where to compute, such as cpu, cuda or cuda:1 (default: a GPU if there is one)"
+    parser.add_argument("--device", metavar="NAME", help=best)
+    parser.add_argument("--threads", type=int, metavar="N", help=f"threads on a CPU (default: {threads})")
+
+
+def is_dates(corpus: Sequence[str]) -> bool:
+    """Say whether the embedded task is meant; a file of that name is written ``./dates``."""
+    return list(corpus) == [DATES]
+
+
+def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
+    """Use so many threads.
+
+    Raises:
+        ValueError: There cannot be so few.
+    """
+    import torch
+
+    if wanted is not None and wanted < 1:
+        raise ValueError(f"there is at least one thread; got --threads {wanted}")
+    if threads := wanted or otherwise:
+        torch.set_num_threads(threads)
+
+
+def show(pieces: Iterable[str]) -> int:
+    """Print the pieces of a text as they come; give the exit code: 0, or 1 if nobody wanted the rest."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
+    try:
+        for piece in pieces:
+            print(piece, end="", flush=True)
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # so that Python's last flush finds a reader
+        return 1
+    return 0
+
+
+def load(known: argparse.Namespace) -> "TextTranslator":
+    """Load the translator that is asked for."""
+    from transformer_lab.device import pick_device
+    from transformer_lab.text.marian_translator import load_translator
+
+    set_threads(known.threads)
+    return load_translator(known.model, pick_device(known.device))

@@ -1,0 +1,89 @@
+"""``transformer-lab generate``: let a language model go on with a text."""
+
+import argparse
+import sys
+from itertools import chain
+from pathlib import Path
+
+from transformer_lab.cli.common import add_machine, set_threads, show
+
+DESCRIPTION = """Let a language model go on with a text. What it adds is shown while it is written, without the text
+itself; it ends where the model ends it, at a --stop, or where the model has no room for more."""
+
+EXAMPLES = """examples:
+  transformer-lab generate -m openai-community/gpt2 "The Transformer is"
+  transformer-lab generate -m my-model --temperature 0.8 --top-p 0.95 --seed 1 --file story.txt
+  echo "Q: Why? A:" | transformer-lab generate -m my-model --temperature 0 --stop Q: --stop $'\\n'"""
+
+MODEL = """the model: a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
+layout of GPT-2 or Llama; or the name of a published one, such as openai-community/gpt2. Models of your own get such a
+folder from transformer_lab.pretrained.load.save; no command trains them"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "generate",
+        help="go on with a text",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    prompt = "the text to go on with (default: what comes through the pipe, or is typed until it ends)"
+    parser.add_argument("prompt", nargs="?", metavar="PROMPT", help=prompt)
+    file = "go on with what is in a file; UTF-8; as from a pipe, a line break at its end is left out"
+    parser.add_argument("-f", "--file", type=Path, help=file)
+    parser.add_argument("-m", "--model", required=True, help=MODEL)
+    most = "tokens that are added at most (default: as many as the model has room for)"
+    parser.add_argument("--max-new-tokens", type=int, metavar="N", help=most)
+    stop = "end before this string; may be given again"
+    parser.add_argument("--stop", action="append", default=[], metavar="STRING", help=stop)
+    chance = parser.add_argument_group("how the next token is chosen")
+    temperature = "below 1 the likely gets likelier, above 1 rarer; 0 always takes the likeliest (default: 1)"
+    chance.add_argument("--temperature", type=float, default=1.0, metavar="T", help=temperature)
+    chance.add_argument("--top-k", type=int, metavar="K", help="draw from the K likeliest only (default: from all)")
+    top_p = "draw from the fewest whose probabilities reach P only (default: from all)"
+    chance.add_argument("--top-p", type=float, metavar="P", help=top_p)
+    seed = "the same seed writes the same text (default: another one each time)"
+    chance.add_argument("--seed", type=int, metavar="N", help=seed)
+    add_machine(parser, threads="as many as torch takes")
+    parser.set_defaults(run=run)
+
+
+def run(known: argparse.Namespace) -> int:
+    """Generate; give the exit code: 0, or 1 if nobody wanted the rest."""
+    if known.seed is not None and not 0 <= known.seed < 2**63:
+        raise ValueError(f"a seed is from 0 to 2⁶³ − 1; got --seed {known.seed}")
+    prompt = _prompt(known)
+    set_threads(known.threads)
+
+    import torch
+
+    from transformer_lab.device import pick_device
+    from transformer_lab.text.text_generator import TextGenerator
+
+    device = pick_device(known.device)
+    model = TextGenerator.load(known.model, device)
+    generator = torch.Generator(device)
+    if known.seed is None:
+        generator.seed()
+    else:
+        generator.manual_seed(known.seed)
+    added = model.stream(
+        prompt, known.max_new_tokens, known.temperature, known.top_k, known.top_p, known.stop, generator
+    )
+    return show(chain(added, ["\n"]))
+
+
+def _prompt(known: argparse.Namespace) -> str:
+    if known.prompt is not None and known.file:
+        raise ValueError(f"go on with a text or a file, not both; got {known.prompt!r} and {known.file}")
+    if known.prompt is not None:
+        return known.prompt
+    where = known.file.name if known.file else "standard input"
+    raw = known.file.read_bytes() if known.file else sys.stdin.buffer.read()
+    try:
+        return raw.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{where} is not UTF-8 ({error.reason} at byte {error.start})") from error

@@ -1,0 +1,99 @@
+"""``transformer-lab translate``: translate lines, a file, or what comes through a pipe."""
+
+import argparse
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from itertools import count
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from transformer_lab.cli.common import MODEL, add_beam, add_machine, load, show
+
+if TYPE_CHECKING:
+    from transformer_lab.text.translator import TextTranslator
+
+CHUNK = 2**16
+"""Bytes that are read at once at most."""
+
+DESCRIPTION = """Translate, a line of output for each line of input: greedily, or by beam search. A line longer than
+the model takes is cut, and reported by number."""
+
+EXAMPLES = """examples:
+  transformer-lab translate "3 mars 2021" 2021年3月3日
+  transformer-lab translate -m german --file captions.de.gz > captions.en
+  grep Hund captions.de | transformer-lab translate -m german"""
+
+
+def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command."""
+    parser = commands.add_parser(
+        "translate",
+        help="translate with a model",
+        description=DESCRIPTION,
+        epilog=EXAMPLES,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+        allow_abbrev=False,
+    )
+    lines = "each is a line to translate (default: what comes through the pipe, or is typed until it ends)"
+    parser.add_argument("lines", nargs="*", metavar="LINE", help=lines)
+    parser.add_argument("-f", "--file", type=Path, help="translate its lines; UTF-8, gzipped or not")
+    parser.add_argument("-m", "--model", default="model-dates", help=f"the model: {MODEL}")
+    most = "tokens that a translation has at most (default: as many as the model can write)"
+    parser.add_argument("--max-length", type=int, metavar="N", help=most)
+    together = "lines that are translated together at most; fewer where no more are there (default: 64)"
+    parser.add_argument("--batch-size", type=int, default=64, metavar="N", help=together)
+    add_beam(parser)
+    add_machine(parser, threads="as many as torch takes")
+    parser.set_defaults(run=run)
+
+
+def run(known: argparse.Namespace) -> int:
+    """Translate; give the exit code: 0, or 1 if nobody wanted the rest."""
+    from transformer_lab.data.corpus import read_lines
+
+    if known.lines and known.file:
+        raise ValueError(f"translate lines or a file, not both; got {len(known.lines)} lines and {known.file}")
+    if known.batch_size < 1:
+        raise ValueError(f"a batch has at least one line; got --batch-size {known.batch_size}")
+    if known.beam < 1:
+        raise ValueError(f"at least one translation is followed; got --beam {known.beam}")
+    chunks: Iterable[Iterable[bytes]]
+    if known.lines:
+        where, chunks = "arguments", [[line.encode("utf-8", "surrogateescape") for line in known.lines]]
+    elif known.file:
+        where, chunks = known.file.name, [read_lines(known.file)]
+    else:
+        where, chunks = "standard input", _arriving(sys.stdin.buffer.read1)  # type: ignore[union-attr]
+    translator, numbers = load(known), count(1)
+    batches = (_texts(chunk, numbers, where, translator) for chunk in chunks)
+    return show(
+        f"{translation}\n"
+        for texts in batches
+        for translation in translator.translate(texts, known.max_length, known.batch_size, known.beam)
+    )
+
+
+def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
+    """Give lines as they come, all at once that are there: who writes slowly need not fill a batch to see the first."""
+    begun = b""
+    while piece := read(CHUNK):
+        *lines, begun = (begun + piece).split(b"\n")
+        yield lines
+    if begun:
+        yield [begun]
+
+
+def _texts(lines: Iterable[bytes], numbers: Iterator[int], where: str, translator: "TextTranslator") -> Iterator[str]:
+    """Decode lines, and tell which are cut."""
+    from transformer_lab.data.corpus import decode
+
+    for raw, number in zip(lines, numbers):  # noqa: B905 (the numbers go on with the next chunk)
+        try:
+            line = decode(raw, number)
+        except UnicodeDecodeError as error:
+            raise ValueError(f"{where}, line {number}: not UTF-8 ({error.reason})") from error
+        n_tokens = len(translator.source_tokens(line.strip()))
+        if n_tokens > translator.longest:
+            said = f"{n_tokens} tokens, of which the model reads {translator.longest}"
+            print(f"{where}, line {number}: {said}", file=sys.stderr)
+        yield line

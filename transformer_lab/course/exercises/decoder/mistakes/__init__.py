@@ -1,1 +1,0 @@
-"""What goes wrong in the exercises of lesson 07, and what to say about it."""

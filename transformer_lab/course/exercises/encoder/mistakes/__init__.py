@@ -1,1 +1,0 @@
-"""What goes wrong in the exercises of lesson 06, and what to say about it: a module or two per exercise."""

@@ -1,0 +1,1 @@
+"""The exercise ``context_vector``: its cases, its reference, its mistakes."""

@@ -1,0 +1,54 @@
+"""Mix the encoder's states for one step of the decoder."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector import mistakes_pairing, mistakes_summing
+from transformer_lab.course.exercises.shared.draw_cases import generator, normal
+from transformer_lab.course.running.case import Case
+
+
+def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch d"]:
+    """Mix the n states of each text, each as much as its weight says."""
+    weighted = weights[:, :, None] * states  # (batch, n, 1) times (batch, n, d)
+    return weighted.sum(dim=1)
+
+
+def context_vector_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(batch: int, n: int, d: int, shows: str) -> Case:
+        weights = torch.softmax(2 * normal(rng, batch, n), dim=-1)
+        return Case({"weights": weights, "states": normal(rng, batch, n, d)}, shows)
+
+    # Can be done in the head: the context is (6, 2, 4).
+    readable = {"weights": torch.tensor([[0.75, 0.25]]), "states": torch.tensor([[[8.0, 0.0, 4.0], [0.0, 8.0, 4.0]]])}
+    return [
+        Case(readable, "one text, 2 states of width 3, weights of 0.75 and 0.25"),
+        case(1, 3, 3, "one text, 3 states of width 3"),
+        case(3, 3, 3, "3 texts, 3 states each, width 3"),
+        case(3, 5, 1, "3 texts, 5 states each, width 1"),
+        case(4, 3, 4, "4 texts, 3 states each, width 4"),
+        case(2, 5, 3, "2 texts, 5 states each, width 3"),
+        case(7, 53, 31, "7 texts, 53 states each, width 31"),
+    ]
+
+
+CONTEXT_VECTOR = Exercise(
+    reference=context_vector,
+    cases=context_vector_cases,
+    points=2,
+    verified="Each text mixes its own states by its own weights, and the result is as wide as one state, however many "
+    "there were. Next: where the weights come from.",
+    hints=[
+        "Take a single text first: n weights, and n states of width d. Multiply each state by its weight and add "
+        "them up. How would that look with a loop?",
+        "Each weight belongs to a whole state. `weights[:, :, None]` has the shape (batch, n, 1): how does it "
+        "broadcast against (batch, n, d)?",
+        "The products have the shape (batch, n, d), the result has (batch, d). Along which axis must they be added?",
+        "`(weights[:, :, None] * states).sum(dim=1)`.",
+    ],
+    mistakes=[*mistakes_summing.MISTAKES, *mistakes_pairing.MISTAKES],
+)

@@ -1,0 +1,1 @@
+"""The exercise ``luong_step``: its cases, its reference, its mistakes."""

@@ -1,0 +1,62 @@
+"""One step of attention in the other order: the state after the step asks."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_00_bottleneck.luong_step import mistakes as steps
+from transformer_lab.course.exercises.lesson_00_bottleneck.luong_step import mistakes_scores
+from transformer_lab.course.exercises.shared.draw_cases import generator, normal
+from transformer_lab.course.running.case import Case
+
+
+def luong_step(
+    state: Float[Tensor, "batch d"], states: Float[Tensor, "batch n d"], w_c: Float[Tensor, "d_out d_both"]
+) -> Float[Tensor, "batch d_out"]:
+    """Score the states by dot products with the decoder's state, mix them, and combine: tanh(W_c [c; s])."""
+    scores = (states * state[:, None, :]).sum(dim=-1)  # (batch, n)
+    weights = torch.softmax(scores, dim=-1)
+    context = (weights[:, :, None] * states).sum(dim=1)  # (batch, d)
+    return torch.tanh(torch.cat([context, state], dim=-1) @ w_c.T)
+
+
+def luong_step_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(batch: int, n: int, d: int, d_out: int, shows: str) -> Case:
+        inputs = {
+            "state": normal(rng, batch, d),
+            "states": normal(rng, batch, n, d),
+            "w_c": normal(rng, d_out, 2 * d) / (2 * d) ** 0.5,
+        }
+        return Case(inputs, shows)
+
+    return [
+        case(1, 1, 2, 2, "one text with a single state: the context is that state"),
+        case(1, 3, 2, 4, "one text, 3 states of width 2, w_c of shape (4, 4)"),
+        case(3, 3, 3, 6, "3 texts, 3 states of width 3, w_c of shape (6, 6)"),
+        case(2, 5, 3, 4, "2 texts, 5 states of width 3, w_c of shape (4, 6)"),
+        case(7, 31, 5, 23, "7 texts, 31 states of width 5, w_c of shape (23, 10)"),
+    ]
+
+
+LUONG_STEP = Exercise(
+    reference=luong_step,
+    cases=luong_step_cases,
+    points=2,
+    verified="The state that the step gave asks, and what it finds is combined with it afterwards. Next: what the "
+    "parts of attention are called, in lesson 01.",
+    hints=[
+        "Five steps: scores, weights, context, put side by side, tanh of the product with W_c. Only the first and the "
+        "last two are new.",
+        "A dot product is: multiply entry by entry, and add. `state[:, None, :]` has the shape (batch, 1, d), and "
+        "meets every state of its text.",
+        "The scores have the shape (batch, n), and each row of them becomes weights by "
+        "`torch.softmax(scores, dim=-1)`. Then `parts.context_vector`.",
+        "`torch.cat([context, state], dim=-1)` puts them side by side, the context first. `w_c` has the shape (d_out, "
+        "2 d), so the product is with `w_c.T`.",
+    ],
+    mistakes=[*steps.MISTAKES, *mistakes_scores.MISTAKES],
+    stretch=True,
+)

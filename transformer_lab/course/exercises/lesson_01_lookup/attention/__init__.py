@@ -1,0 +1,1 @@
+"""The exercise ``attention``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``attention_weights``: its cases, its reference, its mistakes."""

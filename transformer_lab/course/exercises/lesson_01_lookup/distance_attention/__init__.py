@@ -1,0 +1,1 @@
+"""The exercise ``distance_attention``: its cases, its reference, its mistakes."""

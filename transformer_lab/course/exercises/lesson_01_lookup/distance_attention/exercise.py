@@ -1,0 +1,40 @@
+"""Transfer: look up by nearness."""
+
+from functools import partial
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_01_lookup.distance_attention.mistakes import MISTAKES
+from transformer_lab.course.exercises.shared.draw_cases import attention_cases
+
+
+def distance_attention(
+    queries: Float[Tensor, "*batch n_query d"],
+    keys: Float[Tensor, "*batch n_key d"],
+    values: Float[Tensor, "*batch n_key d_v"],
+) -> Float[Tensor, "*batch n_query d_v"]:
+    """Look every query up by nearness: the score is minus half the squared Euclidean distance."""
+    squared = (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(dim=-1)
+    return torch.softmax(-squared / 2, dim=-1) @ values
+
+
+DISTANCE_ATTENTION = Exercise(
+    reference=distance_attention,
+    cases=partial(attention_cases, width=2),
+    points=2,
+    stretch=True,
+    verified="Near keys count more, and the distance is squared and halved. As a statistician would say: kernel "
+    "regression with a Gaussian kernel.",
+    hints=[
+        "Only the scores change. What is needed is a table of squared distances: one row per query, one column per "
+        "key.",
+        "Give the queries the shape (…, n_query, 1, d) and the keys (…, 1, n_key, d): their difference holds every "
+        "pair. Or use ‖q − k‖² = ‖q‖² − 2 q·k + ‖k‖².",
+        "`queries[..., :, None, :]` and `keys[..., None, :, :]` have these shapes, whatever stands in front.",
+        "scores = −½ Σ (q − k)², then a softmax over the keys and the product with the values.",
+    ],
+    mistakes=MISTAKES,
+)

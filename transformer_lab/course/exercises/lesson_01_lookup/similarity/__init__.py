@@ -1,0 +1,1 @@
+"""The exercise ``similarity``: its cases, its reference, its mistakes."""

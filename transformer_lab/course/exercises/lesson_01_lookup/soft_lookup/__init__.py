@@ -1,0 +1,1 @@
+"""The exercise ``soft_lookup``: its cases, its reference, its mistakes."""

@@ -1,0 +1,38 @@
+"""Look one query up."""
+
+from transformer_lab.attention.dot_product import soft_lookup
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup import mistakes_scores, mistakes_weighted_sum
+from transformer_lab.course.exercises.shared.draw_cases import generator, normal
+from transformer_lab.course.running.case import Case
+
+
+def soft_lookup_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(n: int, d: int, d_v: int, shows: str) -> Case:
+        return Case({"query": normal(rng, d), "keys": normal(rng, n, d), "values": normal(rng, n, d_v)}, shows)
+
+    return [
+        case(3, 2, 2, "3 keys of width 2, values of width 2"),
+        case(4, 2, 1, "4 keys of width 2, values of width 1"),
+        case(1, 5, 7, "one key of width 5: its value comes back unchanged"),
+        case(3, 3, 3, "3 keys of width 3, values of width 3"),
+        case(4, 3, 5, "4 keys of width 3, values of width 5"),
+        case(307, 16, 31, "307 keys of width 16, values of width 31"),
+    ]
+
+
+SOFT_LOOKUP = Exercise(
+    reference=soft_lookup,
+    cases=soft_lookup_cases,
+    points=2,
+    verified="Every value takes part, as much as its key matches. Next: many queries at once.",
+    hints=[
+        "Three steps: score the keys, turn the scores into weights, mix the values.",
+        "The first two are there already: `parts.similarity` and `parts.softmax`.",
+        "Mixing is a weighted sum: multiply each row of `values` by its weight and add the rows up. A vector of n "
+        "weights times an (n, d_v) matrix does just that.",
+    ],
+    mistakes=[*mistakes_scores.MISTAKES, *mistakes_weighted_sum.MISTAKES],
+)

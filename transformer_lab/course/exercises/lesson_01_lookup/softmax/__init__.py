@@ -1,0 +1,1 @@
+"""The exercise ``softmax``: its cases, its reference, its mistakes."""

@@ -1,0 +1,56 @@
+"""Turn scores into weights."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_01_lookup.softmax import (
+    mistakes_exponential,
+    mistakes_normalisation,
+    mistakes_stability,
+)
+from transformer_lab.course.exercises.shared.draw_cases import generator, normal
+from transformer_lab.course.running.case import Case
+
+
+def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
+    """Turn scores into weights that are positive and add up to 1 along the last axis."""
+    largest = scores.max(dim=-1, keepdim=True).values
+    exponentials = torch.exp(scores - largest)  # at most exp(0) = 1, so nothing overflows
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+def softmax_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    apart = torch.tensor([[1000.0], [-1000.0], [0.0]])
+    alone = torch.tensor([1000.0, 0.0, 0.0, 0.0])
+    return [
+        Case({"scores": normal(rng, 3)}, "3 scores"),
+        Case({"scores": normal(rng, 2, 2)}, "2 rows of 2 scores"),
+        Case({"scores": normal(rng, 2, 4)}, "2 rows of 4 scores"),
+        Case({"scores": normal(rng, 5, 3, 2)}, "a batch of 5, 3 rows of 2 scores"),
+        Case({"scores": normal(rng, 4) + 1000}, "4 scores near 1000"),
+        Case({"scores": normal(rng, 4) + alone}, "one score near 1000 and 3 near 0"),
+        Case({"scores": normal(rng, 3, 5) + apart}, "rows near 1000, -1000 and 0 together"),
+        Case({"scores": 3 * normal(rng, 7, 61, 101)}, "a batch of 7, 61 rows of 101 scores"),
+    ]
+
+
+SOFTMAX = Exercise(
+    reference=softmax,
+    cases=softmax_cases,
+    points=2,
+    verified="Rows add up to 1 along the last axis for any leading dimensions, and scores of ±1000 survive. "
+    "Next: look something up with such weights.",
+    hints=[
+        "Three steps: make everything positive, add up, divide. Which function makes any number positive and keeps "
+        "the order?",
+        "Each row along the last axis is normalised on its own: sum with `dim=-1, keepdim=True`.",
+        "`exp(1000)` is too large for a float. Subtracting the same number from all the scores of a row changes "
+        "nothing in the result; which number makes every exponent at most 0?",
+        "`scores.amax(dim=-1, keepdim=True)` is the largest score of each row; `scores.max(dim=-1, keepdim=True)` "
+        "would give a pair, the scores and where they are.",
+    ],
+    mistakes=[*mistakes_exponential.MISTAKES, *mistakes_normalisation.MISTAKES, *mistakes_stability.MISTAKES],
+)

@@ -1,0 +1,1 @@
+"""The exercise ``additive_scores``: its cases, its reference, its mistakes."""

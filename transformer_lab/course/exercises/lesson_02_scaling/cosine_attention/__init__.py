@@ -1,0 +1,1 @@
+"""The exercise ``cosine_attention``: its cases, its reference, its mistakes."""

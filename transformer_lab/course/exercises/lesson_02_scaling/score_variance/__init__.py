@@ -1,0 +1,1 @@
+"""The exercise ``score_variance``: its cases, its reference, its mistakes."""

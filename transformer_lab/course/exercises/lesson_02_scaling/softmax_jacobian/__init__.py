@@ -1,0 +1,1 @@
+"""The exercise ``softmax_jacobian``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``attention_parameters``: its cases, its reference, its mistakes."""

@@ -1,0 +1,39 @@
+"""How many numbers a multi-head attention learns."""
+
+import torch
+
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_03_heads.attention_parameters.mistakes import MISTAKES
+from transformer_lab.course.exercises.shared.draw_cases import generator
+from transformer_lab.course.running.case import Case
+
+
+def attention_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:
+    """Count the parameters of a multi-head attention."""
+    per_layer = d_model * d_model + (d_model if bias else 0)
+    return 4 * per_layer
+
+
+def attention_parameters_cases(seed: int) -> list[Case]:
+    d_k = int(torch.randint(5, 60, (), generator=generator(seed)))
+    return [
+        Case({"d_model": 2, "n_heads": 1}, "width 2, one head"),
+        Case({"d_model": 6, "n_heads": 2}, "width 6, 2 heads"),
+        Case({"d_model": 6, "n_heads": 3, "bias": False}, "width 6, 3 heads, no biases"),
+        Case({"d_model": 8 * d_k, "n_heads": 8}, f"width {8 * d_k}, 8 heads"),
+    ]
+
+
+ATTENTION_PARAMETERS = Exercise(
+    reference=attention_parameters,
+    cases=attention_parameters_cases,
+    points=1,
+    verified="Four layers of d_model × d_model, with or without biases, and the number of heads nowhere in it. "
+    "Next: what more heads do cost.",
+    hints=[
+        "Which layers does a multi-head attention have, and how many numbers come out of each?",
+        "`nn.Linear(a, b)` holds a · b weights, and b biases if it has any. All four layers have a = b = d_model.",
+        "Four times (d_model² + d_model), or four times d_model² without biases.",
+    ],
+    mistakes=MISTAKES,
+)

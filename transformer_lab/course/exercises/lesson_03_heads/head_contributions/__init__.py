@@ -1,0 +1,1 @@
+"""The exercise ``head_contributions``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``merge_heads``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``multi_head_attention``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``split_heads``: its cases, its reference, its mistakes."""

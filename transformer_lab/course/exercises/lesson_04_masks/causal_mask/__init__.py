@@ -1,0 +1,1 @@
+"""The exercise ``causal_mask``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``decoder_mask``: its cases, its reference, its mistakes."""

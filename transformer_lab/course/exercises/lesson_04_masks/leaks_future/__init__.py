@@ -1,0 +1,1 @@
+"""The exercise ``leaks_future``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``masked_attention``: its cases, its reference, its mistakes."""

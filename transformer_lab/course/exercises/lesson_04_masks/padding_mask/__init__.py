@@ -1,0 +1,1 @@
+"""The exercise ``padding_mask``: its cases, its reference, its mistakes."""

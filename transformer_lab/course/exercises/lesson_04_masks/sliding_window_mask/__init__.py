@@ -1,0 +1,1 @@
+"""The exercise ``sliding_window_mask``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``alibi_bias``: its cases, its reference, its mistakes."""

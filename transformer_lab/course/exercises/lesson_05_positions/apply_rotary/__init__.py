@@ -1,0 +1,1 @@
+"""The exercise ``apply_rotary``: its cases, its reference, its mistakes."""

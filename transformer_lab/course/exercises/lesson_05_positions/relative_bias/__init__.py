@@ -1,0 +1,1 @@
+"""The exercise ``relative_bias``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``shift_rotation``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``sinusoidal_encoding``: its cases, its reference, its mistakes."""

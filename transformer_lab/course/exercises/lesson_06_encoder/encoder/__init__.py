@@ -1,0 +1,1 @@
+"""The exercise ``encoder``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``encoder_layer``: its cases, its reference, its mistakes."""

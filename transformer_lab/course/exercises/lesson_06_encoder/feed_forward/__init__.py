@@ -1,0 +1,1 @@
+"""The exercise ``feed_forward``: its cases, its reference, its mistakes."""

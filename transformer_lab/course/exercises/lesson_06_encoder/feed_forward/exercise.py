@@ -1,0 +1,50 @@
+"""A small network at every position."""
+
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_06_encoder.feed_forward import mistakes, mistakes_constructor
+from transformer_lab.course.exercises.lesson_06_encoder.shared.reference_pieces import FeedForward
+from transformer_lab.course.exercises.shared.draw_cases import generator, normal
+from transformer_lab.course.running.case import Case
+
+
+def feed_forward_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(d_model: int, d_ff: int, leading: tuple[int, ...], shows: str) -> Case:
+        parameters = {
+            "w_1.weight": normal(rng, d_ff, d_model),
+            "w_1.bias": normal(rng, d_ff),
+            "w_2.weight": normal(rng, d_model, d_ff),
+            "w_2.bias": normal(rng, d_model),
+        }
+        return Case(
+            {"x": normal(rng, *leading, d_model)},
+            shows,
+            how="module",
+            arguments={"d_model": d_model, "d_ff": d_ff},
+            parameters=parameters,
+            gradients=True,
+        )
+
+    return [
+        case(2, 3, (1,), "one position, 2 features, 3 in the middle"),
+        case(3, 5, (7,), "7 positions, 3 features, 5 in the middle"),
+        case(5, 11, (7, 3), "7 sentences of 3 positions"),
+        case(24, 96, (5, 31), "5 sentences of 31 positions, 24 features, 96 in the middle"),
+    ]
+
+
+FEED_FORWARD = Exercise(
+    reference=FeedForward,
+    cases=feed_forward_cases,
+    points=1,
+    verified="Wide in the middle, with a ReLU there. Next: how many positions it looks at.",
+    hints=[
+        "Three steps, from the inside of the formula outwards: the first layer, max(0, …), the second layer.",
+        "A layer is called like a function: `self.w_1(x)` multiplies by the weights and adds the bias. It works on the "
+        "last axis, whatever stands in front.",
+        "`torch.relu(z)` is max(0, z), number by number.",
+        "`self.w_2(torch.relu(self.w_1(x)))`.",
+    ],
+    mistakes=[*mistakes.MISTAKES, *mistakes_constructor.MISTAKES],
+)

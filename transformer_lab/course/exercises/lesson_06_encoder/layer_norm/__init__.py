@@ -1,0 +1,1 @@
+"""The exercise ``layer_norm``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``sentence_vectors``: its cases, its reference, its mistakes."""

@@ -1,0 +1,54 @@
+"""One vector for each sentence."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_04_masks.padding_mask.exercise import VOCAB_SIZE, draw_padded
+from transformer_lab.course.exercises.lesson_06_encoder.sentence_vectors.mistakes import MISTAKES
+from transformer_lab.course.exercises.shared.draw_cases import generator, normal
+from transformer_lab.course.running.case import Case
+
+
+def sentence_vectors(
+    x: Float[Tensor, "batch n d_model"], tokens: Int[Tensor, "batch n"], pad_id: int
+) -> Float[Tensor, "batch d_model"]:
+    """Average the vectors of each sentence's real tokens; a sentence of padding gets zeros."""
+    real = (tokens != pad_id).unsqueeze(-1)  # (batch, n, 1)
+    return (x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
+
+
+def sentence_vectors_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+    pad = int(torch.randint(2, VOCAB_SIZE - 1, (), generator=rng))
+    small = torch.tensor([[[1.0, 5.0], [3.0, 7.0], [50.0, 90.0]]])
+
+    def case(pad_id: int, rows: list[tuple[int, int]], length: int, d_model: int, shows: str) -> Case:
+        tokens = draw_padded(rng, pad_id, rows, length, zero=pad_id != 0)
+        return Case({"x": 1 + normal(rng, len(rows), length, d_model), "tokens": tokens, "pad_id": pad_id}, shows)
+
+    return [
+        Case({"x": small, "tokens": torch.tensor([[4, 2, 0]]), "pad_id": 0}, "two tokens and a padding"),
+        case(0, [(0, 0), (0, 2)], 5, 3, "2 sentences, one of them padded"),
+        case(pad, [(0, 0), (2, 1), (0, 3)], 4, 5, "a pad_id that is not 0, padding in front as well"),
+        case(pad, [(0, 1), (0, 7), (0, 4)], 7, 4, "a sentence of nothing but padding"),
+        case(pad, [(0, i) for i in range(11)], 13, 24, "11 sentences of 13 tokens"),
+    ]
+
+
+SENTENCE_VECTORS = Exercise(
+    reference=sentence_vectors,
+    cases=sentence_vectors_cases,
+    points=2,
+    verified="One vector for each sentence, the same however much padding its batch needs. Next: what a plain mean "
+    "makes of padding.",
+    hints=[
+        "In three steps: silence the vectors of the padding; add up those of each sentence; divide by how many count.",
+        "`real = (tokens != pad_id).unsqueeze(-1)` has the shape (batch, n, 1). Multiplied with x, it makes zeros of "
+        "what does not count.",
+        "`(x * real).sum(dim=1)` over `real.sum(dim=1)`; and what if that is 0?",
+    ],
+    mistakes=MISTAKES,
+    stretch=True,
+)

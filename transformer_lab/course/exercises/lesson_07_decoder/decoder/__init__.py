@@ -1,0 +1,1 @@
+"""The exercise ``decoder``: its cases, its reference, its mistakes."""

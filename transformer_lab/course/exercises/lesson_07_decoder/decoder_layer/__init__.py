@@ -1,0 +1,1 @@
+"""The exercise ``decoder_layer``: its cases, its reference, its mistakes."""

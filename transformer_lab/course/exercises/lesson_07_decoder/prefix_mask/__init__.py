@@ -1,0 +1,1 @@
+"""The exercise ``prefix_mask``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``shift_right``: its cases, its reference, its mistakes."""

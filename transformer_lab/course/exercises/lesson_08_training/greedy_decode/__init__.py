@@ -1,0 +1,1 @@
+"""The exercise ``greedy_decode``: its cases, its reference, its mistakes."""

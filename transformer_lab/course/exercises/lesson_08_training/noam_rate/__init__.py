@@ -1,0 +1,1 @@
+"""The exercise ``noam_rate``: its cases, its reference, its mistakes."""

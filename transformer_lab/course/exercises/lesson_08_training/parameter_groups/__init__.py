@@ -1,0 +1,1 @@
+"""The exercise ``parameter_groups``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``sequence_log_probability``: its cases, its reference, its mistakes."""

@@ -1,1 +1,0 @@
-"""What people write in place of the answers of lesson 04, and what to say about it."""

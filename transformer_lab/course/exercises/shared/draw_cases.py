@@ -1,0 +1,43 @@
+"""Draw inputs for cases: reproducible, and of sizes that all differ, so that a swapped axis cannot hide."""
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.running.case import Case
+
+
+def generator(seed: int) -> torch.Generator:
+    """Make the source of randomness of one set of cases."""
+    return torch.Generator().manual_seed(seed)
+
+
+def normal(rng: torch.Generator, *shape: int) -> Tensor:
+    """Draw standard normal numbers."""
+    return torch.randn(*shape, generator=rng)
+
+
+def uniform(rng: torch.Generator, low: float, high: float) -> float:
+    """Draw one number between two."""
+    return low + (high - low) * float(torch.rand((), generator=rng))
+
+
+def attention_cases(seed: int, width: int = 4) -> list[Case]:
+    """Draw queries, keys and values from a single query to a batch; ``width`` is that of the keys in between."""
+    rng = generator(seed)
+
+    def case(leading: tuple[int, ...], n_query: int, n_key: int, d: int, d_v: int, shows: str) -> Case:
+        inputs = {
+            "queries": normal(rng, *leading, n_query, d),
+            "keys": normal(rng, *leading, n_key, d),
+            "values": normal(rng, *leading, n_key, d_v),
+        }
+        return Case(inputs, shows)
+
+    return [
+        case((), 1, 3, 2, 2, "one query, 3 keys of width 2"),
+        case((), 3, 3, width, 2, f"3 queries, 3 keys of width {width}"),
+        case((), 2, 3, width, 5, f"2 queries, 3 keys of width {width}"),
+        case((7,), 5, 3, width, 2, f"a batch of 7: 5 queries, 3 keys of width {width}"),
+        case((2, 3), 4, 5, 6, 7, "a batch of 2, 3 heads: 4 queries, 5 keys of width 6"),
+        case((5,), 31, 53, 8, 11, "a batch of 5: 31 queries, 53 keys of width 8"),
+    ]

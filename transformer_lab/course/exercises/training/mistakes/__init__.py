@@ -1,1 +1,0 @@
-"""What goes wrong in the exercises of lesson 08."""

@@ -1,0 +1,100 @@
+"""What the learner got right is kept: one file of plain Python for each lesson, where later lessons find it.
+
+The folder is what ``TRANSFORMER_LAB_PARTS`` says; where that is not set, nothing is kept and nothing is found. A file
+has a section for each exercise that passed, ``# %% softmax``, which needs nothing from any other section.
+"""
+
+import os
+import re
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.atomic_write import write_whole
+from transformer_lab.course.exercises import lesson_of
+from transformer_lab.course.running.isolation import silence
+from transformer_lab.course.running.parts import Parts
+from transformer_lab.course.workspace.standalone_source import NotWritable, written_out
+
+HEAD = """\
+# Your own parts of lesson {lesson}, as they passed. Later lessons work with them.
+# Without this file they work with the library's.
+
+"""
+SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
+
+
+def keep(exercise: str, attempt: Any) -> str | None:
+    """Write an attempt that passed into its lesson's file, in the place of an earlier one.
+
+    Returns:
+        Why it cannot be kept, if so.
+    """
+    folder, shell = _folder(), _notebook()
+    if folder is None or shell is None:
+        return None
+    name = next((n for n, value in shell.user_ns.items() if value is attempt and not n.startswith("_")), None)
+    if name is None:
+        return "it has no name in the notebook"
+    try:
+        source = written_out(name, shell.history_manager.input_hist_parsed)
+        if name != exercise:
+            source += f"\n\n\n{exercise} = {name}"
+        _run(source, exercise, "kept")
+        _write(folder / f"{lesson_of(exercise)}.py", exercise, source)
+    except NotWritable as error:
+        return f"where it has `{error}` from could not be found"
+    except (Exception, SystemExit) as error:
+        return f"{type(error).__name__}: {error}"
+    return None
+
+
+def restore(parts: Parts) -> None:
+    """Put all that was kept among the parts; say which of it does not run, and skip that."""
+    folder = _folder()
+    for path in sorted(folder.glob("*.py")) if folder else []:
+        try:
+            head, sections = _read(path)
+        except OSError as error:
+            print(f"{path} is skipped: {error}")
+            continue
+        lines = head.count("\n")
+        for name, source in sections.items():
+            try:
+                parts.keep(name, _run("\n" * lines + source, name, str(path)))
+            except (Exception, SystemExit) as error:
+                print(f"{path}: {name} is skipped, for it does not run: {type(error).__name__}: {error}")
+            lines += source.count("\n")
+
+
+def _folder() -> Path | None:
+    place = os.environ.get("TRANSFORMER_LAB_PARTS")
+    return Path(place) if place else None
+
+
+def _notebook() -> Any:
+    """Find the notebook that runs, if one does."""
+    from IPython import get_ipython
+
+    return get_ipython()
+
+
+def _write(path: Path, exercise: str, source: str) -> None:
+    head, sections = _read(path)
+    sections[exercise] = f"\n{source}\n\n\n"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    write_whole(path, head + "".join(f"# %% {name}{code}" for name, code in sections.items()))
+
+
+def _run(source: str, name: str, where: str) -> Any:
+    scope: dict[str, Any] = {"__name__": "kept"}
+    with silence():
+        exec(compile(source, where, "exec"), scope)
+    return scope[name]
+
+
+def _read(path: Path) -> tuple[str, dict[str, str]]:
+    """Give what a file begins with, and its sections by name."""
+    if not path.exists():
+        return HEAD.format(lesson=path.stem), {}
+    head, *sections = SECTION.split(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    return head, dict(zip(sections[::2], sections[1::2], strict=True))

@@ -1,0 +1,5 @@
+"""Looking inside a running model.
+
+``hooks`` record attention weights, ``shapes`` list what every module takes and returns, ``plots`` draw. Uses
+``attention``.
+"""

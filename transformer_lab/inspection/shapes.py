@@ -1,0 +1,66 @@
+"""The shapes of all inputs and outputs inside a model, as a table."""
+
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import torch
+from torch import Tensor, nn
+
+
+def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFrame:
+    """Run a model, and list what came into and went out of each module, in the order in which they began.
+
+    Args:
+        model: Any model. It is run as it stands, without gradients.
+        *inputs: What to call it with.
+        **keywords: What to call it with, by name.
+
+    Returns:
+        A row for each call of a module: its name, its class, the shapes of its tensors, and how many parameters it
+        holds, those of its own modules included.
+
+    >>> print(trace_shapes(nn.Sequential(nn.Linear(3, 5)), torch.zeros(2, 3)).to_string(index=False))
+    module      class input shapes output shape  parameters
+           Sequential       (2, 3)       (2, 5)          20
+         0     Linear       (2, 3)       (2, 5)          20
+    """
+    rows: list[dict[str, Any]] = []
+    open_rows: list[dict[str, Any]] = []
+
+    def begin(name: str, module: nn.Module, args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        row = {
+            "module": name,
+            "class": type(module).__name__,
+            "input shapes": _shapes([*args, *kwargs.values()]),
+            "output shape": "",
+            "parameters": sum(p.numel() for p in module.parameters()),
+        }
+        rows.append(row)
+        open_rows.append(row)
+
+    def end(_module: nn.Module, _args: tuple[Any, ...], _kwargs: dict[str, Any], output: Any) -> None:
+        open_rows.pop()["output shape"] = _shapes([output])
+
+    handles = []
+    for name, module in model.named_modules():
+        handles.append(module.register_forward_pre_hook(partial(begin, name), with_kwargs=True))
+        handles.append(module.register_forward_hook(end, with_kwargs=True))
+    try:
+        with torch.no_grad():
+            model(*inputs, **keywords)
+    finally:
+        for handle in handles:
+            handle.remove()
+    return pd.DataFrame(rows, columns=["module", "class", "input shapes", "output shape", "parameters"])
+
+
+def _shapes(values: Any) -> str:
+    """Write the shapes of all tensors in a value, those in lists, tuples and dicts included."""
+    if isinstance(values, Tensor):
+        return str(tuple(values.shape))
+    if isinstance(values, dict):
+        values = list(values.values())
+    if isinstance(values, list | tuple):
+        return ", ".join(filter(None, map(_shapes, values)))
+    return ""

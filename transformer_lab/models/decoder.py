@@ -1,0 +1,51 @@
+"""The decoder: embedded tokens, and a stack of layers that also attend to the encoder's output."""
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.attention.kv_cache import Cache
+from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
+from transformer_lab.models.layer_stack import Stack
+
+
+class Decoder(Stack):
+    """Embed tokens, add their positions, and pass them through layers that also read the encoder's output.
+
+    The right half of the paper's figure 1, up to the last linear layer. Arguments and errors are those of ``Stack``.
+
+    >>> from transformer_lab.attention.masks import causal_mask
+    >>> import torch
+    >>> decoder = Decoder(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=3, max_length=10)
+    >>> decoder(torch.tensor([[1, 2, 3]]), memory=torch.randn(1, 5, 8), mask=causal_mask(3)).shape
+    torch.Size([1, 3, 8])
+    """
+
+    layer = DecoderLayer
+
+    def forward(
+        self,
+        tokens: Int[Tensor, "batch n"],
+        memory: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
+        memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
+        cache: Cache | None = None,
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Decode token ids; arguments as in ``DecoderLayer``.
+
+        Raises:
+            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary, or the memory is of
+                more or fewer sentences.
+        """
+        x = self.embed(tokens, 0 if cache is None else cache.length)
+        if len(memory) != len(tokens):
+            raise ValueError(f"the memory must be of as many sentences as the tokens; got {len(memory)}, {len(tokens)}")
+        for i, layer in enumerate(self.layers):
+            x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
+        return self.norm(x)
+
+
+class PreNormDecoder(Decoder):
+    """A decoder of pre-norm layers, with the norm at the end that they need."""
+
+    layer = PreNormDecoderLayer
+    final_norm = nn.LayerNorm

@@ -1,0 +1,45 @@
+"""The encoder: embedded tokens, and a stack of layers in which every position attends to all others."""
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
+from transformer_lab.models.layer_stack import Stack
+
+
+class Encoder(Stack):
+    """Embed tokens, add their positions, and pass them through a stack of layers.
+
+    The left half of the paper's figure 1. Arguments and errors are those of ``Stack``.
+
+    >>> import torch
+    >>> encoder = Encoder(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=3, max_length=10)
+    >>> encoder(torch.tensor([[1, 2, 3, 4, 5]])).shape
+    torch.Size([1, 5, 8])
+    """
+
+    layer = EncoderLayer
+
+    def forward(
+        self, tokens: Int[Tensor, "batch n"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Encode token ids.
+
+        Args:
+            tokens: The sentences, padded to one length.
+            mask: True where a position may look at another, as ``padding_mask`` makes it.
+
+        Raises:
+            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+        """
+        x = self.embed(tokens)
+        for layer in self.layers:
+            x = layer(x, mask)
+        return self.norm(x)
+
+
+class PreNormEncoder(Encoder):
+    """An encoder of pre-norm layers, with the norm at the end that they need."""
+
+    layer = PreNormEncoderLayer
+    final_norm = nn.LayerNorm

@@ -1,0 +1,18 @@
+"""How the parameters of a Transformer are initialised."""
+
+from torch import nn
+
+
+def initialise(model: nn.Module) -> None:
+    """Draw the parameters that a Transformer starts with; the paper states none.
+
+    Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms stay as torch
+    makes them: weights 1, biases 0.
+    """
+    for module in model.modules():
+        if isinstance(module, nn.Linear):
+            nn.init.xavier_uniform_(module.weight)
+            if module.bias is not None:
+                nn.init.zeros_(module.bias)
+        elif isinstance(module, nn.Embedding):
+            nn.init.normal_(module.weight, std=module.embedding_dim**-0.5)

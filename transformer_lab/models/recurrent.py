@@ -1,0 +1,134 @@
+"""What came before the Transformer: recurrent networks that read and write one token after another."""
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+
+from transformer_lab.attention.additive import AdditiveAttention
+from transformer_lab.checks import check_tokens
+
+
+class RecurrentTranslator(nn.Module):
+    """An encoder that reads the source into *one* vector, and a decoder that writes the target from it.
+
+    ``h_t = GRU(h_{t−1}, x_t)`` and ``s_t = GRU(s_{t−1}, [y_{t−1}, c])`` with the same context c, the encoder's last
+    state, at every step: Cho et al. (2014), arXiv:1406.1078. However long the source, c is as wide as ever.
+
+    Args:
+        source_vocab_size: How many tokens the source has.
+        target_vocab_size: How many tokens the target has.
+        d_model: Width of embeddings and states.
+        pad_id: The token that fills short sources up.
+
+    Raises:
+        ValueError: A size is not positive, or ``pad_id`` no token of the source.
+
+    >>> model = RecurrentTranslator(source_vocab_size=11, target_vocab_size=13, d_model=8)
+    >>> model(torch.tensor([[5, 6, 7, 0]]), torch.tensor([[1, 12]])).shape
+    torch.Size([1, 2, 13])
+    """
+
+    def __init__(self, source_vocab_size: int, target_vocab_size: int, d_model: int, pad_id: int = 0) -> None:
+        super().__init__()
+        if min(source_vocab_size, target_vocab_size, d_model) < 1:
+            raise ValueError(f"sizes must be positive; got {source_vocab_size=}, {target_vocab_size=}, {d_model=}")
+        if not 0 <= pad_id < source_vocab_size:
+            raise ValueError(f"pad_id must be a token of the source; got {pad_id=}, {source_vocab_size=}")
+        self.pad_id = pad_id
+        self.source_embedding = nn.Embedding(source_vocab_size, d_model)
+        self.target_embedding = nn.Embedding(target_vocab_size, d_model)
+        self.encoder = nn.GRU(d_model, d_model, batch_first=True)
+        self.decoder = nn.GRUCell(2 * d_model, d_model)
+        self.head = nn.Linear(2 * d_model, target_vocab_size)
+
+    def forward(
+        self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
+    ) -> Float[Tensor, "batch n_target vocab_size"]:
+        """Give the logits of the token after each target token.
+
+        Args:
+            source: The sentences to read; padding may stand anywhere.
+            target: What has been written so far, from the token that begins a sentence.
+
+        Raises:
+            ValueError: Tokens are none, no whole numbers, or not in the vocabulary, or there are more or fewer
+                sources than targets.
+        """
+        for tokens, embedding in ((source, self.source_embedding), (target, self.target_embedding)):
+            check_tokens(tokens, embedding.num_embeddings)
+        if len(source) != len(target):
+            raise ValueError(f"every source needs a target; got {len(source)} sources, {len(target)} targets")
+        states, mask = self.encode(source)
+        return self.decode(target, last_state(states, mask), states, mask)[0]
+
+    def encode(
+        self, source: Int[Tensor, "batch n_source"]
+    ) -> tuple[Float[Tensor, "batch n_source d_model"], Bool[Tensor, "batch n_source"]]:
+        """Read the source: a state after each token, and where these tokens are real.
+
+        Real tokens are moved to the front, in their order, so that no state has read padding before them.
+        """
+        order = (source == self.pad_id).int().argsort(dim=1, stable=True)
+        source = source.gather(1, order)
+        states, _ = self.encoder(self.source_embedding(source))
+        return states, source != self.pad_id
+
+    def decode(
+        self,
+        target: Int[Tensor, "batch n_target"],
+        state: Float[Tensor, "batch d_model"],
+        states: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "batch n_source"],
+    ) -> tuple[Float[Tensor, "batch n_target vocab_size"], Float[Tensor, "batch d_model"]]:
+        """Go on from a state of the decoder: give the logits after each target token, and the state after the last."""
+        logits = []
+        for y in self.target_embedding(target).unbind(dim=1):
+            context = self.context(state, states, mask)
+            state = self.decoder(torch.cat([y, context], dim=-1), state)
+            logits.append(self.head(torch.cat([state, context], dim=-1)))
+        return torch.stack(logits, dim=1), state
+
+    def context(
+        self,
+        state: Float[Tensor, "batch d_model"],
+        states: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "batch n_source"],
+    ) -> Float[Tensor, "batch d_model"]:
+        """Give what the decoder knows of the source at this step: the same at every step."""
+        del state
+        return last_state(states, mask)
+
+
+class AttentiveRecurrentTranslator(RecurrentTranslator):
+    """The same networks, but at every step the decoder looks at all the encoder's states.
+
+    The state *before* the step asks: ``c_t = Σ_i a_ti h_i`` with ``a_t = softmax(score(s_{t−1}, h_i))`` and additive
+    scores: section 3.1 of Bahdanau et al. (2015), arXiv:1409.0473, whose encoder reads in both directions, though.
+    Query is the decoder's state; keys and values are the encoder's. Arguments are those of ``RecurrentTranslator``.
+    Its module ``attention`` gives the weights beside the context at every step, for a forward hook to collect.
+
+    >>> model = AttentiveRecurrentTranslator(source_vocab_size=11, target_vocab_size=13, d_model=8)
+    >>> model(torch.tensor([[5, 6, 7, 0]]), torch.tensor([[1, 12]])).shape
+    torch.Size([1, 2, 13])
+    """
+
+    def __init__(self, source_vocab_size: int, target_vocab_size: int, d_model: int, pad_id: int = 0) -> None:
+        super().__init__(source_vocab_size, target_vocab_size, d_model, pad_id)
+        self.attention = AdditiveAttention(d_q=d_model, d_k=d_model, d_h=d_model)
+
+    def context(
+        self,
+        state: Float[Tensor, "batch d_model"],
+        states: Float[Tensor, "batch n_source d_model"],
+        mask: Bool[Tensor, "batch n_source"],
+    ) -> Float[Tensor, "batch d_model"]:
+        """Mix the encoder's states by how well each fits the decoder's state."""
+        mixed, _ = self.attention(state[:, None], states, states, mask[:, None])
+        return mixed[:, 0]
+
+
+def last_state(states: Float[Tensor, "batch n d"], mask: Bool[Tensor, "batch n"]) -> Float[Tensor, "batch d"]:
+    """Pick each sentence's state after its last real token; zeros where it has none."""
+    last = mask.sum(dim=1) - 1
+    picked = states[torch.arange(len(states), device=states.device), last.clamp(min=0)]
+    return picked.masked_fill(last[:, None] < 0, 0.0)

@@ -1,0 +1,90 @@
+"""GPT-2 as the hub has it: ``GPT2LMHeadModel`` of ``transformers``."""
+
+from typing import Any
+
+from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.pretrained.config_json import ACTIVATIONS, FEED_FORWARDS, Options
+from transformer_lab.pretrained.tensor_layout import Entry, Fused, Layout, Transposed
+
+NEEDS = {"positions": "learned", "norm": "layer", "bias": True}
+
+
+def config_of(options: Options, pad_id: int | None = None) -> LanguageModelConfig:
+    """Give our configuration for theirs, with a token that is to be hidden.
+
+    Raises:
+        ValueError: It has options that this library's models lack; they are named.
+    """
+    options.refuse_but(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
+    dropout = options.get("resid_pdrop", 0.1)
+    options.refuse_unless_equal(resid_pdrop=dropout, embd_pdrop=options.get("embd_pdrop", 0.1))
+    d_model = options.get("n_embd", 768)
+    return LanguageModelConfig(
+        vocab_size=options.get("vocab_size", 50257),
+        d_model=d_model,
+        n_heads=options.get("n_head", 12),
+        d_ff=options.get("n_inner", 4 * d_model),
+        n_layers=options.get("n_layer", 12),
+        max_length=options.get("n_positions", 1024),
+        dropout=dropout,
+        attention_dropout=options.get("attn_pdrop", 0.1),
+        norm_eps=options.get("layer_norm_epsilon", 1e-5),
+        feed_forward=options.one_of("activation_function", "gelu_new", FEED_FORWARDS),
+        tied=options.get("tie_word_embeddings", True),
+        pad_id=pad_id,
+    )
+
+
+def options_of(config: LanguageModelConfig) -> dict[str, Any]:
+    """Give their configuration for ours."""
+    return {
+        "model_type": "gpt2",
+        "architectures": ["GPT2LMHeadModel"],
+        "vocab_size": config.vocab_size,
+        "n_embd": config.d_model,
+        "n_head": config.n_heads,
+        "n_inner": config.d_ff,
+        "n_layer": config.n_layers,
+        "n_positions": config.max_length,
+        "resid_pdrop": config.dropout,
+        "embd_pdrop": config.dropout,
+        "attn_pdrop": config.attention_dropout,
+        "layer_norm_epsilon": config.norm_eps,
+        "activation_function": ACTIVATIONS[config.feed_forward],
+        "tie_word_embeddings": config.tied,
+    }
+
+
+def misfits(config: LanguageModelConfig) -> list[str]:
+    """Name what keeps one of our models from being a GPT-2."""
+    wrong = [f"{name}={value!r}" for name, value in NEEDS.items() if getattr(config, name) != value]
+    if config.n_kv_heads not in (None, config.n_heads):
+        wrong.append(f"n_kv_heads={config.n_heads}")
+    if config.feed_forward not in ACTIVATIONS:
+        wrong.append(f"feed_forward={' or '.join(ACTIVATIONS)}")
+    return wrong
+
+
+def layout(config: LanguageModelConfig) -> Layout:
+    """Say where everything is."""
+    head = "lm_head.weight"
+    entries = [
+        Entry("transformer.wte.weight", ("embedding.weight",), others=(head,) if config.tied else ()),
+        Entry("transformer.wpe.weight", ("positions",)),
+    ]
+    if not config.tied:
+        entries.append(Entry(head, ("head.weight",)))
+    for kind in ("weight", "bias"):
+        entries.append(Entry(f"transformer.ln_f.{kind}", (f"norm.{kind}",)))
+        for i in range(config.n_layers):
+            theirs, ours = f"transformer.h.{i}", f"blocks.{i}"
+            projections = tuple(f"{ours}.self_attention.w_{x}.{kind}" for x in "qkv")
+            entries += [
+                Entry(f"{theirs}.ln_1.{kind}", (f"{ours}.norm_1.{kind}",)),
+                Entry(f"{theirs}.attn.c_attn.{kind}", projections, Fused()),
+                Entry(f"{theirs}.attn.c_proj.{kind}", (f"{ours}.self_attention.w_o.{kind}",), Transposed()),
+                Entry(f"{theirs}.ln_2.{kind}", (f"{ours}.norm_2.{kind}",)),
+                Entry(f"{theirs}.mlp.c_fc.{kind}", (f"{ours}.feed_forward.w_1.{kind}",), Transposed()),
+                Entry(f"{theirs}.mlp.c_proj.{kind}", (f"{ours}.feed_forward.w_2.{kind}",), Transposed()),
+            ]
+    return Layout(entries, "transformer.", ignored=r"transformer\.h\.\d+\.attn\.(masked_)?bias")  # causal masks

@@ -1,0 +1,113 @@
+"""A published language model that goes on with texts: text in, text out, from a folder here or a name on the hub."""
+
+from collections.abc import Iterator, Sequence
+from itertools import takewhile
+from pathlib import Path
+
+import torch
+from tokenizers import Tokenizer
+
+from transformer_lab.generation.decode import write
+from transformer_lab.generation.decoding_state import TextWriter
+from transformer_lab.generation.sampling import chooser
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.pretrained.config_json import Options
+from transformer_lab.pretrained.hub import find
+from transformer_lab.pretrained.load import load_language_model, read_options
+from transformer_lab.pretrained.text_tokenizer import load_text_tokenizer
+from transformer_lab.text.streaming import as_text, until
+
+
+class TextGenerator:
+    """A language model and its tokenizer.
+
+    Args:
+        model: The model, on the device where it works.
+        tokenizer: Makes token ids of texts, and texts of token ids.
+        bos_id: The token that begins a text of which nothing is said. None: there is none.
+        eos_ids: The tokens that end a text.
+
+    Raises:
+        ValueError: The tokenizer has tokens that the model lacks.
+    """
+
+    def __init__(
+        self, model: LanguageModel, tokenizer: Tokenizer, bos_id: int | None = None, eos_ids: Sequence[int] = ()
+    ) -> None:
+        if (last := max(tokenizer.get_vocab().values())) >= (n_tokens := model.config.vocab_size):
+            raise ValueError(f"the tokenizer has a token {last}, and the model only {n_tokens} tokens")
+        self.model, self.tokenizer, self.bos_id, self.eos_ids = model.eval(), tokenizer, bos_id, eos_ids
+
+    @classmethod
+    def load(cls, name: str | Path, device: torch.device | str = "cpu") -> "TextGenerator":
+        """Load a model with its tokenizer.
+
+        Args:
+            name: A folder with ``config.json`` and safetensors in the layout of GPT-2 or Llama, and ``tokenizer.json``
+                or ``vocab.json`` and ``merges.txt``; or a name on the hub, such as ``openai-community/gpt2``.
+            device: Where it works.
+
+        Raises:
+            ValueError: Something is missing, damaged, or not to be represented here.
+        """
+        folder = find(name)
+        model = load_language_model(folder).to(device)
+        options = read_options(folder)
+        bos_ids, eos_ids = (_ids(options, f"{which}_token_id") for which in ("bos", "eos"))
+        return cls(model, load_text_tokenizer(folder, [*bos_ids, *eos_ids]), next(iter(bos_ids), None), eos_ids)
+
+    def stream(
+        self,
+        prompt: str,
+        max_new_tokens: int | None = None,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        stops: Sequence[str] = (),
+        generator: torch.Generator | None = None,
+    ) -> Iterator[str]:
+        """Go on with a text, and hand over what is added piece by piece, each as soon as it is certain.
+
+        Args:
+            prompt: The text to go on with.
+            max_new_tokens: How many tokens are added at most. None: as many as the model has room for.
+            temperature: As in ``generate``; 0 takes the likeliest token.
+            top_k: As in ``generate``.
+            top_p: As in ``generate``.
+            stops: The output ends before the first of these strings that is complete.
+            generator: Where chance comes from.
+
+        Raises:
+            ValueError: The prompt is empty and nothing begins a text, it is longer than the model reads, as many tokens
+                cannot be added, or a stop is empty.
+        """
+        tokens, limit = self._begin(prompt), self.model.config.max_length
+        if len(tokens) > limit:
+            raise ValueError(f"the prompt has {len(tokens)} tokens; this model reads 1 to max_length={limit}")
+        room = limit - len(tokens) + 1  # the last token that is written is not read
+        n_new = room if max_new_tokens is None else max_new_tokens
+        if not 1 <= n_new <= room:
+            raise ValueError(
+                f"after the {len(tokens)} tokens of the prompt, this model writes 1 to {room}; got {max_new_tokens=}"
+            )
+        writer = TextWriter(self.model, len(tokens) + n_new - 1)
+        begin = torch.tensor([tokens], device=next(self.model.parameters()).device)
+        written = write(writer, begin, n_new, chooser(temperature, top_k, top_p, generator))
+        added = takewhile(lambda token: token not in self.eos_ids, (int(column) for column in written))
+        return until(as_text(added, self.tokenizer.decode, tokens), stops)
+
+    def _begin(self, prompt: str) -> list[int]:
+        if tokens := self.tokenizer.encode(prompt).ids:
+            return tokens
+        if self.bos_id is None:
+            raise ValueError("the prompt is empty, and this model has no token that begins a text")
+        return [self.bos_id]
+
+
+def _ids(options: Options, name: str) -> list[int]:
+    """Give an option that is a token, several, or none."""
+    value = options.values.get(name)
+    ids = value if isinstance(value, list) else [] if value is None else [value]
+    if not all(type(token) is int for token in ids):
+        raise ValueError(f"{options.where}: {name} must be a token id, or a list of them; got {value!r}")
+    return ids

@@ -1,0 +1,145 @@
+"""Translators: text in, text out. The folder of one that was trained holds everything that is needed to use it."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import asdict
+from itertools import islice
+from pathlib import Path
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from tokenizers import Tokenizer
+
+from transformer_lab.checks import check_room
+from transformer_lab.data.batches import pad
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
+from transformer_lab.generation.beam_search import beam_search
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.tensor_files import PARAMETERS, load_parameters, read
+
+CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+
+
+class TextTranslator(ABC):
+    """A Transformer that takes and gives texts; its subclasses say how texts become tokens.
+
+    Args:
+        model: The model, on the device where it works.
+        bos_id: The token that begins a translation.
+        eos_id: The token that ends one, and a source.
+    """
+
+    def __init__(self, model: Transformer, bos_id: int, eos_id: int) -> None:
+        self.model, self.bos_id, self.eos_id = model, bos_id, eos_id
+
+    @abstractmethod
+    def source_tokens(self, text: str) -> list[int]:
+        """Make token ids of a text to read, however long."""
+
+    @abstractmethod
+    def target_tokens(self, text: str) -> list[int]:
+        """Make token ids of a translation, however long."""
+
+    @abstractmethod
+    def decode(self, ids: list[int]) -> str:
+        """Make a text of the token ids of a translation, leaving out what stands for no text."""
+
+    @property
+    def device(self) -> torch.device:
+        """Where the model works."""
+        return next(self.model.parameters()).device
+
+    @property
+    def longest(self) -> int:
+        """How many tokens a text may have: as many as the model takes, less the one that ends or begins it."""
+        return self.model.config.max_length - 1
+
+    def encode_source(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
+        return np.asarray([*self.source_tokens(text)[: self.longest], self.eos_id])
+
+    def encode_target(self, text: str) -> NDArray[np.int64]:
+        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
+        return np.asarray([self.bos_id, *self.target_tokens(text)[: self.longest], self.eos_id])
+
+    @torch.no_grad()
+    def translate(
+        self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64, beam_size: int = 1
+    ) -> Iterator[str]:
+        """Translate texts one after another, reading as many at a time as make a batch.
+
+        Args:
+            texts: What is to be translated; an empty text gives an empty one.
+            max_length: How many tokens each translation has at most. None: as many as the model can write.
+            batch_size: How many texts are translated together.
+            beam_size: How many translations of each are followed at once; 1 is greedy.
+
+        Raises:
+            ValueError: ``max_length`` is more than the model can write, or the beam is empty.
+        """
+        max_length = self.model.config.max_length if max_length is None else max_length
+        check_room(max_length, self.model.config.max_length)
+        texts = iter(texts)
+        self.model.eval()
+        while batch := list(islice(texts, batch_size)):
+            yield from self._translate_batch([text.strip() for text in batch], max_length, beam_size)
+
+    def _translate_batch(self, texts: Sequence[str], max_length: int, beam_size: int) -> list[str]:
+        translations = [""] * len(texts)
+        if full := [i for i, text in enumerate(texts) if text]:
+            source = pad([self.encode_source(texts[i]) for i in full], self.model.config.source_pad_id).to(self.device)
+            written = beam_search(self.model, source, self.bos_id, self.eos_id, max_length, beam_size)
+            for i, ids in zip(full, written.tolist(), strict=True):
+                translations[i] = self.decode(ids).strip()
+        return translations
+
+
+class Translator(TextTranslator):
+    """A Transformer trained here, and the tokenizer that its source and target share.
+
+    Args:
+        model: The model, on the device where it works.
+        tokenizer: Makes token ids of texts, and texts of token ids.
+    """
+
+    def __init__(self, model: Transformer, tokenizer: Tokenizer) -> None:
+        super().__init__(model, BOS_ID, EOS_ID)
+        self.tokenizer = tokenizer
+
+    @classmethod
+    def load(cls, folder: Path, device: torch.device | str = "cpu") -> "Translator":
+        """Load a translator from its folder.
+
+        Raises:
+            ValueError: Something in the folder is missing or damaged.
+        """
+        missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS) if not (folder / name).is_file()]
+        if missing:
+            raise ValueError(f"{folder} holds no trained model: {', '.join(missing)} not found")
+        try:
+            model = Transformer(TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8"))))
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"{folder / CONFIG} describes no model of ours: {error}") from error
+        load_parameters(model, read(folder / PARAMETERS)[0], folder / PARAMETERS)
+        return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
+
+    def save_description(self, folder: Path) -> None:
+        """Write what a folder needs beside the parameters, which training writes itself."""
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / CONFIG).write_text(json.dumps(asdict(self.model.config), indent=2) + "\n", "utf-8")
+        self.tokenizer.save(str(folder / TOKENIZER))
+
+    def source_tokens(self, text: str) -> list[int]:
+        """Make token ids of a text to read, however long."""
+        return self.tokenizer.encode(text).ids
+
+    def target_tokens(self, text: str) -> list[int]:
+        """Make token ids of a translation, however long."""
+        return self.tokenizer.encode(text).ids
+
+    def decode(self, ids: list[int]) -> str:
+        """Make a text of the token ids of a translation, leaving out what stands for no text."""
+        return self.tokenizer.decode(ids)
