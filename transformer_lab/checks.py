@@ -61,7 +61,7 @@ def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf, 
         raise ValueError(f"token ids go from 0 to vocab_size − 1 = {vocab_size - 1}; got {low if low < 0 else high}")
 
 
-def check_room(n_tokens: int, max_length: int) -> None:
+def check_length(n_tokens: int, max_length: int) -> None:
     """Refuse to begin what a model will not be able to end.
 
     Args:
@@ -71,7 +71,7 @@ def check_room(n_tokens: int, max_length: int) -> None:
     Raises:
         ValueError: It takes fewer, or none are to be read.
 
-    >>> check_room(18, max_length=17)
+    >>> check_length(18, max_length=17)
     Traceback (most recent call last):
         ...
     ValueError: this model reads 1 to max_length=17 tokens; 18 were asked for

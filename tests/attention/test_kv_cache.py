@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from transformer_lab.attention.kv_cache import Cache, FixedKeys, GrowingKeys
+from transformer_lab.attention.kv_cache import KVCache, ModelCache, SourceKV
 
 
 def drawn(n, batch=3):
@@ -12,7 +12,7 @@ def drawn(n, batch=3):
 
 
 def test_keys_grow_in_memory_that_stays_where_it_is():
-    keys = GrowingKeys(7)
+    keys = KVCache(7)
     pieces = [drawn(3), drawn(1), drawn(2)]
     first, _ = keys(lambda: pieces[0])
     keys(lambda: pieces[1])
@@ -27,7 +27,7 @@ def test_keys_grow_in_memory_that_stays_where_it_is():
 
 
 def test_a_source_is_projected_once():
-    keys, calls = FixedKeys(), []
+    keys, calls = SourceKV(), []
 
     def project():
         calls.append(1)
@@ -38,7 +38,7 @@ def test_a_source_is_projected_once():
 
 
 def test_sources_stay_as_long_as_something_is_written_about_them():
-    keys, (k, v) = FixedKeys(), drawn(4)
+    keys, (k, v) = SourceKV(), drawn(4)
     keys(lambda: (k, v))
     keys.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), n_rows=3)
     keys.reorder(torch.tensor([1, 1, 3, 2, 4, 4]), n_rows=6)
@@ -50,14 +50,14 @@ def test_sources_stay_as_long_as_something_is_written_about_them():
 
 
 def test_more_rows_about_fewer_sources():
-    keys, (k, v) = FixedKeys(), drawn(4)
+    keys, (k, v) = SourceKV(), drawn(4)
     keys(lambda: (k, v))
     keys.reorder(torch.tensor([0, 0, 0, 2, 2, 2]), n_rows=3)
     assert_close(keys(drawn), (k[[0, 2]], v[[0, 2]]))
 
 
 def test_a_full_cache_takes_nothing_and_loses_nothing():
-    keys = GrowingKeys(4)
+    keys = KVCache(4)
     keys(lambda: drawn(3))
     with pytest.raises(ValueError, match="room for max_length=4 tokens; got 5"):
         keys(lambda: drawn(2))
@@ -65,8 +65,8 @@ def test_a_full_cache_takes_nothing_and_loses_nothing():
 
 
 def test_an_empty_cache_has_nothing_to_reorder_or_forget():
-    cache = Cache(n_layers=2, max_length=5)
+    cache = ModelCache(n_layers=2, max_length=5)
     cache.reorder(torch.tensor([0]))
-    cache.cut(3)
+    cache.truncate(3)
     assert cache.length == 0
     assert [layer.self_attention.length for layer in cache.layers] == [0, 0]

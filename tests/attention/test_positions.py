@@ -18,7 +18,7 @@ from transformer_lab.attention.positions import (
     alibi_slopes,
     apply_rotary,
     distance_bias,
-    frequencies,
+    rotary_frequencies,
     sinusoidal_encoding,
 )
 
@@ -176,7 +176,7 @@ def test_there_may_be_no_positions():
 @pytest.mark.parametrize("d", [-2, 0, 1, 5])
 def test_a_width_without_pairs_is_named(d):
     for make in (
-        lambda: frequencies(d),
+        lambda: rotary_frequencies(d),
         lambda: sinusoidal_encoding(3, d),
         lambda: Rotation(torch.arange(3), d),
     ):

@@ -144,7 +144,7 @@ def test_a_word_that_follows_keeps_the_space_before_it(tmp_path, monkeypatch):
     publish(tmp_path, "Llama")
     model = TextGenerator.load(tmp_path)
     word = model.tokenizer.token_to_id("▁dog")
-    monkeypatch.setattr(text_generator, "write", lambda *_: iter([torch.tensor([word])]))
+    monkeypatch.setattr(text_generator, "generate_steps", lambda *_: iter([torch.tensor([word])]))
     assert text(model, "the") == " dog"
     assert model.tokenizer.decode([word]) == "dog"
 

@@ -83,12 +83,12 @@ def attend(
         raise ValueError(f"every key needs a value; got {k.shape[-2]} keys, {v.shape[-2]} values")
     if mask is None:
         return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
-    sees_nothing = ~mask.any(dim=-1, keepdim=True)
+    fully_masked = ~mask.any(dim=-1, keepdim=True)
     # Some kernels give nan for a fully hidden row (pytorch/pytorch#156707), so none is ever handed over.
-    allowed = mask | sees_nothing
+    allowed = mask | fully_masked
     bias_or_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)
     output = F.scaled_dot_product_attention(q, k, v, attn_mask=bias_or_mask, dropout_p=dropout)
-    return output.masked_fill(sees_nothing, 0.0)
+    return output.masked_fill(fully_masked, 0.0)
 
 
 def masked_softmax(
@@ -106,7 +106,7 @@ def masked_softmax(
     """
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    sees_nothing = ~mask.any(dim=-1, keepdim=True)
+    fully_masked = ~mask.any(dim=-1, keepdim=True)
     # The softmax of a row of -inf is nan, and so is its gradient. Such rows are let through here, and zeroed below.
-    weights = torch.softmax(scores.masked_fill(~(mask | sees_nothing), -torch.inf), dim=-1)
-    return weights.masked_fill(sees_nothing, 0.0)
+    weights = torch.softmax(scores.masked_fill(~(mask | fully_masked), -torch.inf), dim=-1)
+    return weights.masked_fill(fully_masked, 0.0)

@@ -3,8 +3,8 @@
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.attention.kv_cache import GrowingKeys
-from transformer_lab.attention.multi_head import ObservableAttention, merge_heads, split_heads
+from transformer_lab.attention.kv_cache import KVCache
+from transformer_lab.attention.multi_head import AttentionBase, merge_heads, split_heads
 from transformer_lab.attention.positions import Rotation
 from transformer_lab.checks import check_width
 
@@ -14,7 +14,7 @@ def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Flo
     return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
 
 
-class GroupedQueryAttention(ObservableAttention):
+class GroupedQueryAttention(AttentionBase):
     """Self-attention in which several query heads share each head of keys and values.
 
     Query head i looks keys and values up in their head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al.
@@ -54,7 +54,7 @@ class GroupedQueryAttention(ObservableAttention):
         mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         bias: Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         rotation: Rotation | None = None,
-        cache: GrowingKeys | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Let every position look the others up.
 
@@ -79,4 +79,4 @@ class GroupedQueryAttention(ObservableAttention):
         q = turn(split_heads(self.w_q(x), self.n_heads))
         k, v = project() if cache is None else cache(project)
         group = self.n_heads // self.n_kv_heads
-        return self.w_o(merge_heads(self.mix(q, repeat_kv(k, group), repeat_kv(v, group), mask, bias)))
+        return self.w_o(merge_heads(self.attend_heads(q, repeat_kv(k, group), repeat_kv(v, group), mask, bias)))

@@ -14,7 +14,7 @@ KeysAndValues = tuple[Tensor, Tensor]
 Project = Callable[[], KeysAndValues]
 
 
-class GrowingKeys:
+class KVCache:
     """Keys and values of the tokens so far, for self-attention, in memory that is set aside beforehand.
 
     Args:
@@ -24,7 +24,7 @@ class GrowingKeys:
     def __init__(self, max_length: int) -> None:
         self.max_length = max_length
         self.length = 0
-        self._room: Tensor | None = None  # (2, batch, n_kv_heads, max_length, d_k)
+        self._buffer: Tensor | None = None  # (2, batch, n_kv_heads, max_length, d_k)
 
     def __call__(self, project: Project) -> KeysAndValues:
         """Project the new tokens, keep the result, and give the keys and values of all tokens so far.
@@ -36,38 +36,38 @@ class GrowingKeys:
         start, end = self.length, self.length + k.shape[2]
         if end > self.max_length:
             raise ValueError(f"this cache has room for max_length={self.max_length} tokens; got {end}")
-        if self._room is None:
-            self._room = k.new_empty(2, *k.shape[:2], self.max_length, k.shape[3])
-        self._room[0, :, :, start:end], self._room[1, :, :, start:end] = k, v
+        if self._buffer is None:
+            self._buffer = k.new_empty(2, *k.shape[:2], self.max_length, k.shape[3])
+        self._buffer[0, :, :, start:end], self._buffer[1, :, :, start:end] = k, v
         self.length = end
-        keys, values = self._room[:, :, :, :end]
+        keys, values = self._buffer[:, :, :, :end]
         return keys, values
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Let row i go on from what row ``rows[i]`` has seen; in place, unless there are more or fewer rows now."""
-        if self._room is None:
+        if self._buffer is None:
             return
-        if len(rows) == self._room.shape[1]:
-            self._room[:, :, :, : self.length] = self._room[:, rows, :, : self.length]
+        if len(rows) == self._buffer.shape[1]:
+            self._buffer[:, :, :, : self.length] = self._buffer[:, rows, :, : self.length]
         else:
-            self._room = self._room[:, rows]
+            self._buffer = self._buffer[:, rows]
 
-    def cut(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         """Forget all but the first tokens."""
         self.length = min(self.length, length)
 
 
-class FixedKeys:
+class SourceKV:
     """Keys and values of a source, for cross-attention: projected once, and shared by all that is written about it."""
 
     def __init__(self) -> None:
-        self._kept: KeysAndValues | None = None
+        self._kv: KeysAndValues | None = None
 
     def __call__(self, project: Project) -> KeysAndValues:
         """Project the source the first time; give its keys and values."""
-        if self._kept is None:
-            self._kept = project()
-        return self._kept
+        if self._kv is None:
+            self._kv = project()
+        return self._kv
 
     def reorder(self, rows: Int[Tensor, " new_rows"], n_rows: int) -> None:
         """Drop the sources about which nothing goes on to be written.
@@ -76,12 +76,12 @@ class FixedKeys:
             rows: The rows that go on; those about one source stay next to each other.
             n_rows: How many rows there were, as many about each source.
         """
-        if self._kept is None or len(rows) == n_rows:
+        if self._kv is None or len(rows) == n_rows:
             return
-        k, v = self._kept
+        k, v = self._kv
         sources = (rows // (n_rows // len(k))).unique()  # type: ignore[no-untyped-call]
         if len(sources) < len(k):
-            self._kept = k[sources], v[sources]
+            self._kv = k[sources], v[sources]
 
 
 class LayerCache:
@@ -92,11 +92,11 @@ class LayerCache:
     """
 
     def __init__(self, max_length: int) -> None:
-        self.self_attention = GrowingKeys(max_length)
-        self.cross_attention = FixedKeys()
+        self.self_attention = KVCache(max_length)
+        self.cross_attention = SourceKV()
 
 
-class Cache:
+class ModelCache:
     """What a model keeps of the tokens it has seen: their ids, and each layer's keys and values.
 
     Args:
@@ -114,11 +114,11 @@ class Cache:
         """How many tokens it has seen."""
         return 0 if self._tokens is None else self._tokens.shape[1]
 
-    def followed_by(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
+    def with_new(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
         """Give the tokens so far and these after them."""
         return tokens if self._tokens is None else torch.cat([self._tokens, tokens], dim=1)
 
-    def keep(self, tokens: Int[Tensor, "batch n"]) -> None:
+    def commit(self, tokens: Int[Tensor, "batch n"]) -> None:
         """Take these for the tokens so far."""
         self._tokens = tokens
 
@@ -135,21 +135,21 @@ class Cache:
             layer.cross_attention.reorder(rows, len(self._tokens))
         self._tokens = self._tokens[rows]
 
-    def cut(self, length: int) -> None:
+    def truncate(self, length: int) -> None:
         """Forget all but the first tokens."""
         if self._tokens is not None:
             self._tokens = self._tokens[:, :length]
         for layer in self.layers:
-            layer.self_attention.cut(length)
+            layer.self_attention.truncate(length)
 
 
-def fold_rows(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n d"], batch: int) -> Tensor:
+def group_beams(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n d"], batch: int) -> Tensor:
     """Put neighbouring rows end to end, so that ``batch`` of them are left."""
     rows, heads, n, d = x.shape
     return x.reshape(batch, rows // batch, heads, n, d).transpose(1, 2).reshape(batch, heads, -1, d)
 
 
-def unfold_rows(x: Float[Tensor, "batch heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
-    """Take such rows apart again: the inverse of ``fold_rows``."""
+def ungroup_beams(x: Float[Tensor, "batch heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
+    """Take such rows apart again: the inverse of ``group_beams``."""
     batch, heads, _, d = x.shape
     return x.reshape(batch, heads, rows // batch, -1, d).transpose(1, 2).reshape(rows, heads, -1, d)

@@ -6,7 +6,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
-from transformer_lab.attention.kv_cache import FixedKeys, GrowingKeys, fold_rows, unfold_rows
+from transformer_lab.attention.kv_cache import KVCache, SourceKV, group_beams, ungroup_beams
 from transformer_lab.checks import check_width
 
 
@@ -21,7 +21,7 @@ def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch
     return x.transpose(1, 2).flatten(start_dim=2)
 
 
-class ObservableAttention(nn.Module):
+class AttentionBase(nn.Module):
     """What all attention modules share: mixing the values in every head, and showing the weights when asked to.
 
     Args:
@@ -42,9 +42,9 @@ class ObservableAttention(nn.Module):
         self.d_model = d_model
         self.n_heads = n_heads
         self.dropout = dropout
-        self.on_weights: Callable[[Tensor], None] | None = None  # ``record_attention`` listens here
+        self.weights_hook: Callable[[Tensor], None] | None = None  # ``record_attention`` listens here
 
-    def mix(
+    def attend_heads(
         self,
         q: Float[Tensor, "rows n_heads n_query d_k"],
         k: Float[Tensor, "batch n_heads n_key d_k"],
@@ -58,17 +58,17 @@ class ObservableAttention(nn.Module):
         """
         if len(q) > len(k):
             if mask is not None:
-                mask = fold_rows(mask.expand(len(q), -1, q.shape[2], -1), len(k))
-            return unfold_rows(self.mix(fold_rows(q, len(k)), k, v, mask), len(q))
+                mask = group_beams(mask.expand(len(q), -1, q.shape[2], -1), len(k))
+            return ungroup_beams(self.attend_heads(group_beams(q, len(k)), k, v, mask), len(q))
         dropout = self.dropout if self.training else 0.0
-        if self.on_weights is None:
+        if self.weights_hook is None:
             return attend(q, k, v, mask, bias, dropout)
-        mixed, weights = scaled_dot_product_attention(q, k, v, mask, bias, dropout)
-        self.on_weights(weights)
-        return mixed
+        output, weights = scaled_dot_product_attention(q, k, v, mask, bias, dropout)
+        self.weights_hook(weights)
+        return output
 
 
-class MultiHeadAttention(ObservableAttention):
+class MultiHeadAttention(AttentionBase):
     """Let every query attend in several ways at once, each head comparing other features.
 
     ``w_o(concat(head_1 … head_h))``, where head i is the attention of its slices of ``w_q(query)``, ``w_k(key)`` and
@@ -103,7 +103,7 @@ class MultiHeadAttention(ObservableAttention):
         key: Float[Tensor, "batch n_key d_model"],
         value: Float[Tensor, "batch n_key d_model"],
         mask: Bool[Tensor, "*#batch_and_heads #n_query #n_all_keys"] | None = None,
-        cache: GrowingKeys | FixedKeys | None = None,
+        cache: KVCache | SourceKV | None = None,
     ) -> Float[Tensor, "batch n_query d_model"]:
         """Look every query up among the keys.
 
@@ -127,4 +127,4 @@ class MultiHeadAttention(ObservableAttention):
 
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
         k, v = project() if cache is None else cache(project)
-        return self.w_o(merge_heads(self.mix(q, k, v, mask)))
+        return self.w_o(merge_heads(self.attend_heads(q, k, v, mask)))

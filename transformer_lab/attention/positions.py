@@ -9,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 
-def frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"]:
+def rotary_frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"]:
     """Give the angle by which each pair of features turns per position: ``base^(−2i/d)`` for pair i.
 
     Raises:
@@ -41,7 +41,7 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
     """
     if length < 0:
         raise ValueError(f"length must not be negative; got {length=}")
-    angles = torch.outer(torch.arange(length, dtype=torch.float64), frequencies(d_model, base))
+    angles = torch.outer(torch.arange(length, dtype=torch.float64), rotary_frequencies(d_model, base))
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
 
 
@@ -66,7 +66,7 @@ class Rotation:
     """
 
     def __init__(self, positions: Int[Tensor, "*batch n"], d_k: int, base: float = 10000.0) -> None:
-        angles = positions[..., None].double() * frequencies(d_k, base).to(positions.device)
+        angles = positions[..., None].double() * rotary_frequencies(d_k, base).to(positions.device)
         if positions.dim() > 1:
             angles = angles[:, None]  # the same for all the heads
         self.cos, self.sin = angles.cos(), angles.sin()

@@ -3,15 +3,16 @@
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_lab.attention.kv_cache import Cache
+from transformer_lab.attention.kv_cache import ModelCache
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
-from transformer_lab.models.layer_stack import Stack
+from transformer_lab.models.layer_stack import LayerStack
 
 
-class Decoder(Stack):
+class Decoder(LayerStack):
     """Embed tokens, add their positions, and pass them through layers that also read the encoder's output.
 
-    The right half of the paper's figure 1, up to the last linear layer. Arguments and errors are those of ``Stack``.
+    The right half of the paper's figure 1, up to the last linear layer. Arguments and errors are those of
+    ``LayerStack``.
 
     >>> from transformer_lab.attention.masks import causal_mask
     >>> import torch
@@ -28,7 +29,7 @@ class Decoder(Stack):
         memory: Float[Tensor, "batch n_source d_model"],
         mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
-        cache: Cache | None = None,
+        cache: ModelCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Decode token ids; arguments as in ``DecoderLayer``.
 

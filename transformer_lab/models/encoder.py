@@ -4,13 +4,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
-from transformer_lab.models.layer_stack import Stack
+from transformer_lab.models.layer_stack import LayerStack
 
 
-class Encoder(Stack):
+class Encoder(LayerStack):
     """Embed tokens, add their positions, and pass them through a stack of layers.
 
-    The left half of the paper's figure 1. Arguments and errors are those of ``Stack``.
+    The left half of the paper's figure 1. Arguments and errors are those of ``LayerStack``.
 
     >>> import torch
     >>> encoder = Encoder(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=3, max_length=10)

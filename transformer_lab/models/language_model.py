@@ -10,7 +10,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
-from transformer_lab.attention.kv_cache import Cache, GrowingKeys
+from transformer_lab.attention.kv_cache import KVCache, ModelCache
 from transformer_lab.attention.masks import causal_mask, decoder_mask
 from transformer_lab.attention.positions import Rotation, distance_bias, sinusoidal_encoding
 from transformer_lab.checks import check_tokens, check_width
@@ -50,7 +50,7 @@ class Block(nn.Module):
         mask: Bool[Tensor, "*#batch_and_heads #n #n_key"],
         bias: Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         rotation: Rotation | None = None,
-        cache: GrowingKeys | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Pass a text through; arguments and errors as in ``GroupedQueryAttention``."""
         check_width("d_model", self.self_attention.d_model, x=x)
@@ -99,7 +99,7 @@ class LanguageModel(nn.Module):
         self._initialise()
 
     def forward(
-        self, tokens: Int[Tensor, "batch n"], cache: Cache | None = None
+        self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
     ) -> Float[Tensor, "batch n vocab_size"]:
         """Give the logits of the token after each token.
 
@@ -112,7 +112,7 @@ class LanguageModel(nn.Module):
         """
         config = self.config
         check_tokens(tokens, config.vocab_size, config.max_length, 0 if cache is None else cache.length)
-        text = tokens if cache is None else cache.followed_by(tokens)
+        text = tokens if cache is None else cache.with_new(tokens)
         mask = causal_mask(tokens.shape[1], text.shape[1], tokens.device)
         if config.pad_id is not None:
             mask = decoder_mask(text, config.pad_id, tokens.shape[1])
@@ -127,12 +127,12 @@ class LanguageModel(nn.Module):
         for i, block in enumerate(self.blocks):
             x = block(x, mask, bias, rotation, None if cache is None else cache.layers[i].self_attention)
         if cache is not None:
-            cache.keep(text)
+            cache.commit(text)
         return self.head(self.norm(x))
 
-    def new_cache(self, max_length: int | None = None) -> Cache:
+    def new_cache(self, max_length: int | None = None) -> ModelCache:
         """Make a cache for a text of up to so many tokens; for as many as the model takes if None."""
-        return Cache(self.config.n_layers, self.config.max_length if max_length is None else max_length)
+        return ModelCache(self.config.n_layers, self.config.max_length if max_length is None else max_length)
 
     def embed(self, tokens: Int[Tensor, "batch n"], where: Int[Tensor, "#batch n"]) -> Float[Tensor, "batch n d_model"]:
         """Look tokens up, and add the positions where they stand if positions are something to add."""

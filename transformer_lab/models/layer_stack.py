@@ -13,7 +13,7 @@ from transformer_lab.layers.feed_forward import FeedForward
 from transformer_lab.models.initialisation import initialise
 
 
-class Stack(nn.Module):
+class LayerStack(nn.Module):
     """Token embeddings and positions, a stack of layers, and a final norm where the layers leave that to do.
 
     Its parameters are drawn by ``initialise``.

@@ -5,7 +5,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab.attention.kv_cache import Cache
+from transformer_lab.attention.kv_cache import ModelCache
 from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask
 from transformer_lab.checks import check_tokens
 from transformer_lab.models.decoder import Decoder, PreNormDecoder
@@ -68,7 +68,7 @@ class Transformer(nn.Module):
         target: Int[Tensor, "batch n_target"],
         memory: Float[Tensor, "batch n_source d_model"],
         source: Int[Tensor, "batch n_source"],
-        cache: Cache | None = None,
+        cache: ModelCache | None = None,
     ) -> Float[Tensor, "batch n_target vocab_size"]:
         """Give the logits after each target token, from what ``encode`` made of the source.
 
@@ -79,19 +79,19 @@ class Transformer(nn.Module):
             cache: From ``new_cache``: keeps what has been read of the target, so that nothing is read twice.
         """
         check_tokens(target, self.config.vocab_size, self.config.max_length, 0 if cache is None else cache.length)
-        written = target if cache is None else cache.followed_by(target)
+        written = target if cache is None else cache.with_new(target)
         mask = decoder_mask(written, self.config.target_pad_id, target.shape[1])
         if not self.config.hide_target_padding:
             mask = causal_mask(target.shape[1], written.shape[1], target.device)
         memory_mask = padding_mask(source, self.config.source_pad_id)
         x = self.decoder(target, memory, mask, memory_mask, cache)
         if cache is not None:
-            cache.keep(written)
+            cache.commit(written)
         return F.linear(x, self.decoder.embedding.weight, self.output_bias)
 
-    def new_cache(self, max_length: int | None = None) -> Cache:
+    def new_cache(self, max_length: int | None = None) -> ModelCache:
         """Make a cache for a target of up to so many tokens; for as many as the model takes if None."""
-        return Cache(self.config.n_layers, self.config.max_length if max_length is None else max_length)
+        return ModelCache(self.config.n_layers, self.config.max_length if max_length is None else max_length)
 
 
 class EncoderModel(nn.Module):

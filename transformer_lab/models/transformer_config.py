@@ -70,7 +70,7 @@ class TransformerConfig:
 
     @property
     def stack(self) -> dict[str, Any]:
-        """What encoder and decoder have in common, as arguments for ``Stack``."""
+        """What encoder and decoder have in common, as arguments for ``LayerStack``."""
         names = ["d_model", "n_heads", "d_ff", "n_layers", "max_length"]
         names += ["dropout", "attention_dropout", "learned_positions"]
         return {name: getattr(self, name) for name in names} | {"feed_forward": FEED_FORWARDS[self.feed_forward]}
