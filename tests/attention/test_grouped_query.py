@@ -12,7 +12,7 @@ from tests.helpers.strategies import generators, normal, sizes
 from tests.helpers.torch_parity import drawn, vectors
 from transformer_lab.attention.grouped_query import GroupedQueryAttention, repeat_kv
 from transformer_lab.attention.multi_head import MultiHeadAttention
-from transformer_lab.attention.positions import Rotation, alibi_bias, apply_rotary
+from transformer_lab.attention.positions import Positional, Rotation, alibi_bias, apply_rotary
 from transformer_lab.inspection.hooks import record_attention
 
 
@@ -46,7 +46,7 @@ def test_queries_and_keys_are_turned_and_scores_lowered_when_asked_for():
     attention = drawn(GroupedQueryAttention(3 * d_k, n_heads=3, n_kv_heads=3))
     x, where, bias = vectors(1, n, 3 * d_k), torch.arange(n), alibi_bias(3, n, n).double()
     with record_attention(attention) as recorded:
-        attention(x, bias=bias, rotation=Rotation(where, d_k))
+        attention(x, positional=Positional(bias, Rotation(where, d_k)))
     for head in range(3):
         rows = slice(head * d_k, (head + 1) * d_k)
         q, k = (apply_rotary(x[0] @ w.weight[rows].T, where) for w in [attention.w_q, attention.w_k])

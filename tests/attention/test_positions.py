@@ -124,7 +124,7 @@ def test_each_text_of_a_batch_may_have_positions_of_its_own(sizes, rng, data):
     x = normal(rng, batch, n_heads, n, 6)
     rows = st.lists(far, min_size=n, max_size=n)
     positions = torch.tensor(data.draw(st.lists(rows, min_size=batch, max_size=batch)))
-    turned = Rotation(positions, d_k=6, base=100.0)(x)
+    turned = Rotation(positions, d_k=6, base=100.0).rotate(x)
     one_by_one = torch.stack([by_complex_numbers(x[b], positions[b], base=100.0) for b in range(batch)])
     assert_close(turned, one_by_one, rtol=1e-9, atol=1e-9)
 

@@ -101,13 +101,16 @@ def test_each_sentence_of_a_batch_is_translated_as_if_alone(beam_size):
         assert (text[n:] == EOS).all()
 
 
-def test_beams_share_the_keys_and_values_of_their_source():
-    model = translator(2)
+def test_beams_share_the_keys_and_values_of_their_source_which_are_projected_once():
+    model, projected = translator(2), []
+    for layer in model.decoder.layers:
+        layer.cross_attention.w_k.register_forward_hook(lambda *_: projected.append("k"))
+        layer.cross_attention.w_v.register_forward_hook(lambda *_: projected.append("v"))
     state = TranslationState(model, SOURCE, 6)
     beam_search_from_state(state, torch.full((3, 1), BOS), 6, EOS, 4, 1.0)
     for layer in state.cache.layers:
-        keys, _ = layer.cross_attention(lambda: pytest.fail("projected again"))
-        assert len(keys) == 3
+        assert len(layer.source.k) == 3
+    assert projected == ["k", "v"] * 2
 
 
 class Ending(TranslationState):
@@ -119,8 +122,7 @@ class Ending(TranslationState):
 
     def next_logits(self, tokens):
         says = super().next_logits(tokens)
-        keys, _ = self.cache.layers[1].cross_attention(lambda: pytest.fail("projected again"))
-        self.rows_and_sources.append((len(tokens), len(keys)))
+        self.rows_and_sources.append((len(tokens), len(self.cache.layers[1].source.k)))
         says[:, EOS] += torch.where(len(self.rows_and_sources) > self.source.sum(dim=1) % 9, 20.0, -20.0)
         return says
 

@@ -1,6 +1,7 @@
 """Decoding with a cache says at every step what reading the whole text again would say."""
 
 import itertools
+from typing import get_args
 
 import pytest
 import torch
@@ -11,7 +12,7 @@ from transformer_lab.generation.decode import generate, generate_steps, greedy_d
 from transformer_lab.generation.decoding_state import TextState, TranslationState
 from transformer_lab.generation.sampling import filter_logits, greedy
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import POSITIONS, LanguageModelConfig
+from transformer_lab.models.language_model_config import LanguageModelConfig, PositionScheme
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
@@ -19,7 +20,9 @@ PAD, BOS, EOS = 0, 1, 2
 SIZES = {"d_model": 24, "d_ff": 20, "n_layers": 3, "max_length": 17}
 FORMS = [
     {"positions": positions, "n_heads": 6, "n_kv_heads": n_kv_heads, "pad_id": pad_id}
-    for positions, (n_kv_heads, pad_id) in itertools.product(POSITIONS, [(None, None), (2, PAD), (1, PAD)])
+    for positions, (n_kv_heads, pad_id) in itertools.product(
+        get_args(PositionScheme), [(None, None), (2, PAD), (1, PAD)]
+    )
 ]
 GPT = {"n_heads": 3, "positions": "learned", "norm": "layer", "feed_forward": "gelu", "pad_id": PAD}
 LLAMA = {"n_heads": 6, "n_kv_heads": 2, "positions": "rotary", "norm": "rms", "feed_forward": "swiglu", "bias": False}
@@ -80,7 +83,8 @@ def test_a_transformer_says_with_a_cache_what_it_says_without(others):
     model = translator(**others)
     source = torch.tensor([[5, 6, 7, 0, 0], [8, 9, 10, 3, 4], [3, 0, 0, 0, 0]])
     target = torch.randint(1, 11, (3, 12))
-    memory, cache = model.encode(source), model.new_cache()
+    memory = model.encode(source)
+    cache = model.new_cache(memory)
     for start, end in itertools.pairwise([0, 1, 2, 5, 6, 12]):
         said = model.decode(target[:, start:end], memory, source, cache)
         assert_close(said, model(source, target[:, :end])[:, start:], atol=1e-5, rtol=1e-5)

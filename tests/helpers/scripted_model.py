@@ -5,7 +5,7 @@ import random
 import torch
 from torch import Tensor
 
-from transformer_lab.attention.kv_cache import ModelCache
+from transformer_lab.attention.kv_cache import LayerCache, ModelCache
 from transformer_lab.models.transformer import Transformer
 
 
@@ -14,6 +14,9 @@ class Scripted(Transformer):
 
     def encode(self, source: Tensor) -> Tensor:
         return source[..., None].float()
+
+    def new_cache(self, memory: Tensor, max_length: int | None = None) -> ModelCache:
+        return ModelCache([LayerCache(self.config.max_length if max_length is None else max_length)])
 
     def decode(self, target: Tensor, memory: Tensor, source: Tensor, cache: ModelCache | None = None) -> Tensor:
         assert torch.equal(memory, self.encode(source)), "the memory belongs to another source"

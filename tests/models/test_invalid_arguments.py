@@ -50,12 +50,12 @@ REFUSED = {
     "replace(small, source_vocab_size=0)": "n_source_tokens must be positive; got n_source_tokens=0",
     "replace(small, source_vocab_size=10, source_pad_id=10)": "from 0 to 9; got source_pad_id=10",
     "replace(small, target_pad_id=-100)": "from 0 to 12; got target_pad_id=-100",
-    "replace(small, feed_forward='swish')": "one of relu, gelu, silu; got 'swish'",
+    "replace(small, feed_forward='swish')": "one of relu, gelu, silu; got feed_forward='swish'",
     "Transformer(replace(small, n_heads=5))": "d_model=12, n_heads=5",
     "Transformer(replace(small, d_model=9))": "d=9",
     "Transformer(replace(small, dropout=1.5))": "1.5",
-    "Transformer(replace(small, attention_dropout=1.5))": "from 0 to 1; got dropout=1.5",
-    "LanguageModel(replace(text, attention_dropout=-0.1))": "from 0 to 1; got dropout=-0.1",
+    "Transformer(replace(small, attention_dropout=1.5))": "between 0 and 1; got dropout=1.5",
+    "LanguageModel(replace(text, attention_dropout=-0.1))": "between 0 and 1; got dropout=-0.1",
 }  # fmt: skip
 SETTING = f"""
 from dataclasses import replace

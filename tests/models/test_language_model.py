@@ -1,6 +1,7 @@
 """The language model in all its forms, against the plainest computation of one text at a time."""
 
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 import torch
@@ -12,10 +13,13 @@ from torch.testing import assert_close
 
 from tests.helpers.reference_language_model import logits_of
 from tests.helpers.strategies import generators
+from transformer_lab.layers.feed_forward import FeedForwardName
+from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel, positions_of
-from transformer_lab.models.language_model_config import FEED_FORWARDS, NORMS, POSITIONS, LanguageModelConfig
+from transformer_lab.models.language_model_config import LanguageModelConfig, PositionScheme
 
 PAD = 3
+POSITIONS = get_args(PositionScheme)
 SMALL = LanguageModelConfig(
     vocab_size=11, d_model=12, n_heads=6, n_kv_heads=2, d_ff=7, n_layers=2, max_length=13, dropout=0.0, pad_id=PAD
 )
@@ -52,9 +56,9 @@ configs = st.builds(
     dropout=st.just(0.0),
     positions=st.sampled_from(POSITIONS),
     rotary_base=st.sampled_from([10.0, 10000.0]),
-    norm=st.sampled_from(list(NORMS)),
+    norm=st.sampled_from(get_args(NormName)),
     norm_eps=st.sampled_from([1e-5, 0.1]),
-    feed_forward=st.sampled_from(list(FEED_FORWARDS)),
+    feed_forward=st.sampled_from(get_args(FeedForwardName)),
     bias=st.booleans(),
     tied=st.booleans(),
     pad_id=st.just(PAD),

@@ -67,7 +67,7 @@ def test_dropout_is_on_the_embeddings_and_their_positions(stack):
 
 @stacks
 def test_every_layer_is_made_as_asked_for(stack):
-    ours = small(stack, dropout=0.25, attention_dropout=0.5, feed_forward=GELUFeedForward)
+    ours = small(stack, dropout=0.25, attention_dropout=0.5, activation="gelu")
     assert len(ours.layers) == len(set(ours.layers)) == 2
     for layer in ours.layers:
         assert type(layer) is stack.layer

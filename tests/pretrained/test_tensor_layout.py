@@ -47,7 +47,7 @@ def test_pairs_turned_together_are_halves_turned_together(n_heads, half, seed):
     turned, _ = apply_rotary_pos_emb(theirs, theirs, angles.cos(), angles.sin())
     flat = theirs[0].transpose(0, 1).flatten(start_dim=1)  # as a projection gives them: all heads side by side
     ours = Paired(1, n_heads).to_ours(flat)[0].unflatten(1, (n_heads, d_k)).transpose(0, 1)[None]
-    back = Paired(3).to_theirs([Rotation(where, d_k)(ours)])
+    back = Paired(3).to_theirs([Rotation(where, d_k).rotate(ours)])
     assert_close(back, turned, atol=1e-5, rtol=1e-5)
 
 

@@ -37,8 +37,8 @@ class TranslationState:
 
     def __init__(self, model: Transformer, source: Int[Tensor, "batch n_source"], max_length: int) -> None:
         check_length(max_length, model.config.max_length)
-        self.model, self.cache = model, model.new_cache(max_length)
-        self.memory, self.source = model.encode(source), source
+        self.model, self.source, self.memory = model, source, model.encode(source)
+        self.cache = model.new_cache(self.memory, max_length)
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
         """Take the newest tokens of every row; return the logits of the token after them."""

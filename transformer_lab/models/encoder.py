@@ -23,14 +23,14 @@ class Encoder(LayerStack):
     def forward(
         self, tokens: Int[Tensor, "batch n"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Encode token ids.
+        """Return the encoder's output at every position.
 
         Args:
             tokens: The sentences, padded to one length.
-            mask: True where a position may look at another, as ``padding_mask`` makes it.
+            mask: True where a position may attend to another, as ``padding_mask`` returns it.
 
         Raises:
-            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
         """
         x = self.embed(tokens)
         for layer in self.layers:

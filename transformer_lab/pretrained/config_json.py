@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from transformer_lab.layers.feed_forward import Activation
+
 T = TypeVar("T", int, float, bool, str)
-FEED_FORWARDS = {
+V = TypeVar("V")
+FEED_FORWARDS: dict[str, Activation] = {
     "gelu_new": "gelu",
     "gelu_pytorch_tanh": "gelu",
     "gelu_fast": "gelu",
@@ -13,7 +16,7 @@ FEED_FORWARDS = {
     "swish": "silu",
 }
 """Activations as ``transformers`` names them, and our feed-forward networks; theirs called gelu is none of these."""
-ACTIVATIONS = {"gelu": "gelu_new", "relu": "relu", "silu": "swish"}
+ACTIVATIONS: dict[str, str] = {"gelu": "gelu_new", "relu": "relu", "silu": "swish"}
 """The other way round."""
 
 
@@ -48,7 +51,7 @@ class Options:
             raise ValueError(f"{self.where}: {name} must be {kind.__name__}; got {value!r}")
         return value
 
-    def one_of(self, name: str, default: str, known: Mapping[str, T]) -> T:
+    def one_of(self, name: str, default: str, known: Mapping[str, V]) -> V:
         """Give what the value of an option stands for.
 
         Raises:

@@ -6,7 +6,7 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.tensor_layout import Change, Entry, Layout, Paired
 
-NEEDS = {"positions": "rotary", "norm": "rms", "feed_forward": "swiglu"}
+NEEDS: dict[str, Any] = {"positions": "rotary", "norm": "rms", "feed_forward": "swiglu"}
 FEED_FORWARD = {"gate_proj": "w_gate", "up_proj": "w_up", "down_proj": "w_down"}
 
 
