@@ -4,7 +4,9 @@ Shapes are checked against their annotations in tests and in lessons only.
 """
 
 import math
-from typing import Literal, get_args, get_origin, get_type_hints
+from collections.abc import Collection
+from dataclasses import fields
+from typing import Any, Literal, get_args, get_origin
 
 import torch
 from torch import Tensor
@@ -106,8 +108,20 @@ def check_token_id(name: str, token_id: int, vocab_size: int) -> None:
         raise ValueError(f"{name} must be a token, from 0 to {vocab_size - 1}; got {name}={token_id}")
 
 
-def check_choices(config: object) -> None:
-    """Raise ValueError unless every field that is annotated with a ``Literal`` has one of its values.
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise ValueError unless a value is one of the choices.
+
+    >>> check_choice("norm", "batch", ["layer", "rms"])
+    Traceback (most recent call last):
+        ...
+    ValueError: norm must be one of layer, rms; got norm='batch'
+    """
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {name}={value!r}")
+
+
+def check_choices(config: Any) -> None:
+    """Raise ValueError unless every field of a dataclass that is annotated with a ``Literal`` has one of its values.
 
     >>> from dataclasses import dataclass
     >>> @dataclass
@@ -118,7 +132,6 @@ def check_choices(config: object) -> None:
         ...
     ValueError: norm must be one of layer, rms; got norm='batch'
     """
-    for name, annotation in get_type_hints(type(config)).items():
-        choices, value = get_args(annotation), getattr(config, name)
-        if get_origin(annotation) is Literal and value not in choices:
-            raise ValueError(f"{name} must be one of {', '.join(choices)}; got {name}={value!r}")
+    for field in fields(config):
+        if get_origin(field.type) is Literal:
+            check_choice(field.name, getattr(config, field.name), get_args(field.type))

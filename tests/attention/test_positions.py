@@ -12,6 +12,7 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from tests.helpers.strategies import generators, normal, sizes
+from transformer_lab.attention import positions
 from transformer_lab.attention.positions import (
     Rotation,
     alibi_bias,
@@ -136,6 +137,16 @@ def test_what_is_rotated_keeps_its_type(dtype):
     assert turned.dtype == dtype
     in_float64 = apply_rotary(x.double(), torch.tensor([0, 1, 100_000]))
     assert_close(turned.double(), in_float64, rtol=0, atol=3 * torch.finfo(dtype).eps)
+
+
+def test_angles_are_exact_where_the_device_has_no_float64(monkeypatch):
+    """As Apple's MPS: there the waves are kept in float32, but angles in float32 would be off by 0.005."""
+    monkeypatch.setattr(positions, "widest_float", lambda _device: torch.float32)
+    where, x = torch.tensor([[0, 99_999, 100_000]]), torch.randn(1, 2, 3, 8)
+    rotation = Rotation(where, 8)
+    assert rotation.cos.dtype == rotation.sin.dtype == torch.float32
+    exactly = by_complex_numbers(x[0].double(), where[0], base=10000.0)
+    assert_close(rotation.rotate(x)[0].double(), exactly, rtol=0, atol=1e-6)
 
 
 def test_the_slopes_of_alibi_are_the_paper_s():

@@ -205,6 +205,30 @@ def test_tokens_come_one_by_one():
     assert torch.is_grad_enabled()
 
 
+@pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)
+def test_only_the_last_real_position_of_a_prompt_reaches_the_head(form):
+    model, seen = language_model(5, **form), []
+    model.head.register_forward_hook(lambda _head, args, logits: seen.append((args[0].shape, logits.shape)))
+    prompt = torch.tensor([[5, 6, 7], [8, 9, PAD]]) if model.config.pad_id == PAD else torch.tensor([[5, 6, 7]])
+    generate(model, prompt, 3, temperature=0)
+    assert seen == 3 * [((len(prompt), 24), (len(prompt), 11))]
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_single_token_of_a_target_needs_a_mask_only_where_padding_is_hidden(hidden, monkeypatch):
+    def watched(*inputs, **options):
+        masks.append(options["attn_mask"])
+        return original(*inputs, **options)
+
+    masks, original = [], torch.nn.functional.scaled_dot_product_attention
+    model = translator(hide_target_padding=hidden)
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", watched)
+    with torch.no_grad():
+        TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))
+    of_self_attention = masks[3::2]  # after the encoder's
+    assert [mask is not None for mask in of_self_attention] == 3 * [hidden]
+
+
 def test_a_text_longer_than_the_model_takes_is_refused_before_anything_is_written():
     with pytest.raises(ValueError, match="1 to max_length=17 tokens; 18 were asked for"):
         generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 16)

@@ -55,6 +55,7 @@ class GroupedQueryAttention(AttentionBase):
         mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         positional: Positional | None = None,
         cache: KVCache | None = None,
+        is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
         """Attend from every position of a sequence to the others.
 
@@ -63,9 +64,11 @@ class GroupedQueryAttention(AttentionBase):
             mask: True where a position may attend to another.
             positional: What attention is told about positions.
             cache: Holds the keys and values of earlier calls, which are attended to as well.
+            is_causal: Whether each position attends to itself and those before it only, which is faster without a mask.
 
         Raises:
-            ValueError: The input is not ``d_model`` wide.
+            ValueError: The input is not ``d_model`` wide, or ``is_causal`` is combined with a mask, a bias, or keys of
+                earlier calls.
         """
         check_width("d_model", self.d_model, x=x)
         q = split_heads(self.w_q(x), self.n_heads)  # (batch, n_heads, n, d_k)
@@ -75,5 +78,19 @@ class GroupedQueryAttention(AttentionBase):
             q, k = rotation.rotate(q), rotation.rotate(k)
         if cache is not None:
             k, v = cache.append(k, v)
-        group = self.n_heads // self.n_kv_heads
-        return self.w_o(merge_heads(self.attend_heads(q, repeat_kv(k, group), repeat_kv(v, group), mask, bias)))
+        return self.w_o(merge_heads(self.attend_heads(q, k, v, mask, bias, is_causal)))
+
+    def attend_heads(
+        self,
+        q: Float[Tensor, "batch n_heads n_query d_k"],
+        k: Float[Tensor, "batch n_kv_heads n_key d_k"],
+        v: Float[Tensor, "batch n_kv_heads n_key d_k"],
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+        bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch n_heads n_query d_k"]:
+        """Attend in all heads: the fused kernels let heads share keys and values; for the weights they are repeated."""
+        if self.weights_hook is not None:
+            group = self.n_heads // self.n_kv_heads
+            k, v = repeat_kv(k, group), repeat_kv(v, group)
+        return super().attend_heads(q, k, v, mask, bias, is_causal)

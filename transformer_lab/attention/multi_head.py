@@ -7,6 +7,7 @@ from torch import Tensor, nn
 
 from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV, group_beams, ungroup_beams
+from transformer_lab.attention.masks import causal_mask
 from transformer_lab.checks import check_width
 
 
@@ -47,15 +48,18 @@ class AttentionBase(nn.Module):
     def attend_heads(
         self,
         q: Float[Tensor, "batch n_heads n_query d_k"],
-        k: Float[Tensor, "batch n_heads n_key d_k"],
-        v: Float[Tensor, "batch n_heads n_key d_k"],
+        k: Float[Tensor, "batch n_kv_heads n_key d_k"],
+        v: Float[Tensor, "batch n_kv_heads n_key d_k"],
         mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+        is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
-        """Attend in all the heads: through the fused kernels, unless ``weights_hook`` is to be given the weights."""
+        """Attend in all heads, by the fused kernels unless a ``weights_hook`` needs the weights; as ``attend``."""
         dropout = self.dropout if self.training else 0.0
         if self.weights_hook is None:
-            return attend(q, k, v, mask, bias, dropout)
+            return attend(q, k, v, mask, bias, dropout, is_causal)
+        if is_causal:
+            mask = causal_mask(q.shape[2], k.shape[2], q.device)
         output, weights = scaled_dot_product_attention(q, k, v, mask, bias, dropout)
         self.weights_hook(weights)
         return output

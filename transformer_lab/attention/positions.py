@@ -10,6 +10,8 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.device import widest_float
+
 
 def rotary_frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"]:
     """Return the angular frequency of each pair of features, in radians per position: ``base^(−2i/d)`` for pair i.
@@ -68,10 +70,12 @@ class Rotation:
     """
 
     def __init__(self, positions: Int[Tensor, "*batch n"], d_k: int, base: float = 10000.0) -> None:
-        angles = positions[..., None].double() * rotary_frequencies(d_k, base).to(positions.device)
+        dtype = widest_float(positions.device)
+        exact = positions if dtype == torch.float64 else positions.cpu()  # angles need float64, which any CPU has
+        angles = exact[..., None].double() * rotary_frequencies(d_k, base).to(exact.device)
         if positions.dim() > 1:
             angles = angles[:, None]  # the same for all the heads
-        self.cos, self.sin = angles.cos(), angles.sin()
+        self.cos, self.sin = (wave.to(dtype).to(positions.device) for wave in (angles.cos(), angles.sin()))
 
     def rotate(self, x: Float[Tensor, "*batch n d_k"]) -> Float[Tensor, "*batch n d_k"]:
         """Rotate each vector by the angles of its position."""

@@ -72,11 +72,11 @@ class TextState:
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
         """Take the newest tokens of every row; return the logits of the token after the last that is not padding."""
-        logits = self.model(tokens, self.cache)
+        hidden = self.model.hidden(tokens, self.cache)
         if self.model.config.pad_id is None or tokens.shape[1] == 1:
-            return logits[:, -1]
+            return self.model.head(hidden[:, -1])
         real = torch.arange(tokens.shape[1], device=tokens.device) * (tokens != self.model.config.pad_id)
-        return logits[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)]
+        return self.model.head(hidden[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)])
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""

@@ -12,6 +12,7 @@ from torch import Tensor
 
 from transformer_lab.attention.kv_cache import ModelCache
 from transformer_lab.checks import check_length
+from transformer_lab.device import widest_float
 from transformer_lab.generation.sampling import filter_logits
 from transformer_lab.models.language_model import LanguageModel
 
@@ -33,8 +34,9 @@ class CachedModel:
         """Read what is new in a text; return the probabilities of the token after each of its last ``n_last``."""
         known = min(self.cache.length, text.shape[1] - n_last)
         self.cache.truncate(known)
-        logits = self.model(text[:, known:], self.cache)[0, -n_last:]
-        return filter_logits(logits.double(), **self.sampling_options).softmax(dim=-1)  # type: ignore[arg-type]
+        logits = self.model.head(self.model.hidden(text[:, known:], self.cache)[0, -n_last:])
+        logits = logits.to(widest_float(logits.device))
+        return filter_logits(logits, **self.sampling_options).softmax(dim=-1)  # type: ignore[arg-type]
 
 
 @torch.no_grad()

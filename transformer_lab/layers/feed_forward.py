@@ -4,14 +4,14 @@ They are position-wise: the same small network at every position, seeing none of
 widest, ``d_ff``, which the paper sets to four times ``d_model``.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab.checks import check_width
+from transformer_lab.checks import check_choice, check_width
 
 
 class FeedForward(nn.Module):
@@ -122,12 +122,16 @@ def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool
         d_ff: Width of the hidden layer.
         bias: Whether the layers have biases; those of ``SwiGLU`` never do.
 
+    Raises:
+        ValueError: There is no network of this name.
+
     >>> make_feed_forward("gelu", d_model=8, d_ff=32)
     GELUFeedForward(
       (w_1): Linear(in_features=8, out_features=32, bias=True)
       (w_2): Linear(in_features=32, out_features=8, bias=True)
     )
     """
+    check_choice("feed_forward", name, get_args(FeedForwardName))
     match name:
         case "relu":
             return FeedForward(d_model, d_ff, bias)

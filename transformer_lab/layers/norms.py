@@ -5,11 +5,13 @@ models use ``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSN
 compute.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
+
+from transformer_lab.checks import check_choice
 
 NormName = Literal["layer", "rms"]
 """Name of a norm."""
@@ -59,9 +61,13 @@ def make_norm(name: NormName, d: int, eps: float, bias: bool = True) -> nn.Layer
         eps: Keeps the norm from dividing by 0.
         bias: Whether there is a bias; RMSNorm never has one.
 
+    Raises:
+        ValueError: There is no norm of this name.
+
     >>> make_norm("rms", 8, eps=1e-6)
     RMSNorm((8,), eps=1e-06, elementwise_affine=True)
     """
+    check_choice("norm", name, get_args(NormName))
     return nn.LayerNorm(d, eps, bias=bias) if name == "layer" else nn.RMSNorm(d, eps)
 
 

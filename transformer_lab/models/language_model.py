@@ -52,10 +52,11 @@ class Block(nn.Module):
         mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         positional: Positional | None = None,
         cache: KVCache | None = None,
+        is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
         """Return the block's output at every position; arguments and errors as in ``GroupedQueryAttention``."""
         check_width("d_model", self.self_attention.d_model, x=x)
-        x = x + self.dropout(self.self_attention(self.norm_1(x), mask, positional, cache))
+        x = x + self.dropout(self.self_attention(self.norm_1(x), mask, positional, cache, is_causal))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))
 
 
@@ -111,21 +112,30 @@ class LanguageModel(nn.Module):
         Raises:
             ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
         """
+        return self.head(self.hidden(tokens, cache))
+
+    def hidden(
+        self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Return the normalised output of the last block at every position; arguments as in ``forward``.
+
+        ``head`` turns it into logits, of as many positions as are needed.
+        """
         config = self.config
         check_tokens(tokens, config.vocab_size, config.max_length, 0 if cache is None else cache.length)
         text = tokens if cache is None else cache.with_new(tokens)
-        mask = causal_mask(tokens.shape[1], text.shape[1], tokens.device)
-        if config.pad_id is not None:
-            mask = decoder_mask(text, config.pad_id, tokens.shape[1])
         key_positions = positions_of(text, config.pad_id)
         query_positions = key_positions[:, -tokens.shape[1] :]
         x = self.embed(tokens, query_positions)
         positional = self.positional(query_positions, key_positions, x.dtype)
+        # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
+        is_causal = config.pad_id is None and positional.bias is None and tokens.shape[1] == text.shape[1]
+        mask = None if is_causal else self.mask(text, tokens.shape[1])
         for i, block in enumerate(self.blocks):
-            x = block(x, mask, positional, None if cache is None else cache.layers[i].self_attention)
+            x = block(x, mask, positional, None if cache is None else cache.layers[i].self_attention, is_causal)
         if cache is not None:
             cache.commit(text)
-        return self.head(self.norm(x))
+        return self.norm(x)
 
     def new_cache(self, max_length: int | None = None) -> ModelCache:
         """Return a cache for texts of up to ``max_length`` tokens; None means the model's maximum."""
@@ -138,6 +148,12 @@ class LanguageModel(nn.Module):
         """Return the embeddings of tokens, plus those of their positions if positions are added."""
         x = self.embedding(tokens) * self.scale
         return self.dropout(x if self.positions is None else x + self.positions[positions])
+
+    def mask(self, text: Int[Tensor, "batch n_key"], n_query: int) -> Bool[Tensor, "*batch n_query n_key"] | None:
+        """Return the mask of the last ``n_query`` tokens of a text; None where they may attend to all of it."""
+        if self.config.pad_id is not None:
+            return decoder_mask(text, self.config.pad_id, n_query)
+        return None if n_query == 1 else causal_mask(n_query, text.shape[1], text.device)
 
     def positional(
         self, query_positions: Int[Tensor, "#batch n"], key_positions: Int[Tensor, "#batch n_key"], dtype: torch.dtype

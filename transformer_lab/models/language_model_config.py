@@ -39,6 +39,8 @@ class LanguageModelConfig:
             with rotary positions.
     """
 
+    __no_type_check__ = True  # by jaxtyping: the checks below name what is wrong, also where shapes are checked
+
     vocab_size: int
     d_model: int = 768
     n_heads: int = 12

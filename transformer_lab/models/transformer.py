@@ -83,8 +83,10 @@ class Transformer(nn.Module):
         """
         check_tokens(target, self.config.vocab_size, self.config.max_length, 0 if cache is None else cache.length)
         tokens = target if cache is None else cache.with_new(target)
-        mask = decoder_mask(tokens, self.config.target_pad_id, target.shape[1])
-        if not self.config.hide_target_padding:
+        mask = None  # of a single query that may attend to everything
+        if self.config.hide_target_padding:
+            mask = decoder_mask(tokens, self.config.target_pad_id, target.shape[1])
+        elif target.shape[1] > 1:
             mask = causal_mask(target.shape[1], tokens.shape[1], target.device)
         memory_mask = padding_mask(source, self.config.source_pad_id)
         x = self.decoder(target, memory, mask, memory_mask, cache)

@@ -37,6 +37,8 @@ class TransformerConfig:
     4096
     """
 
+    __no_type_check__ = True  # by jaxtyping: the checks below name what is wrong, also where shapes are checked
+
     vocab_size: int
     source_vocab_size: int | None = None
     d_model: int = 512
