@@ -13,15 +13,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
+from tests.helpers.attention import mix
 from tests.helpers.reference_loops import by_loops, dot, scaled_dot
 from tests.helpers.strategies import Inputs, attention_inputs, generators, normal, sizes
 from transformer_lab.attention.dot_product import attend, masked_softmax, scaled_dot_product_attention, soft_lookup
 from transformer_lab.attention.masks import causal_mask
-
-
-def mix(*inputs: Tensor | None, **options: Any) -> Tensor:
-    return scaled_dot_product_attention(*inputs, **options)[0]
-
 
 either = pytest.mark.parametrize("attention", [mix, attend])
 

@@ -4,9 +4,10 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 from torch.testing import assert_close
 
+from tests.helpers.attention import BATCH, D_MODEL, N_HEADS, N_KEY, N_QUERY, masks
 from tests.helpers.reference_loops import heads_by_loops
 from tests.helpers.strategies import generators, normal, sizes
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
@@ -14,15 +15,6 @@ from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV
 from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from transformer_lab.inspection.hooks import record_attention
-
-BATCH, N_QUERY, N_KEY, D_MODEL, N_HEADS = 2, 5, 7, 15, 3
-
-
-def masks(*leading: int, n_key: int = N_KEY, n_query: int = N_QUERY) -> Tensor:
-    """Draw a mask that leaves every query its first key at least."""
-    mask = torch.rand(*leading, n_query, n_key) < 0.6
-    mask[..., 0] = True
-    return mask
 
 
 @pytest.mark.parametrize("split", [split_heads])

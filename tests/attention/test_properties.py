@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.autograd import grad, gradcheck
 from torch.testing import assert_close
 
-from tests.attention.test_dot_product import mix
+from tests.helpers.attention import mix
 from tests.helpers.strategies import attention_inputs, generators, normal
 from transformer_lab.attention.additive import AdditiveAttention
 from transformer_lab.attention.dot_product import attend

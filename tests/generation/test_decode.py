@@ -1,51 +1,16 @@
 """Decoding with a cache says at every step what reading the whole text again would say."""
 
 import itertools
-from typing import get_args
 
 import pytest
 import torch
 from torch.testing import assert_close
 
+from tests.helpers.decoding_models import BOS, EOS, FORMS, GPT, LLAMA, PAD, language_model, name, translator
 from tests.helpers.uncached_decoding import uncached_greedy
 from transformer_lab.generation.decode import generate, generate_steps, greedy_decode
-from transformer_lab.generation.decoding_state import TextState, TranslationState
+from transformer_lab.generation.decoding_state import TextState
 from transformer_lab.generation.sampling import filter_logits, greedy
-from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import LanguageModelConfig, PositionScheme
-from transformer_lab.models.transformer import Transformer
-from transformer_lab.models.transformer_config import TransformerConfig
-
-PAD, BOS, EOS = 0, 1, 2
-SIZES = {"d_model": 24, "d_ff": 20, "n_layers": 3, "max_length": 17}
-FORMS = [
-    {"positions": positions, "n_heads": 6, "n_kv_heads": n_kv_heads, "pad_id": pad_id}
-    for positions, (n_kv_heads, pad_id) in itertools.product(
-        get_args(PositionScheme), [(None, None), (2, PAD), (1, PAD)]
-    )
-]
-GPT = {"n_heads": 3, "positions": "learned", "norm": "layer", "feed_forward": "gelu", "pad_id": PAD}
-LLAMA = {"n_heads": 6, "n_kv_heads": 2, "positions": "rotary", "norm": "rms", "feed_forward": "swiglu", "bias": False}
-
-
-def name(form):
-    return "-".join(str(value) for value in form.values())
-
-
-def language_model(seed=0, **form):
-    torch.manual_seed(seed)
-    model = LanguageModel(LanguageModelConfig(11, dropout=0.1, **SIZES, **form)).eval()
-    for parameter in model.parameters():  # as they are drawn, all tokens are nearly as likely
-        parameter.data.mul_(5.0 if parameter.dim() > 1 else 1.0)
-    return model
-
-
-def translator(seed=0, **others):
-    torch.manual_seed(seed)
-    model = Transformer(TransformerConfig(11, n_heads=3, dropout=0.1, **SIZES, **others)).eval()
-    for parameter in model.parameters():
-        parameter.data.mul_(2.0 if parameter.dim() > 1 else 1.0)
-    return model
 
 
 @torch.no_grad()
@@ -205,30 +170,6 @@ def test_tokens_come_one_by_one():
     assert torch.is_grad_enabled()
 
 
-@pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)
-def test_only_the_last_real_position_of_a_prompt_reaches_the_head(form):
-    model, seen = language_model(5, **form), []
-    model.head.register_forward_hook(lambda _head, args, logits: seen.append((args[0].shape, logits.shape)))
-    prompt = torch.tensor([[5, 6, 7], [8, 9, PAD]]) if model.config.pad_id == PAD else torch.tensor([[5, 6, 7]])
-    generate(model, prompt, 3, temperature=0)
-    assert seen == 3 * [((len(prompt), 24), (len(prompt), 11))]
-
-
-@pytest.mark.parametrize("hidden", [True, False])
-def test_a_single_token_of_a_target_needs_a_mask_only_where_padding_is_hidden(hidden, monkeypatch):
-    def watched(*inputs, **options):
-        masks.append(options["attn_mask"])
-        return original(*inputs, **options)
-
-    masks, original = [], torch.nn.functional.scaled_dot_product_attention
-    model = translator(hide_target_padding=hidden)
-    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", watched)
-    with torch.no_grad():
-        TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))
-    of_self_attention = masks[3::2]  # after the encoder's
-    assert [mask is not None for mask in of_self_attention] == 3 * [hidden]
-
-
 def test_a_text_longer_than_the_model_takes_is_refused_before_anything_is_written():
     with pytest.raises(ValueError, match="1 to max_length=17 tokens; 18 were asked for"):
         generate(language_model(**GPT), torch.tensor([[5, 6, 7]]), 16)
@@ -249,28 +190,6 @@ def test_a_full_cache_and_a_full_model_say_so():
     model(torch.ones(1, 16, dtype=torch.int64), cache)
     with pytest.raises(ValueError, match="max_length=17 tokens; got 2 after 16"):
         model(torch.tensor([[5, 6]]), cache)
-
-
-@torch.no_grad()
-@pytest.mark.parametrize("kind", ["text", "translation"])
-def test_rows_that_change_places_go_on_from_where_the_others_were(kind):
-    tokens, more, rows = torch.randint(3, 11, (3, 4)), torch.randint(3, 11, (6, 1)), torch.tensor([0, 0, 1, 1, 2, 2])
-    again, last = torch.tensor([1, 1, 2, 3, 5, 4]), torch.randint(3, 11, (6, 1))
-    if kind == "text":
-        model = language_model(6, **LLAMA)
-        state, whole = TextState(model, 6), lambda text: model(text)[:, -1]
-    else:
-        model, source = translator(6), torch.tensor([[4, 5, 6], [7, 8, 0], [9, 10, 3]])
-        state, whole = TranslationState(model, source, 6), lambda text: model(source[rows], text)[:, -1]
-    state.next_logits(tokens)
-    state.reorder(rows)
-    text = torch.cat([tokens[rows], more], dim=1)
-    assert_close(state.next_logits(more), whole(text), atol=1e-5, rtol=1e-5)
-    state.reorder(again)
-    text = torch.cat([text[again], last], dim=1)
-    if kind == "translation":
-        assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows about one sentence stay next to each other
-    assert_close(state.next_logits(last), whole(text), atol=1e-5, rtol=1e-5)
 
 
 @torch.no_grad()

@@ -1,42 +1,32 @@
-"""The decoder: against one number at a time, against torch's own, and by what its parts must do."""
+"""Decoder layers: against one number at a time, against torch's own, and by what its parts must do."""
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from tests.helpers.reference_loops import feed_forward_by_loops, heads_by_loops, norm_by_loops
+from tests.helpers.reference_layers import post_norm_decoder_layer, pre_norm_decoder_layer
+from tests.helpers.reference_loops import norm_by_loops
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
-from transformer_lab.models.decoder import Decoder, PreNormDecoder
 
-BATCH, N, N_SOURCE, D_MODEL, N_HEADS, D_FF, N_LAYERS, VOCAB_SIZE, MAX_LENGTH = 2, 5, 7, 12, 3, 17, 2, 13, 11
+BATCH, N, N_SOURCE, D_MODEL, N_HEADS, D_FF = 2, 5, 7, 12, 3, 17
 PAD, SOURCE_PAD = 4, 9
 TOKENS = torch.tensor([[1, 2, 3, 5, 12], [7, 0, 6, PAD, PAD]])
 SOURCE = torch.tensor([[1, 2, SOURCE_PAD, 4, 5, 6, 7], [PAD, 8, 3, 2, SOURCE_PAD, SOURCE_PAD, SOURCE_PAD]])
 MASK, MEMORY_MASK = decoder_mask(TOKENS, PAD), padding_mask(SOURCE, SOURCE_PAD)
 
-layers = pytest.mark.parametrize("layer", [DecoderLayer, PreNormDecoderLayer])
-decoders = pytest.mark.parametrize("decoder", [Decoder, PreNormDecoder])
-
-
-def small(decoder: type[Decoder], **others: object) -> Decoder:
-    return decoder(VOCAB_SIZE, D_MODEL, N_HEADS, D_FF, N_LAYERS, MAX_LENGTH, **others)
-
 
 def post_norm_by_loops(layer: DecoderLayer, x: Tensor, memory: Tensor) -> Tensor:
-    x = norm_by_loops(layer.norm_1, x + heads_by_loops(layer.self_attention, x, x, x, MASK))
-    x = norm_by_loops(layer.norm_2, x + heads_by_loops(layer.cross_attention, x, memory, memory, MEMORY_MASK))
-    return norm_by_loops(layer.norm_3, x + feed_forward_by_loops(layer.feed_forward, x))
+    return post_norm_decoder_layer(layer, x, memory, MASK, MEMORY_MASK)
 
 
 def pre_norm_by_loops(layer: DecoderLayer, x: Tensor, memory: Tensor) -> Tensor:
-    normed = norm_by_loops(layer.norm_1, x)
-    x = x + heads_by_loops(layer.self_attention, normed, normed, normed, MASK)
-    normed = norm_by_loops(layer.norm_2, x)
-    x = x + heads_by_loops(layer.cross_attention, normed, memory, memory, MEMORY_MASK)
-    return x + feed_forward_by_loops(layer.feed_forward, norm_by_loops(layer.norm_3, x))
+    return pre_norm_decoder_layer(layer, x, memory, MASK, MEMORY_MASK)
+
+
+layers = pytest.mark.parametrize("layer", [DecoderLayer, PreNormDecoderLayer])
 
 
 @pytest.mark.parametrize(
@@ -85,37 +75,6 @@ def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
         assert_close(output, x)
 
 
-@decoders
-def test_every_layer_reads_the_same_memory(decoder):
-    ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
-    by_loops = pre_norm_by_loops if decoder is PreNormDecoder else post_norm_by_loops
-    x = ours.embed(TOKENS)
-    for layer in ours.layers:
-        x = by_loops(layer, x, memory)
-    expected = norm_by_loops(ours.norm, x) if decoder is PreNormDecoder else x
-    assert_close(ours(TOKENS, memory, MASK, MEMORY_MASK), expected)
-
-
-@decoders
-def test_layers_are_as_many_as_asked_for_and_share_nothing(decoder):
-    ours = small(decoder)
-    a_layer = 2 * 4 * (D_MODEL**2 + D_MODEL) + (2 * D_MODEL * D_FF + D_FF + D_MODEL) + 3 * 2 * D_MODEL
-    final_norm = 2 * D_MODEL if decoder is PreNormDecoder else 0
-    assert len(ours.layers) == N_LAYERS
-    assert sum(p.numel() for p in ours.parameters()) == VOCAB_SIZE * D_MODEL + N_LAYERS * a_layer + final_norm
-
-
-@decoders
-def test_a_source_that_is_all_padding_says_nothing_and_gives_finite_gradients(decoder):
-    ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
-    hidden = torch.zeros_like(MEMORY_MASK)
-    output = ours(TOKENS, memory, MASK, hidden)
-    assert_close(output, ours(TOKENS, vectors(BATCH, N_SOURCE, D_MODEL), MASK, hidden))
-    output.sum().backward()
-    assert (memory.grad == 0).all()
-    assert all(parameter.grad.isfinite().all() for parameter in ours.parameters())
-
-
 @layers
 def test_dropout_is_on_what_each_sublayer_adds(layer):
     ours = layer(D_MODEL, N_HEADS, D_FF, dropout=0.5).double()
@@ -129,12 +88,6 @@ def test_dropout_is_on_what_each_sublayer_adds(layer):
     assert all(added is by_sublayer for added, by_sublayer in zip(given, said, strict=True))
     assert all(0 < (output == 0).sum() < output.numel() for output in dropped)
     assert torch.equal(ours.eval()(x, memory), ours(x, memory))
-
-
-@decoders
-def test_without_dropout_training_and_evaluation_agree(decoder):
-    ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
-    assert torch.equal(ours.train()(TOKENS, memory, MASK), ours.eval()(TOKENS, memory, MASK))
 
 
 @layers

@@ -1,36 +1,21 @@
-"""The encoder: against one number at a time, against torch's own, and by what its parts must do."""
+"""Encoder layers: against one number at a time, against torch's own, and by what its parts must do."""
 
 import pytest
 import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from tests.helpers.reference_loops import feed_forward_by_loops, heads_by_loops, norm_by_loops
+from tests.helpers.reference_layers import post_norm_encoder_layer as post_norm_by_loops
+from tests.helpers.reference_layers import pre_norm_encoder_layer as pre_norm_by_loops
+from tests.helpers.reference_loops import norm_by_loops
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.masks import padding_mask
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
-from transformer_lab.models.encoder import Encoder, PreNormEncoder
 
-BATCH, N, D_MODEL, N_HEADS, D_FF, N_LAYERS, VOCAB_SIZE, MAX_LENGTH, PAD = 2, 5, 12, 3, 17, 2, 13, 7, 4
+BATCH, N, D_MODEL, N_HEADS, D_FF, PAD = 2, 5, 12, 3, 17, 4
 TOKENS = torch.tensor([[1, 2, 3, 5, 12], [7, 0, 6, PAD, PAD]])
 
 layers = pytest.mark.parametrize("layer", [EncoderLayer, PreNormEncoderLayer])
-encoders = pytest.mark.parametrize("encoder", [Encoder, PreNormEncoder])
-
-
-def small(encoder: type[Encoder], **others: object) -> Encoder:
-    return encoder(VOCAB_SIZE, D_MODEL, N_HEADS, D_FF, N_LAYERS, MAX_LENGTH, **others)
-
-
-def post_norm_by_loops(layer: EncoderLayer, x: Tensor, mask: Tensor) -> Tensor:
-    x = norm_by_loops(layer.norm_1, x + heads_by_loops(layer.self_attention, x, x, x, mask))
-    return norm_by_loops(layer.norm_2, x + feed_forward_by_loops(layer.feed_forward, x))
-
-
-def pre_norm_by_loops(layer: EncoderLayer, x: Tensor, mask: Tensor) -> Tensor:
-    normed = norm_by_loops(layer.norm_1, x)
-    x = x + heads_by_loops(layer.self_attention, normed, normed, normed, mask)
-    return x + feed_forward_by_loops(layer.feed_forward, norm_by_loops(layer.norm_2, x))
 
 
 @pytest.mark.parametrize(
@@ -67,25 +52,6 @@ def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
         assert_close(ours(x), norm_by_loops(ours.norm_2, norm_by_loops(ours.norm_1, x)))
 
 
-@encoders
-def test_an_encoder_runs_its_layers_in_order(encoder):
-    ours, mask = drawn(small(encoder)), padding_mask(TOKENS, PAD)
-    by_loops = pre_norm_by_loops if encoder is PreNormEncoder else post_norm_by_loops
-    x = ours.embed(TOKENS)
-    for layer in ours.layers:
-        x = by_loops(layer, x, mask)
-    assert_close(ours(TOKENS, mask), norm_by_loops(ours.norm, x) if encoder is PreNormEncoder else x)
-
-
-@encoders
-def test_layers_are_as_many_as_asked_for_and_share_nothing(encoder):
-    ours = small(encoder)
-    a_layer = 4 * (D_MODEL**2 + D_MODEL) + (2 * D_MODEL * D_FF + D_FF + D_MODEL) + 2 * 2 * D_MODEL
-    final_norm = 2 * D_MODEL if encoder is PreNormEncoder else 0
-    assert len(ours.layers) == N_LAYERS
-    assert sum(p.numel() for p in ours.parameters()) == VOCAB_SIZE * D_MODEL + N_LAYERS * a_layer + final_norm
-
-
 @layers
 def test_dropout_is_on_what_each_sublayer_adds(layer):
     ours, x = layer(D_MODEL, N_HEADS, D_FF, dropout=0.5).double(), vectors(BATCH, N, D_MODEL)
@@ -99,23 +65,6 @@ def test_dropout_is_on_what_each_sublayer_adds(layer):
     assert added[0] is attended[0]
     assert added[2] is computed[0]
     assert (added[1] == 0).any()
-
-
-@encoders
-def test_without_dropout_training_and_evaluation_agree(encoder):
-    ours = drawn(small(encoder))
-    assert torch.equal(ours.train()(TOKENS), ours.eval()(TOKENS))
-
-
-@encoders
-def test_a_sentence_of_padding_disturbs_no_other_and_gives_finite_gradients(encoder):
-    ours = drawn(small(encoder))
-    tokens = torch.cat([TOKENS, torch.full((1, N), PAD)])
-    output = ours(tokens, padding_mask(tokens, PAD))
-    assert_close(output[:BATCH], ours(TOKENS, padding_mask(TOKENS, PAD)))
-    output.sum().backward()
-    assert output.isfinite().all()
-    assert all(parameter.grad.isfinite().all() for parameter in ours.parameters())
 
 
 @layers

@@ -12,28 +12,15 @@ from torch.autograd import grad
 from torch.nn import functional as F
 from torch.testing import assert_close
 
+from tests.helpers.language_models import PAD, POSITIONS, SMALL, any_positions, drawn
 from tests.helpers.reference_language_model import logits_of
 from tests.helpers.strategies import generators
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel, positions_of
-from transformer_lab.models.language_model_config import LanguageModelConfig, PositionScheme
+from transformer_lab.models.language_model_config import LanguageModelConfig
 
-PAD = 3
-POSITIONS = get_args(PositionScheme)
-SMALL = LanguageModelConfig(
-    vocab_size=11, d_model=12, n_heads=6, n_kv_heads=2, d_ff=7, n_layers=2, max_length=13, dropout=0.0, pad_id=PAD
-)
 SIZES = {"d_model": 12, "n_heads": 3, "d_ff": 17, "n_layers": 2, "max_length": 13}
-any_positions = pytest.mark.parametrize("positions", POSITIONS)
-
-
-def drawn(config: LanguageModelConfig, rng: torch.Generator) -> LanguageModel:
-    """A model in float64 in which all parameters matter: as they are drawn for training, attention hardly does."""
-    model = LanguageModel(config).double()
-    for name, parameter in model.named_parameters():
-        torch.nn.init.normal_(parameter, mean=float("norm" in name and "weight" in name), std=0.5, generator=rng)
-    return model
 
 
 def padded(texts: list[list[int]], gaps: list[list[int]]) -> Tensor:

@@ -11,7 +11,7 @@ from torch import Tensor
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.models.test_language_model import PAD, SMALL, any_positions, drawn
+from tests.helpers.language_models import PAD, SMALL, any_positions, drawn
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel

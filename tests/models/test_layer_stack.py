@@ -1,20 +1,16 @@
-"""What encoder and decoder have in common: how tokens are embedded, what is stacked, and how it all starts."""
+"""What encoder and decoder have in common: how tokens are embedded, and what is stacked."""
 
 import math
 
 import pytest
 import torch
-from torch import nn
 from torch.testing import assert_close
 
 from tests.helpers.torch_parity import drawn
 from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward
 from transformer_lab.models.decoder import Decoder, PreNormDecoder
 from transformer_lab.models.encoder import Encoder, PreNormEncoder
-from transformer_lab.models.initialisation import initialise
 from transformer_lab.models.layer_stack import LayerStack
-from transformer_lab.models.transformer import EncoderModel, Transformer
-from transformer_lab.models.transformer_config import TransformerConfig
 
 D_MODEL, MAX_LENGTH = 12, 7
 TOKENS = torch.tensor([[1, 2, 3, 5, 12], [7, 0, 6, 4, 4]])
@@ -89,28 +85,3 @@ def test_the_longest_text_fits_and_an_empty_batch_too(stack):
 def test_a_text_that_is_too_long_is_refused(stack):
     with pytest.raises(ValueError, match="1 to max_length=7 tokens; got 8"):
         small(stack).embed(torch.ones(1, MAX_LENGTH + 1, dtype=torch.long))
-
-
-@either_positions
-def test_parameters_start_as_is_said(learned):
-    config = TransformerConfig(499, d_model=128, n_heads=4, d_ff=256, n_layers=1, learned_positions=learned)
-    model, tagger = Transformer(config), EncoderModel(config, n_outputs=100)
-    for module in [*model.modules(), *tagger.modules()]:
-        if isinstance(module, nn.Linear):
-            bound = (6 / (module.in_features + module.out_features)) ** 0.5
-            assert 0.95 * bound < module.weight.abs().max() <= bound
-            assert_close(module.weight.std(), torch.tensor(bound / 3**0.5), rtol=0.05, atol=0)
-            assert (module.bias == 0).all()
-        elif isinstance(module, nn.Embedding):
-            assert_close(module.weight.std(), torch.tensor(128**-0.5), rtol=0.05, atol=0)
-        elif isinstance(module, nn.LayerNorm):
-            assert (module.weight == 1).all()
-            assert (module.bias == 0).all()
-    if learned:
-        assert_close(model.encoder.positions.std(), torch.tensor(128**-0.5), rtol=0.05, atol=0)
-
-
-def test_matrices_without_biases_can_start_too():
-    matrix = nn.Linear(200, 100, bias=False)
-    initialise(matrix)
-    assert_close(matrix.weight.std(), torch.tensor((2 / 300) ** 0.5), rtol=0.05, atol=0)

@@ -8,25 +8,12 @@ from torch import Tensor, nn
 from torch.autograd import grad
 from torch.testing import assert_close
 
+from tests.helpers.recurrent_models import PAD, D, both, drawn
 from tests.helpers.strategies import generators
-from transformer_lab.generation.beam_search import beam_search_from_state
-from transformer_lab.generation.decode import generate_steps
-from transformer_lab.generation.decoding_state import RecurrentState
-from transformer_lab.generation.sampling import greedy
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator, last_state
 
-PAD, D = 3, 5
-both = pytest.mark.parametrize("kind", [RecurrentTranslator, AttentiveRecurrentTranslator])
 sources = st.lists(st.integers(0, 10).filter(PAD.__ne__), min_size=1, max_size=4)
 targets = st.lists(st.integers(0, 12), min_size=1, max_size=4)
-
-
-def drawn(kind: type[RecurrentTranslator], rng: torch.Generator) -> RecurrentTranslator:
-    """A model in float64 all of whose parameters, biases too, matter."""
-    model = kind(source_vocab_size=11, target_vocab_size=13, d_model=D, pad_id=PAD).double()
-    for parameter in model.parameters():
-        nn.init.normal_(parameter, generator=rng)
-    return model
 
 
 def gru(parameters: dict[str, Tensor], name: str, suffix: str, x: Tensor, h: Tensor) -> Tensor:
@@ -180,28 +167,3 @@ def test_tokens_it_cannot_take_are_named(kind, source, target, message):
     model = drawn(kind, torch.Generator().manual_seed(0))
     with pytest.raises(ValueError, match=message):
         model(torch.tensor(source, dtype=torch.int64), torch.tensor(target, dtype=torch.int64))
-
-
-@both
-@torch.no_grad()
-def test_what_is_written_token_by_token_is_what_the_whole_text_gives(kind):
-    model = drawn(kind, torch.Generator().manual_seed(0)).eval()
-    source, begin = torch.tensor([[4, 5, 6, 7], [8, PAD, PAD, PAD], [1, 2, 9, PAD]]), torch.full((3, 1), 1)
-    text = begin
-    for _ in range(6):
-        text = torch.cat([text, model(source, text)[:, -1:].argmax(dim=-1)], dim=1)
-    columns = generate_steps(RecurrentState(model, source), begin, 6, greedy)
-    assert torch.stack(list(columns), dim=1).tolist() == text[:, 1:].tolist()
-    assert len({tuple(row) for row in text.tolist()}) == 3
-
-
-@both
-@torch.no_grad()
-def test_a_beam_goes_on_from_the_states_of_its_own_texts(kind):
-    model = drawn(kind, torch.Generator().manual_seed(0)).eval()
-    source, begin = torch.tensor([[4, 5, 6, 7], [8, PAD, PAD, PAD], [1, 2, 9, PAD]]), torch.full((3, 1), 1)
-    texts, scores = beam_search_from_state(RecurrentState(model, source), begin, 6, 2, beam_size=4, alpha=0.0)
-    for row, text, score in zip(source, texts, scores, strict=True):
-        says = model(row[None], torch.cat([torch.tensor([1]), text[:-1]])[None])[0].log_softmax(dim=-1)
-        n = text.tolist().index(2) + 1 if 2 in text else len(text)
-        assert_close(score.double(), says[torch.arange(n), text[:n]].sum(), rtol=1e-5, atol=1e-5)

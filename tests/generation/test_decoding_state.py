@@ -1,0 +1,100 @@
+"""Decoding states: at every step they say what reading the whole text again would say, whatever rows go on."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.helpers import recurrent_models
+from tests.helpers.decoding_models import BOS, GPT, LLAMA, PAD, language_model, name, translator
+from transformer_lab.generation.beam_search import beam_search_from_state
+from transformer_lab.generation.decode import generate, generate_steps
+from transformer_lab.generation.decoding_state import DecodingState, RecurrentState, TextState, TranslationState
+from transformer_lab.generation.sampling import greedy
+from transformer_lab.models.recurrent import RecurrentTranslator
+
+SOURCE = torch.tensor([[4, 5, 6, 7], [8, 3, 3, 3], [1, 2, 9, 3]])  # 3 is the padding of the recurrent models
+
+
+def test_every_kind_of_model_has_a_decoding_state():
+    recurrent = RecurrentTranslator(11, 11, 5)
+    states = [TextState(language_model(**GPT), 6), TranslationState(translator(), SOURCE, 6)]
+    assert all(isinstance(state, DecodingState) for state in [*states, RecurrentState(recurrent, SOURCE)])
+
+
+@pytest.mark.parametrize("length", [0, 18])
+def test_a_length_that_the_model_does_not_have_is_refused(length):
+    for kind, inputs in ((TextState, [language_model(**GPT)]), (TranslationState, [translator(), SOURCE])):
+        with pytest.raises(ValueError, match=f"1 to max_length=17 tokens; {length} were asked for"):
+            kind(*inputs, length)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("kind", ["text", "translation"])
+def test_rows_that_change_places_go_on_from_where_the_others_were(kind):
+    tokens, more, rows = torch.randint(3, 11, (3, 4)), torch.randint(3, 11, (6, 1)), torch.tensor([0, 0, 1, 1, 2, 2])
+    again, last = torch.tensor([1, 1, 2, 3, 5, 4]), torch.randint(3, 11, (6, 1))
+    if kind == "text":
+        model = language_model(6, **LLAMA)
+        state, whole = TextState(model, 6), lambda text: model(text)[:, -1]
+    else:
+        model, source = translator(6), torch.tensor([[4, 5, 6], [7, 8, 0], [9, 10, 3]])
+        state, whole = TranslationState(model, source, 6), lambda text: model(source[rows], text)[:, -1]
+    state.next_logits(tokens)
+    state.reorder(rows)
+    text = torch.cat([tokens[rows], more], dim=1)
+    assert_close(state.next_logits(more), whole(text), atol=1e-5, rtol=1e-5)
+    state.reorder(again)
+    text = torch.cat([text[again], last], dim=1)
+    if kind == "translation":
+        assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows about one sentence stay next to each other
+    assert_close(state.next_logits(last), whole(text), atol=1e-5, rtol=1e-5)
+
+
+@pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)
+def test_only_the_last_real_position_of_a_prompt_reaches_the_head(form):
+    model, seen = language_model(5, **form), []
+    model.head.register_forward_hook(lambda _head, args, logits: seen.append((args[0].shape, logits.shape)))
+    prompt = torch.tensor([[5, 6, 7], [8, 9, PAD]]) if model.config.pad_id == PAD else torch.tensor([[5, 6, 7]])
+    generate(model, prompt, 3, temperature=0)
+    assert seen == 3 * [((len(prompt), 24), (len(prompt), 11))]
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_single_token_of_a_target_needs_a_mask_only_where_padding_is_hidden(hidden, monkeypatch):
+    def watched(*inputs, **options):
+        masks.append(options["attn_mask"])
+        return original(*inputs, **options)
+
+    masks, original = [], F.scaled_dot_product_attention
+    model = translator(hide_target_padding=hidden)
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    with torch.no_grad():
+        TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))
+    of_self_attention = masks[3::2]  # after the encoder's
+    assert [mask is not None for mask in of_self_attention] == 3 * [hidden]
+
+
+@recurrent_models.both
+@torch.no_grad()
+def test_what_is_written_token_by_token_is_what_the_whole_text_gives(kind):
+    model = recurrent_models.drawn(kind, torch.Generator().manual_seed(0)).eval()
+    begin = torch.full((3, 1), BOS)
+    text = begin
+    for _ in range(6):
+        text = torch.cat([text, model(SOURCE, text)[:, -1:].argmax(dim=-1)], dim=1)
+    columns = generate_steps(RecurrentState(model, SOURCE), begin, 6, greedy)
+    assert torch.stack(list(columns), dim=1).tolist() == text[:, 1:].tolist()
+    assert len({tuple(row) for row in text.tolist()}) == 3
+
+
+@recurrent_models.both
+@torch.no_grad()
+def test_a_beam_goes_on_from_the_states_of_its_own_texts(kind):
+    model = recurrent_models.drawn(kind, torch.Generator().manual_seed(0)).eval()
+    begin = torch.full((3, 1), BOS)
+    texts, scores = beam_search_from_state(RecurrentState(model, SOURCE), begin, 6, 2, beam_size=4, alpha=0.0)
+    for row, text, score in zip(SOURCE, texts, scores, strict=True):
+        says = model(row[None], torch.cat([torch.tensor([1]), text[:-1]])[None])[0].log_softmax(dim=-1)
+        n = text.tolist().index(2) + 1 if 2 in text else len(text)
+        assert_close(score.double(), says[torch.arange(n), text[:n]].sum(), rtol=1e-5, atol=1e-5)

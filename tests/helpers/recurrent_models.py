@@ -1,0 +1,18 @@
+"""Small recurrent translators in which all parameters matter."""
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
+
+PAD, D = 3, 5
+both = pytest.mark.parametrize("kind", [RecurrentTranslator, AttentiveRecurrentTranslator])
+
+
+def drawn(kind: type[RecurrentTranslator], rng: torch.Generator) -> RecurrentTranslator:
+    """A model in float64 all of whose parameters, biases too, matter."""
+    model = kind(source_vocab_size=11, target_vocab_size=13, d_model=D, pad_id=PAD).double()
+    for parameter in model.parameters():
+        nn.init.normal_(parameter, generator=rng)
+    return model

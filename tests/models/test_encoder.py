@@ -1,0 +1,56 @@
+"""The encoder: its layers one after another, each against one number at a time, and what holds for all of it."""
+
+import pytest
+import torch
+from torch.testing import assert_close
+
+from tests.helpers.reference_layers import post_norm_encoder_layer, pre_norm_encoder_layer
+from tests.helpers.reference_loops import norm_by_loops
+from tests.helpers.torch_parity import drawn
+from transformer_lab.attention.masks import padding_mask
+from transformer_lab.models.encoder import Encoder, PreNormEncoder
+
+BATCH, N, D_MODEL, N_HEADS, D_FF, N_LAYERS, VOCAB_SIZE, MAX_LENGTH, PAD = 2, 5, 12, 3, 17, 2, 13, 7, 4
+TOKENS = torch.tensor([[1, 2, 3, 5, 12], [7, 0, 6, PAD, PAD]])
+
+encoders = pytest.mark.parametrize("encoder", [Encoder, PreNormEncoder])
+
+
+def small(encoder: type[Encoder], **others: object) -> Encoder:
+    return encoder(VOCAB_SIZE, D_MODEL, N_HEADS, D_FF, N_LAYERS, MAX_LENGTH, **others)
+
+
+@encoders
+def test_an_encoder_runs_its_layers_in_order(encoder):
+    ours, mask = drawn(small(encoder)), padding_mask(TOKENS, PAD)
+    by_loops = pre_norm_encoder_layer if encoder is PreNormEncoder else post_norm_encoder_layer
+    x = ours.embed(TOKENS)
+    for layer in ours.layers:
+        x = by_loops(layer, x, mask)
+    assert_close(ours(TOKENS, mask), norm_by_loops(ours.norm, x) if encoder is PreNormEncoder else x)
+
+
+@encoders
+def test_layers_are_as_many_as_asked_for_and_share_nothing(encoder):
+    ours = small(encoder)
+    a_layer = 4 * (D_MODEL**2 + D_MODEL) + (2 * D_MODEL * D_FF + D_FF + D_MODEL) + 2 * 2 * D_MODEL
+    final_norm = 2 * D_MODEL if encoder is PreNormEncoder else 0
+    assert len(ours.layers) == N_LAYERS
+    assert sum(p.numel() for p in ours.parameters()) == VOCAB_SIZE * D_MODEL + N_LAYERS * a_layer + final_norm
+
+
+@encoders
+def test_without_dropout_training_and_evaluation_agree(encoder):
+    ours = drawn(small(encoder))
+    assert torch.equal(ours.train()(TOKENS), ours.eval()(TOKENS))
+
+
+@encoders
+def test_a_sentence_of_padding_disturbs_no_other_and_gives_finite_gradients(encoder):
+    ours = drawn(small(encoder))
+    tokens = torch.cat([TOKENS, torch.full((1, N), PAD)])
+    output = ours(tokens, padding_mask(tokens, PAD))
+    assert_close(output[:BATCH], ours(TOKENS, padding_mask(TOKENS, PAD)))
+    output.sum().backward()
+    assert output.isfinite().all()
+    assert all(parameter.grad.isfinite().all() for parameter in ours.parameters())
