@@ -541,7 +541,8 @@ causal_model = told_apart["causal, no positions"]
 with torch.no_grad():
     print("one token, 16 times:", causal_model(torch.full((1, 16), 3)).argmax(dim=-1).unique().tolist())
     said = causal_model(torch.randint(16, (1000, 16))).argmax(dim=-1).float().mean(dim=0)
-print("random tokens, on average:", {place: round(said[place].item()) for place in range(0, 8, 2)})
+near = {place: abs(said[place].item() - place) < 2 for place in range(0, 8, 2)}
+print("random tokens, its average answer less than two places off:", near)
 
 # %% [markdown]
 # It cannot: an average of equal vectors is the same for any number of them. But the mask lets each place average *more*
