@@ -9,7 +9,7 @@
 # two of the schemes that today's models use instead, and say what happens to each on longer texts than it was trained
 # on.
 #
-# Reading: 33 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 34 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start
@@ -45,11 +45,11 @@ from transformer_lab import (
     LanguageModel,
     LanguageModelConfig,
     TransformerConfig,
+    plots,
     record_attention,
     trace_shapes,
 )
 from transformer_lab.course import check, compare, hint, parts, solution
-from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(5)
