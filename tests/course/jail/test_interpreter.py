@@ -81,8 +81,8 @@ def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
     while not glob.glob("gone-*"):
         time.sleep(0.01)
 """
-    nursery = ECHO.replace("    frames.send(answers, b", f"{leave}    frames.send(answers, b", 1)
-    echo = Interpreter(jail_with(tmp_path, nursery), forks=False)
+    fork_server = ECHO.replace("    framing.send(answers, b", f"{leave}    framing.send(answers, b", 1)
+    echo = Interpreter(jail_with(tmp_path, fork_server), forks=False)
     started = time.monotonic()
     echo.stop()
     assert time.monotonic() - started < 30
@@ -91,12 +91,12 @@ def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("nursery", "says"),
+    ("fork_server", "says"),
     [("1 / 0", "ZeroDivisionError: division by zero"), ("def main(*_): pass", "it says nothing")],
 )
-def test_one_that_does_not_start_says_why(tmp_path: Path, nursery: str, says: str):
+def test_one_that_does_not_start_says_why(tmp_path: Path, fork_server: str, says: str):
     with pytest.raises(JailBroken, match=f"the jail does not start: {says}"):
-        Interpreter(jail_with(tmp_path, nursery), forks=False)
+        Interpreter(jail_with(tmp_path, fork_server), forks=False)
 
 
 def test_one_that_starts_with_nonsense_is_stopped(tmp_path: Path):
@@ -108,8 +108,8 @@ def test_one_that_starts_with_nonsense_is_stopped(tmp_path: Path):
 def test_it_sees_nothing_of_the_environment_but_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "x")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    told = "import json, os\n    frames.send(answers, json.dumps(sorted(os.environ)).encode())"
-    nursery = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {told}")
-    echo = Interpreter(jail_with(tmp_path, nursery), forks=False)
+    told = "import json, os\n    framing.send(answers, json.dumps(sorted(os.environ)).encode())"
+    fork_server = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {told}")
+    echo = Interpreter(jail_with(tmp_path, fork_server), forks=False)
     echo.stop()
     assert set(echo.guards) <= {*interpreter.KEPT_VARIABLES, *interpreter.SET_VARIABLES, "LC_CTYPE"}
