@@ -1,25 +1,11 @@
 import os
-import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
 from tests.course.jail.sample_submissions import grade_answer, inside, linux
 from transformer_lab.course.jail import confine
 from transformer_lab.course.jail.jail import Jail
-from transformer_lab.course.jail.limits import Limits
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("seconds", 0), ("seconds", -1), ("seconds", float("nan")), ("seconds", float("inf")), ("memory_mb", 0),
-     ("memory_mb", 10**20), ("processes", 0)],
-)  # fmt: skip
-def test_a_limit_that_is_none_is_refused(name: str, value: Any):
-    says = f"{name}={value} should be a number above 0 and not above 1,000,000"
-    with pytest.raises(ValueError, match=re.escape(says)):
-        Limits(**{name: value})
 
 
 @linux
