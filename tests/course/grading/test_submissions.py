@@ -7,7 +7,7 @@ import pytest
 from tests.course.jail.sample_submissions import cells, hand_in, nest
 from transformer_lab.course.grading import submissions
 from transformer_lab.course.grading.submissions import Submission, find
-from transformer_lab.course.jail import delete_tree
+from transformer_lab.course.jail.delete_tree import delete_tree
 
 
 def told(found: list[Submission]) -> set[tuple[str, str, bool]]:
@@ -149,7 +149,7 @@ def test_folders_in_folders_are_not_followed_for_ever(tmp_path: Path):
     hand_in(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
     nest(tmp_path / "ada", 1100)
     assert told(find([tmp_path])) == {("ada", "01_lookup", False)}
-    delete_tree.remove(str(tmp_path / "ada"))
+    delete_tree(str(tmp_path / "ada"))
 
 
 @pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])

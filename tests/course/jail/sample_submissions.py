@@ -1,4 +1,4 @@
-"""Notebooks as learners hand them in."""
+"""Notebooks as learners submit them, and answers as attackers write them."""
 
 import contextlib
 import os
@@ -21,18 +21,21 @@ import math
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
 """
 STUB = "def {name}(*arguments):\n    raise NotImplementedError\n"
 RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
 SEED = 20_170_612
+TIME_LIMIT = 0.25
+"""Seconds after which an answer that never ends is stopped."""
+STOPPED = f"no answer within {TIME_LIMIT:g} s"
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits this; the README of grading says so")
+linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits this; the README of `jail` says so")
 
 
 def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Make the code cells of a lesson: an answer or a stub for each exercise, its check, and some more."""
+    """Return the code cells of a lesson: an answer or a stub for each exercise, its check, and some more."""
     made = [{"id": "imports", "source": IMPORTS}, *({"id": "", "source": source} for source in others)]
     for exercise in exercises_of(lesson):
         source = answers.get(exercise.name, STUB.format(name=exercise.name))
@@ -65,35 +68,35 @@ def grade_answer(jail: Jail, source: str, name: str = "softmax", seed: int = SEE
 
 
 def inside(body: str) -> str:
-    """Write an answer that does something first and is right otherwise."""
+    """Return the source of an answer to softmax that does something first and is right otherwise."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     imports = "import os, sys, time, ctypes, signal, socket, threading, subprocess"
     return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
 
 
 def still_works(jail: Jail) -> bool:
-    """Tell whether a right answer passes."""
+    """Return whether a right answer passes."""
     return grade_answer(jail, RIGHT["softmax"]).verdict.passed
 
 
 @contextlib.contextmanager
-def hurried(jail: Jail, seconds: float = 1.0) -> Iterator[None]:
-    """Have little patience for a while."""
-    patient = jail.limits
-    jail.limits = replace(patient, seconds=seconds)
+def short_time_limit(jail: Jail, seconds: float = TIME_LIMIT) -> Iterator[None]:
+    """Shorten the time limit inside the block: for answers that never end."""
+    usual = jail.limits
+    jail.limits = replace(usual, seconds=seconds)
     try:
         yield
     finally:
-        jail.limits = patient
+        jail.limits = usual
 
 
 def children(process: int) -> list[int]:
-    """List the processes that a process has started or adopted; Linux only."""
+    """List the child processes of a process, adopted ones included; Linux only."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
 def nest(folder: Path, depth: int) -> None:
-    """Make folders within folders; no path leads to the innermost."""
+    """Make nested folders; the innermost is too deep for any path."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir("a", dir_fd=here)

@@ -38,7 +38,7 @@ assert libc.capget(header, data) == 0
 assert not (data[0] | data[1] | data[2] | data[3] | data[4] | data[5]) & ~4, list(data)
 """
     if jail.guards["own_user"]:
-        body += f"assert os.getuid() == os.geteuid() == os.getgid() == {confine.FIRST_USER} + os.getpid()\n"
+        body += f"assert os.getuid() == os.geteuid() == os.getgid() == {confine.FIRST_UID} + os.getpid()\n"
         body += "assert os.getgroups() == []"
     verdict = grade_answer(jail, inside(body)).verdict
     assert verdict.passed, verdict.message
@@ -50,24 +50,24 @@ def refuse(*_: object) -> None:
 
 @pytest.fixture
 def root(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Seem to be root, and note what rights are kept."""
-    kept: list[int] = []
+    """Appear to be root, and list the capabilities that are set."""
+    capabilities: list[int] = []
     for name in ("chown", "setgroups", "setresgid", "setresuid"):
         monkeypatch.setattr(os, name, lambda *_: None, raising=False)
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     monkeypatch.setattr(confine, "prctl", lambda *_: None)
-    monkeypatch.setattr(confine, "_set_capabilities", kept.append)
-    return kept
+    monkeypatch.setattr(confine, "set_capabilities", capabilities.append)
+    return capabilities
 
 
 def test_root_becomes_a_user_without_rights(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "access", lambda *_: True)
-    assert confine.become_nobody(7, ".") and root == [0]
+    assert confine.switch_to_own_user(7, ".") and root == [0]
 
 
 def test_the_right_to_read_is_kept_where_only_root_can_read_python(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert confine.become_nobody(7, ".") and root == [confine.READ_EVERYTHING]
+    assert confine.switch_to_own_user(7, ".") and root == [confine.CAP_DAC_READ_SEARCH]
 
 
 @pytest.mark.parametrize("name", ["chown", "setgroups", "setresgid", "setresuid"])
@@ -76,9 +76,9 @@ def test_where_there_are_no_other_users_root_stays_but_without_rights(
 ):
     refusing: Callable[..., None] = refuse
     monkeypatch.setattr(os, name, refusing)
-    assert not confine.become_nobody(7, ".") and root == [0]
+    assert not confine.switch_to_own_user(7, ".") and root == [0]
 
 
 def test_whoever_is_not_root_stays_who_they_are(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert not confine.become_nobody(7, ".") and root == []
+    assert not confine.switch_to_own_user(7, ".") and root == []

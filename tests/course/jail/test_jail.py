@@ -3,15 +3,14 @@
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.course.jail.sample_submissions import grade_answer, hurried, inside, linux, still_works
+from tests.course.jail.sample_submissions import STOPPED, grade_answer, inside, linux, short_time_limit, still_works
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.jail.contents import copy_course
-from transformer_lab.course.jail.interpreter import JailBroken
+from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.plain_data import pack
@@ -113,9 +112,9 @@ def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: obje
 def test_where_torch_is_not_forked_a_process_each_does_the_same():
     with Jail(Limits(seconds=60.0), forks=False) as jail:
         assert "exit 3" in grade_answer(jail, inside("os._exit(3)")).verdict.message
-        with hurried(jail):
+        with short_time_limit(jail):
             jailed = grade_answer(jail, inside("os.closerange(0, 99); time.sleep(600)"))
-        assert "no answer within 1 s" in jailed.verdict.message
+        assert STOPPED in jailed.verdict.message
         assert still_works(jail)
 
 
@@ -126,8 +125,8 @@ def test_where_nothing_guards_the_machine_the_limits_still_hold(monkeypatch: pyt
         room = to / "transformer_lab" / "course" / "jail"
         for module, without in (
             ("landlock", "def version(): return 0"),
-            ("seccomp", "def close_doors(): return False"),
-            ("confine", "def become_nobody(*_): return False"),
+            ("seccomp", "def install_filter(): return False"),
+            ("confine", "def switch_to_own_user(*_): return False"),
         ):
             with (room / f"{module}.py").open("a", encoding="utf-8") as file:
                 file.write(f"\n{without}\n")
@@ -137,30 +136,40 @@ def test_where_nothing_guards_the_machine_the_limits_still_hold(monkeypatch: pyt
         assert jail.guards == {"own_user": False, "landlock": 0, "seccomp": False}
         for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
             assert says in grade_answer(jail, inside(attack)).verdict.message
-        with hurried(jail):
-            assert "no answer within 1 s" in grade_answer(jail, inside("while True: pass")).verdict.message
+        with short_time_limit(jail):
+            assert STOPPED in grade_answer(jail, inside("while True: pass")).verdict.message
         first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
         verdict = grade_answer(jail, inside(first)).verdict
         assert verdict.passed, verdict.message
 
 
-def test_a_jail_leaves_nothing_behind():
+def test_a_jail_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
+    def copy_idle(to: Path) -> None:
+        """Have a fork server that is ready at once: importing torch takes seconds, and proves nothing here."""
+        copy_course(to)
+        idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
+        (to / "transformer_lab" / "course" / "jail" / "fork_server.py").write_text(idle, encoding="utf-8")
+
+    monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_idle)
     with Jail(Limits(seconds=2.0)) as jail:
-        assert jail._inside is not None
-        folder, process = jail._folder, jail._inside.process
-        assert folder.exists() and process.poll() is None
-    deadline = time.monotonic() + 10
-    while process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+        folder, process = jail.folder, jail.process
+        assert folder is not None and folder.exists()
+        assert process is not None and process.poll() is None
     assert not folder.exists() and process.poll() is not None
+    assert jail.folder is None and jail.process is None
 
 
-def test_a_jail_that_does_not_start_says_why_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
+def test_a_jail_that_does_not_start_says_why_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("transformer_lab.course.jail.contents.JAILED", ())
-    jail = Jail(Limits())
-    with pytest.raises(JailBroken, match=r"the jail does not start: ModuleNotFoundError.*jail"), jail:
+    with pytest.raises(JailError, match=r"the jail does not start: ModuleNotFoundError.*jail"), Jail(Limits()):
         pass
-    assert not jail._folder.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_jail_that_is_not_open_runs_nothing():
+    with pytest.raises(JailError, match="only in a `with` block"):
+        Jail(Limits()).run({})
 
 
 @linux
@@ -171,5 +180,5 @@ def test_a_jail_that_cannot_confine_does_not_start(monkeypatch: pytest.MonkeyPat
             file.write("\ndef confine(*_): raise OSError('no such luck')\n")
 
     monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_broken)
-    with pytest.raises(JailBroken, match="the jail does not start: OSError: no such luck"), Jail(Limits()):
+    with pytest.raises(JailError, match="the jail does not start: OSError: no such luck"), Jail(Limits()):
         pass

@@ -12,10 +12,10 @@ from transformer_lab.course.jail.limits import Limits
      ("memory_mb", 10**20), ("processes", 0)],
 )  # fmt: skip
 def test_a_limit_that_is_none_is_refused(name: str, value: Any):
-    says = f"{name}={value} should be a number above 0 and not above 1,000,000"
+    says = f"{name} must be above 0 and at most 1,000,000; got {name}={value}"
     with pytest.raises(ValueError, match=re.escape(says)):
         Limits(**{name: value})
 
 
 def test_a_process_is_killed_only_after_it_could_say_itself_that_time_is_up():
-    assert Limits(seconds=3.0).patience > 3.0
+    assert Limits(seconds=3.0).kill_after > 3.0

@@ -10,7 +10,7 @@ from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise, exercises_of
 from transformer_lab.course.grading.submissions import Submission
-from transformer_lab.course.jail.exit_reasons import in_words
+from transformer_lab.course.jail.exit_reasons import explain_exit
 from transformer_lab.course.jail.jail import Jail, Outcome
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.case import Case
@@ -89,7 +89,7 @@ def where(exercise: Exercise) -> dict[str, str]:
 def verdict_on(exercise: Exercise, outcome: Outcome, seed: int, limits: Limits) -> Verdict:
     """Judge what came out of the jail; it may be anything."""
     if outcome.answer is None:
-        return Verdict(exercise.name, "crashed", in_words(outcome.how, limits))
+        return Verdict(exercise.name, "crashed", explain_exit(outcome.reason, limits))
     try:
         if "missing" in outcome.answer:
             return Verdict(exercise.name, "not_started", f"No cell defines `{exercise.name}`.")
