@@ -183,7 +183,7 @@ def test_nothing_else_is_ever_overwritten(tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"seed": -1}, "seed=-1 should be"),
+        ({"seed": -1}, r"seed must be between 0 and 2\*\*63 - 1; got seed=-1"),
         ({"seconds": 0}, "seconds must be above 0 and at most 1,000,000; got seconds=0"),
         ({"memory_mb": -5}, "memory_mb must be above 0 and at most 1,000,000; got memory_mb=-5"),
         ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),

@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_lab.course.exercises import every_exercise, exercises_of
-from transformer_lab.course.grading.assess import Graded, assess_one
+from transformer_lab.course.grading.assess import GradedExercise, assess_exercise
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.jail import Jail
 
@@ -56,13 +56,13 @@ def hand_in(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
     return path
 
 
-def grade_cells(jail: Jail, code: Sequence[Mapping[str, str]], name: str, seed: int = SEED) -> Graded:
+def grade_cells(jail: Jail, code: Sequence[Mapping[str, str]], name: str, seed: int = SEED) -> GradedExercise:
     """Grade one exercise of a notebook with these code cells."""
     submission = Submission("ada", Path("ada/lesson.ipynb"), "01_lookup", [dict(cell) for cell in code])
-    return assess_one(submission, every_exercise()[name], jail, seed)
+    return assess_exercise(submission, every_exercise()[name], jail, seed)
 
 
-def grade_answer(jail: Jail, source: str, name: str = "softmax", seed: int = SEED) -> Graded:
+def grade_answer(jail: Jail, source: str, name: str = "softmax", seed: int = SEED) -> GradedExercise:
     """Grade an answer that is all there is in its notebook."""
     return grade_cells(jail, [{"id": name, "source": source}], name, seed)
 

@@ -6,7 +6,7 @@ import pytest
 
 from tests.course.jail.sample_submissions import IMPORTS, RIGHT, STUB, cells, grade_answer, grade_cells
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.grading.assess import where
+from transformer_lab.course.grading.assess import library_source
 from transformer_lab.course.jail.jail import Jail
 
 ATTENTION = every_exercise()["attention"]
@@ -28,7 +28,7 @@ def test_the_pieces_behind_parts_do_what_was_asked(jail: Jail, name: str):
         "cells": [{"id": "", "source": borrows.format(name)}],
         "cases": [vars(case) | {"shows": ""} for case in exercise.cases(1)],
         "seconds": 10.0,
-        "library": {other.name: where(other) for other in every_exercise().values()},
+        "library": {other.name: library_source(other) for other in every_exercise().values()},
     }
     answer = jail.run(job).answer
     assert answer is not None
