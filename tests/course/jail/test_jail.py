@@ -59,7 +59,15 @@ def test_what_one_answer_breaks_is_whole_for_the_next(jail: Jail, source: str):
 
 @pytest.mark.parametrize(
     "what",
-    ["exercises", "exercise", "checking.judge", "checking.explain", "notebook.every_exercise", "grading.assess"],
+    [
+        "exercises",
+        "exercise",
+        "checking.judge",
+        "checking.explain",
+        "workspace.saved_parts",
+        "notebook.every_exercise",
+        "grading.assess",
+    ],
 )
 def test_the_trusted_side_cannot_be_imported(jail: Jail, what: str):
     module, _, name = f"transformer_lab.course.{what}".partition(".every")
