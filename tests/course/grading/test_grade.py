@@ -126,7 +126,7 @@ def test_a_second_grading_replaces_the_first(one_jail: Jail, tmp_path: Path):
         assert [path.name for path in (out / "feedback").iterdir()] == [f"{student}.html"]
 
 
-def test_only_the_lessons_asked_for_are_graded_and_nobody_is_forgotten(one_jail: Jail, tmp_path: Path):
+def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(one_jail: Jail, tmp_path: Path):
     hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
     hand_in(tmp_path / "eve" / "02_scaling.ipynb", [])
     told = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"], seed=7)

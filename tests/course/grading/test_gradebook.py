@@ -100,6 +100,6 @@ def test_the_summary_counts_and_names_what_could_not_be_graded():
     assert gradebook.summary(Path("out"), {"ada": [notebook(0)]}).startswith("Graded 1 notebook of 1 student:")
 
 
-def test_the_summary_of_a_large_class_lists_nobody():
+def test_the_summary_of_a_large_class_lists_no_students():
     students = {f"student {number}": [notebook(0)] for number in range(21)}
     assert len(gradebook.summary(Path("out"), students).splitlines()) == 2

@@ -135,7 +135,7 @@ def test_too_many_cells_say_so(tmp_path: Path):
     assert find_submissions([path])[0].problem == "The notebook has 5001 cells of code; at most 5000 are read."
 
 
-def test_too_many_notebooks_keep_nobody_waiting(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(submissions, "MAX_NOTEBOOKS", 2)
     for number in range(4):
         hand_in(tmp_path / "ada" / f"01_lookup-{number}.ipynb", [])
@@ -191,5 +191,5 @@ def test_paths_that_hold_nothing_are_named(tmp_path: Path):
     ("name", "written"),
     [("\udcff", "?"), ("a\nb", "a_b"), ("  ", "_"), ("../a\\b", ".._a_b"), ("\x1b[2J", "_[2J"), ("e\u0301", "é")],
 )
-def test_a_name_that_cannot_be_written_down_is_mended(name: str, written: str):
+def test_a_name_that_is_not_safe_to_write_is_cleaned(name: str, written: str):
     assert submissions.clean_name(name) == written

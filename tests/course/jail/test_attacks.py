@@ -44,7 +44,7 @@ LINUX = {
     "kills its group": (inside("os.killpg(0, signal.SIGKILL)"), "ended by SIGKILL"),
     "memory": (inside("x = []\nwhile True: x.append(bytearray(1 << 24))"), "MemoryError"),
     "huge tensor": (inside("torch.ones(1 << 40)"), "allocate memory"),
-    "huge answer": ("def softmax(s): return torch.ones(1 << 23)", "more than 16 MB|MemoryError|allocate memory"),
+    "huge answer": ("def softmax(s): return torch.ones(1 << 20)", "more than 16 MB|MemoryError|allocate memory"),
     "threads": (inside(BOMBS["threads"]), "can't start new thread"),
     "big file": (inside("file = open('big', 'wb')\nwhile True: file.write(bytes(1 << 20))"), "File too large"),
     "many files": (inside("x = [open(os.devnull) for _ in range(999)]"), "Too many open files"),

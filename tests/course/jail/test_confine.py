@@ -79,6 +79,6 @@ def test_where_there_are_no_other_users_root_stays_but_without_rights(
     assert not confine.switch_to_own_user(7, ".") and root == [0]
 
 
-def test_whoever_is_not_root_stays_who_they_are(root: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_a_user_other_than_root_stays_the_same_user(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
     assert not confine.switch_to_own_user(7, ".") and root == []

@@ -38,7 +38,7 @@ def test_every_module_of_a_copied_room_is_copied_as_it_is(tmp_path: Path):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="Windows has other ways to say who may do what")
-def test_anybody_may_read_the_copy_and_nobody_may_change_it(tmp_path: Path):
+def test_every_user_may_read_the_copy_and_none_may_change_it(tmp_path: Path):
     copy_course(tmp_path)
     for path in (tmp_path, *tmp_path.rglob("*")):
         assert path.stat().st_mode & 0o077 == (0o055 if path.is_dir() else 0o044)

@@ -41,7 +41,7 @@ def echo(tmp_path: Path) -> Iterator[Interpreter]:
     echo.stop()
 
 
-def test_it_says_about_itself_when_it_is_ready(echo: Interpreter):
+def test_an_interpreter_reports_its_guards_when_it_is_ready(echo: Interpreter):
     assert echo.guards == {"work": True}
 
 

@@ -19,7 +19,7 @@ SOFTMAX = every_exercise()["softmax"]
 
 
 @linux
-def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail):
+def test_files_outside_the_jail_can_be_neither_read_nor_changed(jail: Jail):
     if not jail.guards["landlock"]:
         pytest.skip("this kernel has no Landlock")
     course = Path(sys.modules["transformer_lab"].__file__ or "").parent / "course" / "exercises" / "__init__.py"
@@ -49,10 +49,13 @@ def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail):
     [
         "torch.softmax = None\ndef softmax(s): return s.softmax(-1)",
         inside("torch.equal = torch.allclose = lambda *a, **k: True"),
-        inside("import transformer_lab.course.running.observe as call\ncall.call_all = call.call = None"),
+        inside(
+            "import transformer_lab.course.running.observe as module\n"
+            "for name in dir(module):\n    if callable(getattr(module, name)): setattr(module, name, None)"
+        ),
     ],
 )
-def test_what_one_answer_breaks_is_whole_for_the_next(jail: Jail, source: str):
+def test_the_next_answer_finds_whole_what_one_answer_breaks(jail: Jail, source: str):
     grade_answer(jail, source)
     assert still_works(jail)
 
@@ -117,7 +120,7 @@ def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: obje
     assert still_works(jail)
 
 
-def test_where_torch_is_not_forked_a_process_each_does_the_same():
+def test_a_jail_that_does_not_fork_gives_the_same_outcomes():
     with Jail(Limits(seconds=60.0), forks=False) as jail:
         assert "exit 3" in grade_answer(jail, inside("os._exit(3)")).verdict.message
         with short_time_limit(jail):
@@ -127,7 +130,7 @@ def test_where_torch_is_not_forked_a_process_each_does_the_same():
 
 
 @linux
-def test_where_nothing_guards_the_machine_the_limits_still_hold(monkeypatch: pytest.MonkeyPatch):
+def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
     def copy_unguarded(to: Path) -> None:
         copy_course(to)
         room = to / "transformer_lab" / "course" / "jail"

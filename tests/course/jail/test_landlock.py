@@ -25,7 +25,7 @@ except OSError as error:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> list[Path]:
-    """Three folders, each with a file: one to read, one to write to, and somebody else's."""
+    """Three folders, each with a file: one to read, one to write to, and a foreign one."""
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
     made = [tmp_path / name for name in ("readable", "writable", "foreign")]

@@ -40,11 +40,11 @@ def test_nothing_is_left_running(jail: Jail, body: str):
     assert children(jail.process.pid) == []
 
 
-@pytest.mark.parametrize("whom", ["os.getppid()", "-1"])
-def test_whoever_kills_others_costs_only_itself(jail: Jail, whom: str):
+@pytest.mark.parametrize("victim", ["os.getppid()", "-1"])
+def test_an_answer_that_kills_other_processes_costs_only_itself(jail: Jail, victim: str):
     if not (jail.guards["own_user"] or jail.guards["landlock"] >= 6):
         pytest.skip("without a user of its own or a new Linux, this would end the tests themselves")
-    grade_answer(jail, inside(f"try: os.kill({whom}, signal.SIGKILL)\nexcept OSError: pass"))
+    grade_answer(jail, inside(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
     assert still_works(jail)
 
 
