@@ -4,10 +4,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.jail.sample_submissions import cells, hand_in, nest
+from tests.course.jail.sample_submissions import cells, hand_in
 from transformer_lab.course.grading import submissions
 from transformer_lab.course.grading.submissions import Submission, find_submissions
-from transformer_lab.course.jail.delete_tree import delete_tree
 
 
 def told(found: list[Submission]) -> set[tuple[str, str, bool]]:
@@ -144,12 +143,12 @@ def test_too_many_notebooks_of_one_student_are_not_read(tmp_path: Path, monkeypa
     assert found[-1].problem == "4 notebooks are in this folder: only the first 2 were looked at."
 
 
-@pytest.mark.skipif(os.mkdir not in os.supports_dir_fd, reason="no folders too deep for a path can be made here")
-def test_folders_in_folders_are_not_followed_for_ever(tmp_path: Path):
+def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
+    deepest = tmp_path / "ada" / Path(*["a"] * submissions.MAX_DEPTH)
     hand_in(tmp_path / "ada" / "week 1" / "01_lookup.ipynb", [])
-    nest(tmp_path / "ada", 1100)
-    assert told(find_submissions([tmp_path])) == {("ada", "01_lookup", False)}
-    delete_tree(str(tmp_path / "ada"))
+    hand_in(deepest / "02_scaling.ipynb", [])
+    hand_in(deepest / "a" / "03_heads.ipynb", [])
+    assert told(find_submissions([tmp_path])) == {("ada", "01_lookup", False), ("ada", "02_scaling", False)}
 
 
 @pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])
@@ -169,13 +168,13 @@ def test_a_notebook_of_another_course_says_so(tmp_path: Path):
 @pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="this system has no links and pipes among files")
 def test_links_to_other_peoples_files_and_pipes_are_not_followed(tmp_path: Path):
     solved = hand_in(tmp_path / "instructor" / "01_lookup.ipynb", cells({}))
-    handed_in = tmp_path / "class"
+    folder = tmp_path / "class"
     for student in ("ada", "ben", "eve"):
-        (handed_in / student).mkdir(parents=True)
-    (handed_in / "ada" / "01_lookup.ipynb").symlink_to(solved)
-    os.mkfifo(handed_in / "ben" / "01_lookup.ipynb")
-    (handed_in / "eve" / "folder").symlink_to(solved.parent)
-    problems = {submission.student: submission.problem for submission in find_submissions([handed_in])}
+        (folder / student).mkdir(parents=True)
+    (folder / "ada" / "01_lookup.ipynb").symlink_to(solved)
+    os.mkfifo(folder / "ben" / "01_lookup.ipynb")
+    (folder / "eve" / "folder").symlink_to(solved.parent)
+    problems = {submission.student: submission.problem for submission in find_submissions([folder])}
     assert problems["ada"] == problems["ben"] == "This is no file of its own."
     assert problems["eve"] == "There is no notebook to grade in this folder."
 

@@ -112,4 +112,4 @@ def test_it_sees_nothing_of_the_environment_but_what_it_needs(tmp_path: Path, mo
     fork_server = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {told}")
     echo = Interpreter(jail_with(tmp_path, fork_server), forks=False)
     echo.stop()
-    assert set(echo.guards) <= {*interpreter.PASSED_VARIABLES, *interpreter.FIXED_VARIABLES, "LC_CTYPE"}
+    assert set(echo.guards) <= {*interpreter.INHERITED_VARIABLES, *interpreter.FIXED_VARIABLES, "LC_CTYPE"}

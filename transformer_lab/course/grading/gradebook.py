@@ -155,8 +155,8 @@ def _as_dict(notebook: GradedSubmission) -> dict[str, Any]:
 def summary(out: Path, students: Mapping[str, Sequence[GradedSubmission]]) -> str:
     """Return a few lines that say what was graded, and what could not be."""
     notebooks = [notebook for everything in students.values() for notebook in everything]
-    handed_in = [notebook.submission.lesson for notebook in notebooks]
-    counts = [f"{lesson} ({handed_in.count(lesson)})" for lesson in lessons_of(students)]
+    graded_lessons = [notebook.submission.lesson for notebook in notebooks]
+    counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in lessons_of(students)]
     total = f"Graded {_pluralise(len(notebooks), 'notebook')} of {_pluralise(len(students), 'student')}"
     lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
     for row in gradebook_table(students).to_dict("records") if len(students) <= MAX_LISTED_STUDENTS else []:

@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 START_TIMEOUT = 120.0
 """Seconds that importing torch may take on a cold and busy machine."""
-PASSED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
+INHERITED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
 FIXED_VARIABLES = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}  # all runs are alike
 
 
@@ -50,7 +50,7 @@ class Interpreter:
             f"import sys; sys.meta_path[:] = {own_finders}; sys.path.insert(0, {course!r}); "
             "from transformer_lab.course.jail import fork_server"
         )
-        environment = {name: os.environ[name] for name in PASSED_VARIABLES if name in os.environ}
+        environment = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
         with (folder / "stderr").open("wb") as stderr:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
