@@ -31,7 +31,9 @@ TIME_LIMIT = 0.25
 """Seconds after which an answer that never ends is stopped."""
 STOPPED = f"no answer within {TIME_LIMIT:g} s"
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits this; the README of `jail` says so")
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux limits this; see transformer_lab/course/jail/README.md"
+)
 
 
 def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequence[str] = ()) -> list[dict[str, str]]:
@@ -44,7 +46,7 @@ def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequenc
     return made
 
 
-def hand_in(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
+def write_notebook(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
     """Write a notebook with these code cells."""
     notebook = new_notebook(cells=[new_markdown_cell("# A lesson")])
     for cell in code:
@@ -67,7 +69,7 @@ def grade_answer(jail: Jail, source: str, name: str = "softmax", seed: int = SEE
     return grade_cells(jail, [{"id": name, "source": source}], name, seed)
 
 
-def inside(body: str) -> str:
+def softmax_after(body: str) -> str:
     """Return the source of an answer to softmax that does something first and is right otherwise."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     imports = "import os, sys, time, ctypes, signal, socket, threading, subprocess"
@@ -95,7 +97,7 @@ def children(process: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def nest(folder: Path, depth: int) -> None:
+def make_nested_folders(folder: Path, depth: int) -> None:
     """Make nested folders; the innermost is too deep for any path."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):

@@ -3,7 +3,7 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.course.jail.sample_submissions import grade_answer, inside, linux
+from tests.course.jail.sample_submissions import grade_answer, linux, softmax_after
 from transformer_lab.course.jail import confine
 from transformer_lab.course.jail.jail import Jail
 
@@ -16,15 +16,17 @@ def test_the_system_keeps_the_limits(jail: Jail, name: str, most: int):
     if name == "NPROC" and not jail.guards["own_user"]:
         pytest.skip("what else this user runs counts as well")
     body = f"import resource\nassert resource.getrlimit(resource.RLIMIT_{name}) == ({most}, {most})"
-    verdict = grade_answer(jail, inside(body)).verdict
+    verdict = grade_answer(jail, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
 
 
 @linux
 def test_the_limit_of_memory_is_on_top_of_what_torch_takes(jail: Jail):
     body = "torch.ones({} << 18)"  # four bytes each
-    assert grade_answer(jail, inside(body.format(jail.limits.memory_mb // 2))).verdict.passed
-    assert "allocate memory" in grade_answer(jail, inside(body.format(jail.limits.memory_mb + 1))).verdict.message
+    assert grade_answer(jail, softmax_after(body.format(jail.limits.memory_mb // 2))).verdict.passed
+    assert (
+        "allocate memory" in grade_answer(jail, softmax_after(body.format(jail.limits.memory_mb + 1))).verdict.message
+    )
 
 
 @linux
@@ -40,7 +42,7 @@ assert not (data[0] | data[1] | data[2] | data[3] | data[4] | data[5]) & ~4, lis
     if jail.guards["own_user"]:
         body += f"assert os.getuid() == os.geteuid() == os.getgid() == {confine.FIRST_UID} + os.getpid()\n"
         body += "assert os.getgroups() == []"
-    verdict = grade_answer(jail, inside(body)).verdict
+    verdict = grade_answer(jail, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
 
 

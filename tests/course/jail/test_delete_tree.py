@@ -3,7 +3,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.jail.sample_submissions import nest
+from tests.course.jail.sample_submissions import make_nested_folders
 from transformer_lab.course.jail.delete_tree import delete_tree
 
 
@@ -11,7 +11,7 @@ from transformer_lab.course.jail.delete_tree import delete_tree
 def test_folders_too_deep_for_recursion_are_deleted(tmp_path: Path):
     victim = tmp_path / "victim"
     victim.mkdir()
-    nest(victim, 1100)
+    make_nested_folders(victim, 1100)
     delete_tree(str(victim))
     assert not victim.exists()
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.jail.sample_submissions import children, grade_answer, inside, linux, still_works
+from tests.course.jail.sample_submissions import children, grade_answer, linux, softmax_after, still_works
 from transformer_lab.course.jail import fork_server, landlock
 from transformer_lab.course.jail.jail import Jail, Outcome
 
@@ -81,5 +81,5 @@ def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.Monkey
 def test_every_job_finds_the_same_chance(jail: Jail):
     drawn = "random.random(), numpy.random.rand(), list({'a', 'b', 'c', 'd'})"
     body = f"import random, numpy\nraise ValueError(str(({drawn})))"
-    one, two = (grade_answer(jail, inside(body)).verdict.message for _ in range(2))
+    one, two = (grade_answer(jail, softmax_after(body)).verdict.message for _ in range(2))
     assert "ValueError" in one and one == two

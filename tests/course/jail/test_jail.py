@@ -7,7 +7,14 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.jail.sample_submissions import STOPPED, grade_answer, inside, linux, short_time_limit, still_works
+from tests.course.jail.sample_submissions import (
+    STOPPED,
+    grade_answer,
+    linux,
+    short_time_limit,
+    softmax_after,
+    still_works,
+)
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.jail.contents import copy_course
 from transformer_lab.course.jail.interpreter import JailError
@@ -40,7 +47,7 @@ def test_files_outside_the_jail_can_be_neither_read_nor_changed(jail: Jail):
         if jail.guards["landlock"] >= 4:
             attacks.append("socket.create_connection(('127.0.0.1', 80))")
         for attack in attacks:
-            assert "PermissionError" in grade_answer(jail, inside(attack)).verdict.message, attack
+            assert "PermissionError" in grade_answer(jail, softmax_after(attack)).verdict.message, attack
         assert victim.read_text() == "ada,1" and os.listdir(folder) == ["grades.csv"]
 
 
@@ -48,8 +55,8 @@ def test_files_outside_the_jail_can_be_neither_read_nor_changed(jail: Jail):
     "source",
     [
         "torch.softmax = None\ndef softmax(s): return s.softmax(-1)",
-        inside("torch.equal = torch.allclose = lambda *a, **k: True"),
-        inside(
+        softmax_after("torch.equal = torch.allclose = lambda *a, **k: True"),
+        softmax_after(
             "import transformer_lab.course.running.observe as module\n"
             "for name in dir(module):\n    if callable(getattr(module, name)): setattr(module, name, None)"
         ),
@@ -75,7 +82,7 @@ def test_the_next_answer_finds_whole_what_one_answer_breaks(jail: Jail, source: 
 def test_the_trusted_side_cannot_be_imported(jail: Jail, what: str):
     module, _, name = f"transformer_lab.course.{what}".partition(".every")
     body = f"import importlib\nm = importlib.import_module({module!r})" + (f"\nm.every{name}" if name else "")
-    message = grade_answer(jail, inside(body)).verdict.message
+    message = grade_answer(jail, softmax_after(body)).verdict.message
     assert "ModuleNotFoundError" in message or "has no attribute" in message
 
 
@@ -93,7 +100,7 @@ assert not bad, bad
 seen = str([f.f_locals for f in sys._current_frames().values()]) + str(os.environ) + str(sys.argv)
 assert '20170612' not in seen
 """
-    verdict = grade_answer(jail, inside(body)).verdict
+    verdict = grade_answer(jail, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
 
 
@@ -115,16 +122,16 @@ def softmax(s):
 
 @pytest.mark.parametrize("answer", [{"observations": [{"output": 3}] * 8}, 3, {}])
 def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: object):
-    graded = grade_answer(jail, inside(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
+    graded = grade_answer(jail, softmax_after(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
     assert graded.points == 0
     assert still_works(jail)
 
 
 def test_a_jail_that_does_not_fork_gives_the_same_outcomes():
     with Jail(Limits(seconds=60.0), forks=False) as jail:
-        assert "exit 3" in grade_answer(jail, inside("os._exit(3)")).verdict.message
+        assert "exit 3" in grade_answer(jail, softmax_after("os._exit(3)")).verdict.message
         with short_time_limit(jail):
-            jailed = grade_answer(jail, inside("os.closerange(0, 99); time.sleep(600)"))
+            jailed = grade_answer(jail, softmax_after("os.closerange(0, 99); time.sleep(600)"))
         assert STOPPED in jailed.verdict.message
         assert still_works(jail)
 
@@ -146,11 +153,11 @@ def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
     with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
         assert jail.guards == {"own_user": False, "landlock": 0, "seccomp": False}
         for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
-            assert says in grade_answer(jail, inside(attack)).verdict.message
+            assert says in grade_answer(jail, softmax_after(attack)).verdict.message
         with short_time_limit(jail):
-            assert STOPPED in grade_answer(jail, inside("while True: pass")).verdict.message
+            assert STOPPED in grade_answer(jail, softmax_after("while True: pass")).verdict.message
         first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
-        verdict = grade_answer(jail, inside(first)).verdict
+        verdict = grade_answer(jail, softmax_after(first)).verdict
         assert verdict.passed, verdict.message
 
 

@@ -7,9 +7,9 @@ from tests.course.jail.sample_submissions import (
     STOPPED,
     children,
     grade_answer,
-    inside,
     linux,
     short_time_limit,
+    softmax_after,
     still_works,
 )
 from transformer_lab.course.jail.jail import Jail
@@ -33,7 +33,7 @@ while True:
 )
 def test_nothing_is_left_running(jail: Jail, body: str):
     assert jail.process is not None
-    grade_answer(jail, inside(body))
+    grade_answer(jail, softmax_after(body))
     deadline = time.monotonic() + 10  # the supervisor itself exits after its answer
     while children(jail.process.pid) and time.monotonic() < deadline:
         time.sleep(0.01)
@@ -44,7 +44,7 @@ def test_nothing_is_left_running(jail: Jail, body: str):
 def test_an_answer_that_kills_other_processes_costs_only_itself(jail: Jail, victim: str):
     if not (jail.guards["own_user"] or jail.guards["landlock"] >= 6):
         pytest.skip("without a user of its own or a new Linux, this would end the tests themselves")
-    grade_answer(jail, inside(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
+    grade_answer(jail, softmax_after(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
     assert still_works(jail)
 
 
@@ -58,7 +58,7 @@ if not os.path.exists('a'):
 """
     assert jail.folder is not None
     before = set(os.listdir(jail.folder / "work"))
-    verdict = grade_answer(jail, inside(body)).verdict
+    verdict = grade_answer(jail, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
     assert set(os.listdir(jail.folder / "work")) <= before
 
@@ -70,12 +70,12 @@ if os.fork() == 0:
 os._exit(0)
 """
     with short_time_limit(jail):
-        assert grade_answer(jail, inside(body)).points == 0
+        assert grade_answer(jail, softmax_after(body)).points == 0
     assert still_works(jail)
 
 
 def test_an_answer_that_dawdles_is_cut_off(jail: Jail):
     with short_time_limit(jail):
-        graded = grade_answer(jail, inside(DAWDLE))
+        graded = grade_answer(jail, softmax_after(DAWDLE))
     assert STOPPED in graded.verdict.message
     assert graded.seconds < 60
