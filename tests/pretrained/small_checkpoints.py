@@ -41,16 +41,16 @@ class Published(NamedTuple):
     config: PretrainedConfig
 
 
-def gpt2(**others: object) -> Published:
-    return Published(transformers.GPT2LMHeadModel, transformers.GPT2Config(**GPT2 | others))
+def gpt2(**overrides: object) -> Published:
+    return Published(transformers.GPT2LMHeadModel, transformers.GPT2Config(**GPT2 | overrides))
 
 
-def llama(**others: object) -> Published:
-    return Published(transformers.LlamaForCausalLM, transformers.LlamaConfig(**LLAMA | others))
+def llama(**overrides: object) -> Published:
+    return Published(transformers.LlamaForCausalLM, transformers.LlamaConfig(**LLAMA | overrides))
 
 
-def marian(**others: object) -> Published:
-    return Published(transformers.MarianMTModel, transformers.MarianConfig(**MARIAN | others))
+def marian(**overrides: object) -> Published:
+    return Published(transformers.MarianMTModel, transformers.MarianConfig(**MARIAN | overrides))
 
 
 VARIANTS = {
