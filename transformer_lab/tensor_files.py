@@ -14,7 +14,7 @@ PARAMETERS = "model.safetensors"
 """The file of a folder that holds a model's parameters."""
 
 
-def write_atomically(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
+def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
     """Write tensors and JSON to one file that is either the old one or the new one, never half of each."""
     beside = path.with_suffix(".part")
     # safetensors refuses tensors that share memory, as tied embeddings do.
@@ -25,8 +25,8 @@ def write_atomically(path: Path, tensors: Mapping[str, Tensor], info: Mapping[st
     beside.replace(path)
 
 
-def read(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
-    """Read what ``write_atomically`` wrote.
+def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
+    """Read what ``write_tensors`` wrote.
 
     Raises:
         ValueError: The file is damaged, or of another kind.

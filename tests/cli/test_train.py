@@ -14,7 +14,7 @@ from tests.cli.conftest import FEW, SMALL, typed
 from transformer_lab.cli import evaluate
 from transformer_lab.cli.main import main
 from transformer_lab.cli.train import SIZES, TRAINING
-from transformer_lab.tensor_files import read
+from transformer_lab.tensor_files import read_tensors
 from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
 from transformer_lab.training.checkpoint import CHECKPOINT
@@ -28,7 +28,7 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def settings(folder):
-    return read(folder / CHECKPOINT)[1]
+    return read_tensors(folder / CHECKPOINT)[1]
 
 
 def test_the_defaults_that_help_shows_are_those_of_the_recipes():
@@ -78,8 +78,8 @@ def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path
 
 
 def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(recipes, "N_DATES", 300)
-    monkeypatch.setattr(recipes, "N_HELD_OUT", 20)
+    monkeypatch.setattr(recipes, "N_TRAINING_DATES", 300)
+    monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 20)
     monkeypatch.setattr(evaluate, "N_DATES", 30)
     options = typed(steps=4, warmup=1, d_model=16, d_ff=16, n_layers=1, n_heads=2, device="cpu")
     assert main(["train", "dates", *options]) == 0
@@ -134,7 +134,7 @@ def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
     ],
 )
 def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, monkeypatch):
-    monkeypatch.setattr(recipes, "N_DATES", 30)
+    monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
     Path("x.tsv").write_text("eins\tEINS\n")
     assert main(["train", *arguments]) == 2
     error = capsys.readouterr().err

@@ -12,7 +12,7 @@ from tests.pretrained.small_checkpoints import VARIANTS, drawn
 from transformer_lab.generation.decode import generate
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
-from transformer_lab.pretrained.load import save
+from transformer_lab.pretrained.load import save_pretrained
 from transformer_lab.text import text_generator
 from transformer_lab.text.text_generator import TextGenerator
 
@@ -159,7 +159,7 @@ def test_a_model_of_our_own_is_saved_with_its_tokenizer(model, tmp_path):
     n_tokens = model.tokenizer.get_vocab_size()
     config = LanguageModelConfig.llama(n_tokens, d_model=24, n_heads=6, d_ff=19, n_layers=2, max_length=29)
     own = LanguageModel(config).eval()
-    save(own, tmp_path, bos_id=model.bos_id, eos_id=7, tokenizer=model.tokenizer)
+    save_pretrained(own, tmp_path, bos_id=model.bos_id, eos_id=7, tokenizer=model.tokenizer)
     loaded = TextGenerator.load(tmp_path)
     assert (loaded.bos_id, loaded.eos_ids) == (model.bos_id, [7])
     saved = TextGenerator(own, model.tokenizer, model.bos_id, [7])

@@ -9,7 +9,7 @@ import torch
 from safetensors.torch import save_file
 from torch import nn
 
-from transformer_lab.tensor_files import load_parameters, read, write_atomically
+from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
 from transformer_lab.training.checkpoint import load_training, save_training
 from transformer_lab.training.optimizer import make_optimizer
 
@@ -46,33 +46,33 @@ def test_all_that_was_written_is_read(tmp_path):
     shared = torch.arange(6.0)
     tensors = {"a": shared, "b": shared, "c": torch.randn(4, 3).T, "d": torch.tensor(7), "e": torch.randn(2).bfloat16()}
     info = {"é": [1, None, 0.1 + 0.2], "nested": {"x": "y"}}
-    write_atomically(tmp_path / "x.safetensors", tensors, info)
-    read_tensors, read_info = read(tmp_path / "x.safetensors")
-    assert read_info == info
-    assert read_tensors.keys() == tensors.keys()
-    assert all(torch.equal(read_tensors[name], tensors[name]) for name in tensors)
+    write_tensors(tmp_path / "x.safetensors", tensors, info)
+    found, found_info = read_tensors(tmp_path / "x.safetensors")
+    assert found_info == info
+    assert found.keys() == tensors.keys()
+    assert all(torch.equal(found[name], tensors[name]) for name in tensors)
     assert os.listdir(tmp_path) == ["x.safetensors"]
 
 
 def test_what_was_read_does_not_look_at_the_file_any_more(tmp_path):
     path = tmp_path / "x.safetensors"
-    write_atomically(path, {"a": torch.zeros(1000)}, {})
-    tensors, _ = read(path)
+    write_tensors(path, {"a": torch.zeros(1000)}, {})
+    tensors, _ = read_tensors(path)
     path.write_bytes(b"\xff" * path.stat().st_size)
     assert torch.equal(tensors["a"], torch.zeros(1000))
 
 
 def test_the_old_one_is_whole_until_the_new_one_is(tmp_path, monkeypatch):
     path = tmp_path / "x.safetensors"
-    write_atomically(path, {"a": torch.zeros(3)}, {"version": 1})
+    write_tensors(path, {"a": torch.zeros(3)}, {"version": 1})
 
     def fail(file):
         raise OSError("no space left on device")
 
     monkeypatch.setattr(os, "fsync", fail)
     with pytest.raises(OSError, match="no space"):
-        write_atomically(path, {"a": torch.ones(3)}, {"version": 2})
-    assert read(path)[1] == {"version": 1}
+        write_tensors(path, {"a": torch.ones(3)}, {"version": 2})
+    assert read_tensors(path)[1] == {"version": 1}
 
 
 @pytest.mark.parametrize("damage", ["cut", "empty", "header", "text", "no info"])
@@ -99,14 +99,14 @@ def test_a_damaged_checkpoint_is_named(tmp_path, damage):
 
 def test_a_file_of_parameters_alone_is_no_run(tmp_path):
     model, optimizer, _ = run()
-    write_atomically(tmp_path / "model.safetensors", model.state_dict(), {})
+    write_tensors(tmp_path / "model.safetensors", model.state_dict(), {})
     with pytest.raises(ValueError, match=r"model\.safetensors holds no training run"):
         load_training(tmp_path / "model.safetensors", model, optimizer)
 
 
 def test_a_file_that_is_not_there_is_not_called_damaged(tmp_path):
     with pytest.raises(FileNotFoundError, match=r"nowhere\.safetensors"):
-        read(tmp_path / "nowhere.safetensors")
+        read_tensors(tmp_path / "nowhere.safetensors")
 
 
 def test_parameters_that_do_not_fit_are_all_named(tmp_path):
@@ -120,7 +120,7 @@ def test_parameters_that_do_not_fit_are_all_named(tmp_path):
 def test_the_information_is_json_beside_the_tensors(tmp_path):
     """Anyone can read it, with any safetensors library, and reading it runs no code."""
     path = tmp_path / "x.safetensors"
-    write_atomically(path, {"a": torch.zeros(2)}, {"step": 3})
+    write_tensors(path, {"a": torch.zeros(2)}, {"step": 3})
     data = path.read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     assert json.loads(header["__metadata__"]["info"]) == {"step": 3}

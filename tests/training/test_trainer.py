@@ -17,10 +17,10 @@ from tests.training.small_task import STEPS, batches, model, trainer
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
 from transformer_lab.generation.decode import greedy_decode
-from transformer_lab.tensor_files import PARAMETERS, read
+from transformer_lab.tensor_files import PARAMETERS, read_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT
 from transformer_lab.training.log import LOG
-from transformer_lab.training.validation import Judgement
+from transformer_lab.training.validation import ValidationResult
 
 
 def losses(folder):
@@ -28,7 +28,7 @@ def losses(folder):
 
 
 def parameters(folder):
-    return read(folder / PARAMETERS)[0]
+    return read_tensors(folder / PARAMETERS)[0]
 
 
 def same(one, other):
@@ -207,7 +207,7 @@ def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
 def judging(scores):
     """Give these scores one after another, as if they were found."""
     scores = iter(scores)
-    return lambda: Judgement(1.5, next(scores))
+    return lambda: ValidationResult(1.5, next(scores))
 
 
 def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
@@ -220,14 +220,14 @@ def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
 
 def test_the_best_parameters_are_kept_and_not_the_last(tmp_path):
     trainer(tmp_path, judging([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
-    assert read(tmp_path / PARAMETERS)[1] == {"step": 20}
+    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
 
 
 def test_training_stops_when_nothing_gets_better(tmp_path):
     run = trainer(tmp_path, judging([5.0, 6.0, 6.0, 5.9]), validate_every=3, patience=2, save_every=4)
     assert run.run()
     assert run.progress.step == 12
-    assert read(tmp_path / PARAMETERS)[1] == {"step": 6}
+    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 6}
     assert trainer(tmp_path, judging([]), validate_every=3, patience=2, save_every=4).run()
 
 
@@ -253,7 +253,7 @@ def test_what_is_judged_and_kept_is_the_average_and_training_does_not_feel_it(tm
 
     def judge():
         seen.append({name: tensor.clone() for name, tensor in run.model.state_dict().items()})
-        return Judgement(1.5, float(len(seen)))
+        return ValidationResult(1.5, float(len(seen)))
 
     run = trainer(tmp_path, judge, average=0.8, validate_every=10)
     run.run()

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from transformer_lab.data.corpus import LineErrors
     from transformer_lab.text.translator import TextTranslator
 
 MODEL = "its folder, or the name of a published one, such as Helsinki-NLP/opus-mt-en-de (default: model-dates)"
@@ -25,6 +26,13 @@ def add_corpus(parser: argparse.ArgumentParser) -> None:
     bad = "whether lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number"
     bad += " (the default), or the first one ends it all"
     parser.add_argument("--bad-lines", choices=["skip", "refuse"], default="skip", help=bad)
+
+
+def line_errors(args: argparse.Namespace) -> "LineErrors":
+    """Return an empty record of bad lines that treats them as ``--bad-lines`` says."""
+    from transformer_lab.data.corpus import LineErrors
+
+    return LineErrors("raise" if args.bad_lines == "refuse" else "skip")
 
 
 def add_beam(parser: argparse.ArgumentParser) -> None:
@@ -61,7 +69,7 @@ def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
 
 
 def show(pieces: Iterable[str]) -> int:
-    """Print the pieces of a text as they come; give the exit code: 0, or 1 if nobody wanted the rest."""
+    """Print the pieces of a text as they come; give the exit code: 0, or 1 if the reader closed the pipe."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
     try:
@@ -73,10 +81,10 @@ def show(pieces: Iterable[str]) -> int:
     return 0
 
 
-def load(known: argparse.Namespace) -> "TextTranslator":
+def load(args: argparse.Namespace) -> "TextTranslator":
     """Load the translator that is asked for."""
     from transformer_lab.device import pick_device
     from transformer_lab.text.marian_translator import load_translator
 
-    set_threads(known.threads)
-    return load_translator(known.model, pick_device(known.device))
+    set_threads(args.threads)
+    return load_translator(args.model, pick_device(args.device))

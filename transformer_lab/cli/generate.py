@@ -17,10 +17,10 @@ EXAMPLES = """examples:
 
 MODEL = """the model: a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
 layout of GPT-2 or Llama; or the name of a published one, such as openai-community/gpt2. Models of your own get such a
-folder from transformer_lab.pretrained.load.save; no command trains them"""
+folder from transformer_lab.pretrained.load.save_pretrained; no command trains them"""
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     parser = commands.add_parser(
         "generate",
@@ -51,38 +51,36 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.set_defaults(run=run)
 
 
-def run(known: argparse.Namespace) -> int:
-    """Generate; give the exit code: 0, or 1 if nobody wanted the rest."""
-    if known.seed is not None and not 0 <= known.seed < 2**63:
-        raise ValueError(f"a seed is from 0 to 2⁶³ − 1; got --seed {known.seed}")
-    prompt = _prompt(known)
-    set_threads(known.threads)
+def run(args: argparse.Namespace) -> int:
+    """Generate; give the exit code: 0, or 1 if the reader closed the pipe."""
+    if args.seed is not None and not 0 <= args.seed < 2**63:
+        raise ValueError(f"a seed is from 0 to 2⁶³ − 1; got --seed {args.seed}")
+    prompt = _prompt(args)
+    set_threads(args.threads)
 
     import torch
 
     from transformer_lab.device import pick_device
     from transformer_lab.text.text_generator import TextGenerator
 
-    device = pick_device(known.device)
-    model = TextGenerator.load(known.model, device)
+    device = pick_device(args.device)
+    model = TextGenerator.load(args.model, device)
     generator = torch.Generator(device)
-    if known.seed is None:
+    if args.seed is None:
         generator.seed()
     else:
-        generator.manual_seed(known.seed)
-    added = model.stream(
-        prompt, known.max_new_tokens, known.temperature, known.top_k, known.top_p, known.stop, generator
-    )
+        generator.manual_seed(args.seed)
+    added = model.stream(prompt, args.max_new_tokens, args.temperature, args.top_k, args.top_p, args.stop, generator)
     return show(chain(added, ["\n"]))
 
 
-def _prompt(known: argparse.Namespace) -> str:
-    if known.prompt is not None and known.file:
-        raise ValueError(f"go on with a text or a file, not both; got {known.prompt!r} and {known.file}")
-    if known.prompt is not None:
-        return known.prompt
-    where = known.file.name if known.file else "standard input"
-    raw = known.file.read_bytes() if known.file else sys.stdin.buffer.read()
+def _prompt(args: argparse.Namespace) -> str:
+    if args.prompt is not None and args.file:
+        raise ValueError(f"go on with a text or a file, not both; got {args.prompt!r} and {args.file}")
+    if args.prompt is not None:
+        return args.prompt
+    where = args.file.name if args.file else "standard input"
+    raw = args.file.read_bytes() if args.file else sys.stdin.buffer.read()
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
     except UnicodeDecodeError as error:

@@ -13,16 +13,16 @@ def main(arguments: Sequence[str] | None = None) -> int:
         The exit code: 0, or 2 with one line on what stood in the way, or 130 if it was interrupted.
     """
     parser = _parser()
-    known, others = parser.parse_known_args(arguments)
-    if others and known.command != "lab":
+    args, others = parser.parse_known_args(arguments)
+    if others and args.command != "lab":
         parser.error(f"unrecognized arguments: {' '.join(others)}")
     try:
-        if known.command == "lab":
+        if args.command == "lab":
             _lab(others)
-        elif known.command == "grade":
-            _grade(known)
+        elif args.command == "grade":
+            _grade(args)
         else:
-            return known.run(known)
+            return args.run(args)
     except (OSError, ValueError) as error:
         print(f"transformer-lab: {error}", file=sys.stderr)
         return 2
@@ -38,13 +38,13 @@ def _lab(arguments: Sequence[str]) -> None:
     open_lab(arguments)
 
 
-def _grade(known: argparse.Namespace) -> None:
+def _grade(args: argparse.Namespace) -> None:
     from transformer_lab.course.grading.grade import grade
 
-    if not known.seconds > 0 or not known.memory > 0:
-        raise ValueError(f"limits are above 0; got --seconds {known.seconds:g} --memory {known.memory}")
-    limits = {"seconds": known.seconds, "memory_mb": known.memory}
-    print(grade(known.paths, known.out, lessons=known.lesson, seed=known.seed, **limits))
+    if not args.seconds > 0 or not args.memory > 0:
+        raise ValueError(f"limits are above 0; got --seconds {args.seconds:g} --memory {args.memory}")
+    limits = {"seconds": args.seconds, "memory_mb": args.memory}
+    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **limits))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -76,7 +76,7 @@ def _parser() -> argparse.ArgumentParser:
     limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
     limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
     for command in (train, evaluate, translate, generate):
-        command.add_to(commands)
+        command.add_parser(commands)
     return parser
 
 

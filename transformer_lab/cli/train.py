@@ -6,11 +6,11 @@ from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformer_lab.cli.common import add_corpus, add_machine, is_dates, set_threads
+from transformer_lab.cli.common import add_corpus, add_machine, is_dates, line_errors, set_threads
 from transformer_lab.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from transformer_lab.training.distributed import Processes
+    from transformer_lab.training.distributed import World
     from transformer_lab.training.trainer import Trainer
 
 DESCRIPTION = """Train a Transformer that translates. Its folder gets everything that is needed to use it: parameters,
@@ -55,7 +55,7 @@ TRAINING: dict[str, tuple[type, str, Any, Any]] = {
 """Type, meaning, and what the recipes for dates and for corpora have."""
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command."""
     parser = commands.add_parser(
         "train",
@@ -83,17 +83,17 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.set_defaults(run=run)
 
 
-def run(known: argparse.Namespace) -> int:
+def run(args: argparse.Namespace) -> int:
     """Train; give the exit code: 0, or 130 if training was stopped."""
-    from transformer_lab.training.distributed import processes
+    from transformer_lab.training.distributed import distributed_world
 
-    set_threads(known.threads, otherwise=1 if is_dates(known.corpus) else None)
-    folder = known.out or _folder(known.corpus)
-    with processes() as together:
-        trainer = _trainer(known, folder, together)
+    set_threads(args.threads, otherwise=1 if is_dates(args.corpus) else None)
+    folder = args.out or _folder(args.corpus)
+    with distributed_world() as world:
+        trainer = _trainer(args, folder, world)
         finished = trainer.run()
     progress = trainer.progress
-    if together.first:
+    if world.is_main:
         best = "" if progress.best is None else f"; best validation score {progress.best:.2f}"
         print(f"{progress.step} steps in {progress.seconds:.0f} s{best}; the model is in {folder}")
         if not finished:
@@ -101,26 +101,25 @@ def run(known: argparse.Namespace) -> int:
     return 0 if finished else 130
 
 
-def _trainer(known: argparse.Namespace, folder: Path, together: "Processes") -> "Trainer":
-    from transformer_lab.data.corpus import Problems
+def _trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer":
     from transformer_lab.device import pick_device
     from transformer_lab.training import recipes
 
-    device = pick_device(known.device)
-    typed = {name: value for name, value in vars(known).items() if value is not None}
+    device = pick_device(args.device)
+    typed = {name: value for name, value in vars(args).items() if value is not None}
     training = {field.name: typed[field.name] for field in fields(TrainingConfig) if field.name in typed}
     sizes = {name: typed[name] for name in SIZES if name in typed}
-    if is_dates(known.corpus):
-        if known.validation or known.vocab_size:
+    if is_dates(args.corpus):
+        if args.validation or args.vocab_size:
             raise ValueError("dates bring their own validation and vocabulary: no --validation, no --vocab-size")
         config, shape = replace(recipes.DATES, **training), replace(recipes.DATES_MODEL, **sizes)
-        return recipes.train_dates(folder, config, shape, device, together)
+        return recipes.train_dates(folder, config, shape, device, world)
     config, shape = replace(recipes.CORPUS, **training), replace(recipes.CORPUS_MODEL, **sizes)
-    problems = Problems(known.bad_lines)
-    paths = [Path(name) for name in known.corpus]
-    trainer = recipes.train_corpus(paths, folder, known.validation, config, shape, problems, device, together)
-    if together.first and problems.counts:
-        print(problems, file=sys.stderr)
+    errors = line_errors(args)
+    paths = [Path(name) for name in args.corpus]
+    trainer = recipes.train_corpus(paths, folder, args.validation, config, shape, errors, device, world)
+    if world.is_main and errors.counts:
+        print(errors, file=sys.stderr)
     return trainer
 
 

@@ -10,7 +10,7 @@ from jaxtyping import Int
 from numpy.typing import NDArray
 from torch import Tensor
 
-POOL = 100
+BATCHES_PER_POOL = 100
 """Lengths are sorted within so many batches, which saves nearly all the padding and still mixes the corpus."""
 
 
@@ -90,7 +90,7 @@ class Batches:
         """Divide an epoch's pairs among batches: every pair once."""
         rng = np.random.default_rng((self.seed, epoch))
         order = rng.permutation(len(self._lengths))
-        pool = POOL * max(1, self.n_tokens // int(self._lengths.mean() + 1))
+        pool = BATCHES_PER_POOL * max(1, self.n_tokens // int(self._lengths.mean() + 1))
         batches: list[NDArray[np.int64]] = []
         for start in range(0, len(order), pool):
             chunk = order[start : start + pool]

@@ -11,8 +11,8 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-FEW = 20
-"""So many problems are remembered by line; the rest are counted."""
+MAX_LISTED_ERRORS = 20
+"""So many errors are remembered by line; the rest are counted."""
 
 
 class Pair(NamedTuple):
@@ -24,27 +24,27 @@ class Pair(NamedTuple):
 
 
 @dataclass
-class Problems:
-    """What was wrong with the lines of a corpus.
+class LineErrors:
+    """The bad lines of a corpus.
 
     Args:
-        when_bad: Whether a bad line is skipped and noted, or refused with an error.
+        on_error: Whether a bad line is skipped and recorded, or raises an error.
     """
 
-    when_bad: Literal["skip", "refuse"] = "skip"
+    on_error: Literal["skip", "raise"] = "skip"
     counts: dict[str, int] = field(default_factory=dict)
     examples: list[str] = field(default_factory=list)
 
-    def note(self, where: str, line: int, what: str) -> None:
-        """Note one bad line.
+    def record(self, where: str, line: int, what: str) -> None:
+        """Record one bad line.
 
         Raises:
-            ValueError: Bad lines are refused.
+            ValueError: ``on_error`` is ``"raise"``.
         """
-        if self.when_bad == "refuse":
+        if self.on_error == "raise":
             raise ValueError(f"{where}, line {line}: {what}")
         self.counts[what] = self.counts.get(what, 0) + 1
-        if len(self.examples) < FEW:
+        if len(self.examples) < MAX_LISTED_ERRORS:
             self.examples.append(f"{where}, line {line}: {what}")
 
     @property
@@ -59,23 +59,23 @@ class Problems:
         return "\n  ".join([self.summary, *self.examples, *rest])
 
 
-def read_pairs(paths: Sequence[Path], problems: Problems | None = None) -> Iterator[Pair]:
+def read_pairs(paths: Sequence[Path], errors: LineErrors | None = None) -> Iterator[Pair]:
     """Read sentence pairs, one after another.
 
     Args:
         paths: A tab-separated file (source, tab, target; further columns are ignored), or two files of which line n
             of the second translates line n of the first.
-        problems: Where lines that are empty, undecodable or unpaired are noted. None: they are refused.
+        errors: Where lines that are empty, undecodable or unpaired are noted. None: they are refused.
 
     Raises:
         ValueError: There are more than two files, one is damaged, or a bad line is refused.
         OSError: A file cannot be read.
     """
-    problems = problems or Problems("refuse")
+    errors = errors or LineErrors("raise")
     if len(paths) == 1:
-        yield from _read_table(paths[0], problems)
+        yield from _read_table(paths[0], errors)
     elif len(paths) == 2:
-        yield from _read_two(paths[0], paths[1], problems)
+        yield from _read_two(paths[0], paths[1], errors)
     else:
         raise ValueError(f"a corpus is one tab-separated file or a pair of files; got {len(paths)} files")
 
@@ -105,43 +105,43 @@ def decode(raw: bytes, number: int) -> str:
     return raw.decode("utf-8-sig" if number == 1 else "utf-8")
 
 
-def _read_table(path: Path, problems: Problems) -> Iterator[Pair]:
+def _read_table(path: Path, errors: LineErrors) -> Iterator[Pair]:
     for number, raw in enumerate(read_lines(path), start=1):
-        line = _decode_or_note(raw, path, number, problems)
+        line = _decode_line(raw, path, number, errors)
         if line is None:
             continue
         source, tab, rest = line.partition("\t")
         if tab:
-            yield from _pair(source, rest.partition("\t")[0], path.name, number, problems)
+            yield from _pair(source, rest.partition("\t")[0], path.name, number, errors)
         else:
-            problems.note(path.name, number, "no tab, so no translation" if line.strip() else "an empty line")
+            errors.record(path.name, number, "no tab, so no translation" if line.strip() else "an empty line")
 
 
-def _read_two(source_path: Path, target_path: Path, problems: Problems) -> Iterator[Pair]:
+def _read_two(source_path: Path, target_path: Path, errors: LineErrors) -> Iterator[Pair]:
     where = f"{source_path.name} and {target_path.name}"
     both = zip_longest(read_lines(source_path), read_lines(target_path))
     for number, (raw_source, raw_target) in enumerate(both, start=1):
         if raw_source is None or raw_target is None:
             longer = source_path if raw_target is None else target_path
-            problems.note(longer.name, number, "no line of the other file goes with it")
+            errors.record(longer.name, number, "no line of the other file goes with it")
             continue
-        source = _decode_or_note(raw_source, source_path, number, problems)
-        target = _decode_or_note(raw_target, target_path, number, problems)
+        source = _decode_line(raw_source, source_path, number, errors)
+        target = _decode_line(raw_target, target_path, number, errors)
         if source is not None and target is not None:
-            yield from _pair(source, target, where, number, problems)
+            yield from _pair(source, target, where, number, errors)
 
 
-def _pair(source: str, target: str, where: str, number: int, problems: Problems) -> Iterator[Pair]:
+def _pair(source: str, target: str, where: str, number: int, errors: LineErrors) -> Iterator[Pair]:
     source, target = source.strip(), target.strip()
     if source and target:
         yield Pair(number, source, target)
     else:
-        problems.note(where, number, "an empty side")
+        errors.record(where, number, "an empty side")
 
 
-def _decode_or_note(raw: bytes, path: Path, number: int, problems: Problems) -> str | None:
+def _decode_line(raw: bytes, path: Path, number: int, errors: LineErrors) -> str | None:
     try:
         return decode(raw, number)
     except UnicodeDecodeError as error:
-        problems.note(path.name, number, f"not UTF-8 ({error.reason})")
+        errors.record(path.name, number, f"not UTF-8 ({error.reason})")
         return None

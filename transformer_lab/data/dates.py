@@ -34,7 +34,7 @@ DIGITS = {
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2069, 12, 31)
 """A hundred years, so that a year of two digits stands for one of them only."""
 
-HELD_OUT_SHARE = 20
+HELD_OUT_ONE_IN = 20
 """One string in so many is never trained on."""
 
 Split = Literal["train", "held out"]
@@ -61,7 +61,7 @@ def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
 
 def is_held_out(written: str) -> bool:
     """Tell whether a string is kept for evaluation."""
-    return zlib.crc32(written.encode()) % HELD_OUT_SHARE == 0
+    return zlib.crc32(written.encode()) % HELD_OUT_ONE_IN == 0
 
 
 def write_date(day: date, locale: str, style: str, native_digits: bool = False) -> str:

@@ -5,7 +5,7 @@ from pathlib import Path
 import torch
 
 from transformer_lab.models.transformer import Transformer
-from transformer_lab.pretrained.hub import CONFIG, find, read_json
+from transformer_lab.pretrained.hub import CONFIG, fetch_model, read_json
 from transformer_lab.pretrained.load import load_translation_model, read_options
 from transformer_lab.pretrained.marian_tokenizer import END, PAD, MarianTokenizer
 from transformer_lab.text.translator import TextTranslator, Translator
@@ -52,7 +52,7 @@ class MarianTranslator(TextTranslator):
         Raises:
             ValueError: Something is missing, damaged, or not to be represented here.
         """
-        folder = find(name)
+        folder = fetch_model(name)
         options = read_options(folder)
         model = load_translation_model(folder)
         bos_id = options.get("decoder_start_token_id", model.config.target_pad_id)
@@ -81,7 +81,7 @@ def load_translator(name: str | Path, device: torch.device | str = "cpu") -> Tex
     Raises:
         ValueError: Something is missing, damaged, or not to be represented here.
     """
-    folder = find(name)
+    folder = fetch_model(name)
     if (folder / CONFIG).is_file() and "model_type" in read_json(folder / CONFIG):
         return MarianTranslator.load(folder, device)
     return Translator.load(folder, device)

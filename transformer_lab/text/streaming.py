@@ -2,11 +2,11 @@
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-HALF_A_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+INCOMPLETE_CHARACTER = "\N{REPLACEMENT CHARACTER}"
 """What decoders make of bytes that are no character, or none yet."""
 
 
-def as_text(tokens: Iterable[int], decode: Callable[[list[int]], str], prompt: Sequence[int] = ()) -> Iterator[str]:
+def stream_text(tokens: Iterable[int], decode: Callable[[list[int]], str], prompt: Sequence[int] = ()) -> Iterator[str]:
     """Hand over the text of tokens piece by piece, each as soon as no later token can change it.
 
     A token may hold only a part of a character: then it waits for the others. Everything is decoded again for each
@@ -17,7 +17,7 @@ def as_text(tokens: Iterable[int], decode: Callable[[list[int]], str], prompt: S
         decode: Makes a text of all tokens so far.
         prompt: The tokens before these, whose text is not part of the output.
 
-    >>> list(as_text([226, 130, 172, 53], lambda tokens: bytes(tokens).decode(errors="replace")))
+    >>> list(stream_text([226, 130, 172, 53], lambda tokens: bytes(tokens).decode(errors="replace")))
     ['€', '5']
     """
     all_tokens = list(prompt)
@@ -26,14 +26,14 @@ def as_text(tokens: Iterable[int], decode: Callable[[list[int]], str], prompt: S
     for token in tokens:
         all_tokens.append(token)
         text = decode(all_tokens)
-        if len(text) > shown and not text.endswith(HALF_A_CHARACTER):
+        if len(text) > shown and not text.endswith(INCOMPLETE_CHARACTER):
             yield text[shown:]
             shown = len(text)
     if len(text) > shown:
         yield text[shown:]
 
 
-def until(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
+def stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
     """Hand over a text until one of some strings is complete, wherever its pieces are cut, and ask for no more.
 
     What may turn out to be the beginning of such a string is held back until it is known. Of strings that are complete
@@ -46,15 +46,15 @@ def until(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
     Raises:
         ValueError: A string is empty.
 
-    >>> list(until(["1, ", "2, 3", "\\n", "\\n4"], stops=["\\n\\n"]))
+    >>> list(stop_at(["1, ", "2, 3", "\\n", "\\n4"], stops=["\\n\\n"]))
     ['1, ', '2, 3']
     """
     if not all(stops):
         raise ValueError(f"a text cannot stop at an empty string; got stops={list(stops)}")
-    return _until(pieces, stops)
+    return _stop_at(pieces, stops)
 
 
-def _until(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
+def _stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
     held = ""
     for piece in pieces:
         held += piece

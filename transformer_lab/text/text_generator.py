@@ -12,10 +12,10 @@ from transformer_lab.generation.decoding_state import TextWriter
 from transformer_lab.generation.sampling import chooser
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.pretrained.config_json import Options
-from transformer_lab.pretrained.hub import find
+from transformer_lab.pretrained.hub import fetch_model
 from transformer_lab.pretrained.load import load_language_model, read_options
 from transformer_lab.pretrained.text_tokenizer import load_text_tokenizer
-from transformer_lab.text.streaming import as_text, until
+from transformer_lab.text.streaming import stop_at, stream_text
 
 
 class TextGenerator:
@@ -50,7 +50,7 @@ class TextGenerator:
         Raises:
             ValueError: Something is missing, damaged, or not to be represented here.
         """
-        folder = find(name)
+        folder = fetch_model(name)
         model = load_language_model(folder).to(device)
         options = read_options(folder)
         bos_ids, eos_ids = (_ids(options, f"{which}_token_id") for which in ("bos", "eos"))
@@ -94,7 +94,7 @@ class TextGenerator:
         begin = torch.tensor([tokens], device=next(self.model.parameters()).device)
         written = write(writer, begin, n_new, chooser(temperature, top_k, top_p, generator))
         added = takewhile(lambda token: token not in self.eos_ids, (int(column) for column in written))
-        return until(as_text(added, self.tokenizer.decode, tokens), stops)
+        return stop_at(stream_text(added, self.tokenizer.decode, tokens), stops)
 
     def _begin(self, prompt: str) -> list[int]:
         if tokens := self.tokenizer.encode(prompt).ids:

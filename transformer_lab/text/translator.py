@@ -18,7 +18,7 @@ from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, load_parameters, read
+from transformer_lab.tensor_files import PARAMETERS, load_parameters, read_tensors
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
@@ -123,7 +123,7 @@ class Translator(TextTranslator):
             model = Transformer(TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8"))))
         except (TypeError, ValueError) as error:
             raise ValueError(f"{folder / CONFIG} describes no model of ours: {error}") from error
-        load_parameters(model, read(folder / PARAMETERS)[0], folder / PARAMETERS)
+        load_parameters(model, read_tensors(folder / PARAMETERS)[0], folder / PARAMETERS)
         return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
 
     def save_description(self, folder: Path) -> None:

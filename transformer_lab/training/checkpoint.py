@@ -12,7 +12,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.tensor_files import load_parameters, read, write_atomically
+from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
 
 CHECKPOINT = "checkpoint.safetensors"
 """Where a run stands."""
@@ -36,7 +36,7 @@ def save_training(
     tensors["random"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
-    write_atomically(path, tensors, info)
+    write_tensors(path, tensors, info)
 
 
 def load_training(
@@ -47,7 +47,7 @@ def load_training(
     Raises:
         ValueError: The file is damaged, holds no run, or one of a model of another shape.
     """
-    tensors, info = read(path)
+    tensors, info = read_tensors(path)
     if "random" not in tensors:
         raise ValueError(f"{path} holds no training run")
     load_parameters(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)

@@ -20,15 +20,15 @@ class Progress:
     step: int = 0
     seconds: float = 0.0
     best: float | None = None
-    stale: int = 0
+    evaluations_since_best: int = 0
     loss_sum: float = 0.0
     n_tokens: int = 0
     logged_at: float = 0.0
 
-    def judged(self, score: float) -> bool:
+    def record_score(self, score: float) -> bool:
         """Note a validation's score; say whether there was never a better one or one as good."""
         better = self.best is None or score > self.best
-        self.best, self.stale = (score, 0) if better else (self.best, self.stale + 1)
+        self.best, self.evaluations_since_best = (score, 0) if better else (self.best, self.evaluations_since_best + 1)
         return better
 
     def row(self, loss_sum: float, rate: float) -> dict[str, float]:

@@ -8,7 +8,7 @@ import torch
 from tokenizers import Tokenizer
 
 from transformer_lab.data.batches import Batches, InMemory
-from transformer_lab.data.corpus import Problems, read_pairs
+from transformer_lab.data.corpus import LineErrors, read_pairs
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.prepare import prepare
 from transformer_lab.data.tokenizers import PAD_ID, character_tokenizer
@@ -16,12 +16,12 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.config import TrainingConfig
-from transformer_lab.training.distributed import Processes
+from transformer_lab.training.distributed import World
 from transformer_lab.training.metrics import bleu, exact_match
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import Validation
 
-N_DATES, N_HELD_OUT = 60_000, 1000
+N_TRAINING_DATES, N_HELD_OUT_DATES = 60_000, 1000
 
 DATES = TrainingConfig(steps=2200, batch_tokens=900, peak_rate=4e-3, warmup=100)
 DATES_MODEL = TransformerConfig(
@@ -41,7 +41,7 @@ def train_dates(
     config: TrainingConfig = DATES,
     shape: TransformerConfig = DATES_MODEL,
     device: torch.device | str = "cpu",
-    processes: Processes | None = None,
+    world: World | None = None,
 ) -> Trainer:
     """Make ready to train the embedded task, or to go on if the folder holds a run.
 
@@ -50,20 +50,20 @@ def train_dates(
         config: How to train.
         shape: The model's; it gets as many tokens as there are characters.
         device: Where to compute.
-        processes: Which of how many processes this is.
+        world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
         ValueError: The folder's run has other settings.
     """
-    pairs = date_pairs(N_DATES, config.seed, "train")
+    pairs = date_pairs(N_TRAINING_DATES, config.seed, "train")
     tokenizer = character_tokenizer(side for pair in pairs for side in pair)
     translator = _translator(tokenizer, shape, config.seed, device)
     sources = InMemory(translator.encode_source(source) for source, _ in pairs)
     targets = InMemory(translator.encode_target(target) for _, target in pairs)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
-    held_out = date_pairs(N_HELD_OUT, config.seed, "held out")
+    held_out = date_pairs(N_HELD_OUT_DATES, config.seed, "held out")
     validation = Validation(translator, held_out, exact_match, config.batch_tokens)
-    return _trainer(folder, translator, batches, config, validation, processes)
+    return _trainer(folder, translator, batches, config, validation, world)
 
 
 def train_corpus(
@@ -72,9 +72,9 @@ def train_corpus(
     validation: Sequence[Path] = (),
     config: TrainingConfig = CORPUS,
     shape: TransformerConfig = CORPUS_MODEL,
-    problems: Problems | None = None,
+    errors: LineErrors | None = None,
     device: torch.device | str = "cpu",
-    processes: Processes | None = None,
+    world: World | None = None,
 ) -> Trainer:
     """Make ready to train on a parallel corpus, or to go on if the folder holds a run.
 
@@ -84,24 +84,24 @@ def train_corpus(
         validation: Pairs to judge by, as ``read_pairs`` takes them. None: the last parameters are the best.
         config: How to train.
         shape: The model's; as many tokens are learned as it has, or as many as the corpus gives.
-        problems: Where bad lines are noted. None: they are skipped.
+        errors: Where bad lines are noted. None: they are skipped.
         device: Where to compute.
-        processes: Which of how many processes this is.
+        world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
         ValueError: The corpus holds nothing to train on, or the folder's run has other settings.
         OSError: A file cannot be read or written.
     """
-    processes, problems = processes or Processes(), problems or Problems()
-    pairs = [(pair.source, pair.target) for pair in read_pairs(validation, problems)] if validation else []
-    if processes.first:
-        prepare(paths, folder / "data", shape.vocab_size, shape.max_length, problems)
-    processes.wait()
+    world, errors = world or World(), errors or LineErrors()
+    pairs = [(pair.source, pair.target) for pair in read_pairs(validation, errors)] if validation else []
+    if world.is_main:
+        prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
+    world.barrier()
     tokenizer, sources, targets = prepare(paths, folder / "data", shape.vocab_size, shape.max_length)
     translator = _translator(tokenizer, shape, config.seed, device)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
     judge = Validation(translator, pairs, bleu, config.batch_tokens) if validation else None
-    return _trainer(folder, translator, batches, config, judge, processes)
+    return _trainer(folder, translator, batches, config, judge, world)
 
 
 def _translator(tokenizer: Tokenizer, shape: TransformerConfig, seed: int, device: torch.device | str) -> Translator:
@@ -116,9 +116,9 @@ def _trainer(
     batches: Batches,
     config: TrainingConfig,
     validation: Validation | None,
-    processes: Processes | None,
+    world: World | None,
 ) -> Trainer:
-    trainer = Trainer(translator.model, batches, config, folder, validation, processes)
-    if trainer.processes.first:
+    trainer = Trainer(translator.model, batches, config, folder, validation, world)
+    if trainer.world.is_main:
         translator.save_description(folder)
     return trainer

@@ -14,11 +14,11 @@ Score = Callable[[Sequence[str], Sequence[str]], float]
 """Judges translations by references: the higher, the better."""
 
 
-ROOM = 10
+EXTRA_TOKENS = 10
 """By so many tokens a translation may be longer than the longest reference."""
 
 
-class Judgement(NamedTuple):
+class ValidationResult(NamedTuple):
     """What validation found.
 
     Args:
@@ -54,15 +54,15 @@ class Validation:
         targets = InMemory(map(translator.encode_target, self.references))
         longest = max([*sources.lengths, *targets.lengths], default=0)
         # What is longer than every reference is wrong anyway, and a model that has learned little never stops.
-        self._max_length = min(int(max(targets.lengths, default=0)) + ROOM, translator.model.config.max_length)
+        self._max_length = min(int(max(targets.lengths, default=0)) + EXTRA_TOKENS, translator.model.config.max_length)
         self._batches = Batches(sources, targets, max(batch_tokens, int(longest)), PAD_ID, seed=0)
 
-    def __call__(self) -> Judgement:
+    def __call__(self) -> ValidationResult:
         """Judge."""
         self.translator.model.eval()
         loss = self._loss()
         translations = list(self.translator.translate(self.sources, self._max_length))
-        return Judgement(loss, self.score(translations, self.references))
+        return ValidationResult(loss, self.score(translations, self.references))
 
     @torch.no_grad()
     def _loss(self) -> float:

@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 
 
-class Average:
+class WeightAverage:
     """An exponential moving average of parameters: steps differ by chance, and their mean by less.
 
     As Polyak and Juditsky (1992), with weights that fall with age. It looks back about ``1 / (1 − decay)`` steps; at
@@ -18,9 +18,9 @@ class Average:
         decay: How much of the mean is kept at each step.
 
     >>> layer = nn.Linear(1, 1)
-    >>> average = Average(layer, decay=0.9)
+    >>> average = WeightAverage(layer, decay=0.9)
     >>> average.update(step=1)
-    >>> with average.in_place():
+    >>> with average.swapped_in():
     ...     y = layer(torch.ones(1))
     """
 
@@ -36,7 +36,7 @@ class Average:
             self.tensors[name].lerp_(parameter, 1 - decay)
 
     @contextmanager
-    def in_place(self) -> Iterator[None]:
+    def swapped_in(self) -> Iterator[None]:
         """Let the model have the mean for its parameters, for a while."""
         self._swap()
         try:
