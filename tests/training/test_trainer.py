@@ -192,7 +192,7 @@ def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
 def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):
     trainer(tmp_path).run()
     (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:999])
-    with pytest.raises(ValueError, match="is no checkpoint of ours"):
+    with pytest.raises(ValueError, match="is not a checkpoint of this library"):
         trainer(tmp_path)
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
+from transformer_lab.atomic_write import atomic_write
 from transformer_lab.data.corpus import LineErrors, Pair, read_pairs
 from transformer_lab.data.token_store import TokenStore, TokenWriter
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, bpe_tokenizer, load_tokenizer
@@ -41,8 +42,8 @@ def prepare(
         tokenizer = learn_tokenizer(paths, vocab_size, LineErrors(errors.on_error))
         tokenize(paths, tokenizer, max_length, folder, errors)
         tokenizer.save(str(folder / TOKENIZER))
-        (folder / "origin.part").write_text(json.dumps(origin), "utf-8")
-        (folder / "origin.part").replace(folder / ORIGIN)  # last, so that it stands for all of them
+        with atomic_write(folder / ORIGIN) as temporary:  # last: where it exists, the other files are complete
+            temporary.write_text(json.dumps(origin), "utf-8")
     elif (before := json.loads((folder / ORIGIN).read_text("utf-8"))) != origin:
         raise ValueError(f"{folder} was made from {before}, not from {origin}")
     return load_tokenizer(folder / TOKENIZER), TokenStore(folder / SOURCE), TokenStore(folder / TARGET)

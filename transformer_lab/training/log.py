@@ -3,6 +3,8 @@
 import csv
 from pathlib import Path
 
+from transformer_lab.atomic_write import atomic_write
+
 LOG = "log.csv"
 
 COLUMNS = ("step", "seconds", "loss", "rate", "tokens_per_second", "validation_loss", "validation_score")
@@ -25,12 +27,10 @@ class Log:
             with path.open(newline="", encoding="utf-8") as file:
                 # A row that was cut off has no last column.
                 kept = [row for row in csv.DictReader(file) if None not in row.values() and int(row["step"]) <= step]
-        beside = path.with_suffix(".part")
-        with beside.open("w", newline="", encoding="utf-8") as file:
+        with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
             writer.writerows(kept)
-        beside.replace(path)
 
     def add(self, **row: float) -> None:
         """Append a row; columns that are not given stay empty."""
