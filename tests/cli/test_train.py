@@ -13,7 +13,7 @@ import pytest
 from tests.cli.conftest import FEW, SMALL, typed
 from transformer_lab.cli import evaluate
 from transformer_lab.cli.main import main
-from transformer_lab.cli.train import SIZES, TRAINING
+from transformer_lab.cli.train import SHAPE, TRAINING
 from transformer_lab.tensor_files import read_tensors
 from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
@@ -31,21 +31,29 @@ def settings(folder):
     return read_tensors(folder / CHECKPOINT)[1]
 
 
-def test_the_defaults_that_help_shows_are_those_of_the_recipes():
-    for names, dates, corpus in (
+def shown_help(capsys) -> str:
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_defaults_that_help_shows_are_those_of_the_recipes(capsys):
+    shown = shown_help(capsys)
+    for meanings, dates, corpus in (
         (TRAINING, recipes.DATES, recipes.CORPUS),
-        (SIZES, recipes.DATES_MODEL, recipes.CORPUS_MODEL),
+        (SHAPE, recipes.DATES_MODEL, recipes.CORPUS_MODEL),
     ):
-        for name, (_, _, for_dates, for_corpora) in names.items():
-            assert getattr(corpus, name) == for_corpora, name
-            assert name == "vocab_size" or getattr(dates, name) == for_dates
+        for name, meaning in meanings.items():
+            values = [f"{getattr(config, name):g}" for config in (dates, corpus)]
+            if name == "vocab_size":
+                values[0] = "as many as characters"
+            default = values[1] if values[0] == values[1] else f"{values[0]} for dates, {values[1]} for a corpus"
+            assert f"--{name.replace('_', '-')} N {meaning} (default: {default})" in shown
 
 
 def test_every_setting_has_an_option(capsys):
-    with pytest.raises(SystemExit):
-        main(["train", "--help"])
-    shown = capsys.readouterr().out
-    for name in [field.name for field in fields(TrainingConfig)] + list(SIZES):
+    shown = shown_help(capsys)
+    for name in [field.name for field in fields(TrainingConfig)] + list(SHAPE):
         assert f"--{name.replace('_', '-')} " in shown.replace("]", " "), name
 
 
@@ -80,7 +88,7 @@ def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path
 def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
     monkeypatch.setattr(recipes, "N_TRAINING_DATES", 300)
     monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 20)
-    monkeypatch.setattr(evaluate, "N_DATES", 30)
+    monkeypatch.setattr(evaluate, "N_TEST_DATES", 30)
     options = typed(steps=4, warmup=1, d_model=16, d_ff=16, n_layers=1, n_heads=2, device="cpu")
     assert main(["train", "dates", *options]) == 0
     assert "the model is in model-dates" in capsys.readouterr().out

@@ -18,22 +18,16 @@ from transformer_lab.text.translator import Translator
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.distributed import World
 from transformer_lab.training.metrics import bleu, exact_match
+from transformer_lab.training.presets import CORPUS, CORPUS_SHAPE, DATES, DATES_SHAPE
 from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import Validation
 
 N_TRAINING_DATES, N_HELD_OUT_DATES = 60_000, 1000
 
-DATES = TrainingConfig(steps=2200, batch_tokens=900, peak_rate=4e-3, warmup=100)
-DATES_MODEL = TransformerConfig(
-    vocab_size=500, d_model=64, n_heads=4, d_ff=256, n_layers=2, max_length=64, dropout=0.0, pre_norm=True
-)
-"""A model of 300,000 parameters that writes 99 of 100 unseen dates right after a minute of training on a CPU."""
-
-CORPUS = TrainingConfig(steps=4000, batch_tokens=1200, peak_rate=1.6e-3, warmup=400, average=0.998, validate_every=500)
-CORPUS_MODEL = TransformerConfig(
-    vocab_size=4000, d_model=256, n_heads=8, d_ff=1024, n_layers=3, max_length=128, dropout=0.1, pre_norm=True
-)
-"""A model of 6.6 million parameters, for some ten thousand sentence pairs; for more of them, train longer."""
+DATES_MODEL = TransformerConfig(vocab_size=500, **DATES_SHAPE)
+"""The model for dates; ``train_dates`` replaces ``vocab_size`` by the number of characters."""
+CORPUS_MODEL = TransformerConfig(**CORPUS_SHAPE)
+"""The model for a parallel corpus; ``vocab_size`` is the largest vocabulary that is learned."""
 
 
 def train_dates(
