@@ -1,11 +1,11 @@
-"""``transformer-lab generate``: let a language model go on with a text."""
+"""``transformer-lab generate``: continue a text with a language model."""
 
 import argparse
 import sys
 from itertools import chain
 from pathlib import Path
 
-from transformer_lab.cli.common import add_machine, set_threads, show
+from transformer_lab.cli.common import add_machine, print_stream, set_threads
 
 DESCRIPTION = """Let a language model go on with a text. What it adds is shown while it is written, without the text
 itself; it ends where the model ends it, at a --stop, or where the model has no room for more."""
@@ -21,7 +21,7 @@ folder from transformer_lab.pretrained.load.save_pretrained; no command trains t
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "generate",
         help="go on with a text",
@@ -52,7 +52,13 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Generate; give the exit code: 0, or 1 if the reader closed the pipe."""
+    """Generate, and return the exit code: 0, or 1 if the reader closed the pipe.
+
+    Raises:
+        ValueError: Arguments contradict each other or are out of range, the model cannot be loaded, or the input is not
+            UTF-8.
+        OSError: A file cannot be read.
+    """
     if args.seed is not None and not 0 <= args.seed < 2**63:
         raise ValueError(f"a seed is from 0 to 2⁶³ − 1; got --seed {args.seed}")
     prompt = _prompt(args)
@@ -71,10 +77,11 @@ def run(args: argparse.Namespace) -> int:
     else:
         generator.manual_seed(args.seed)
     added = model.stream(prompt, args.max_new_tokens, args.temperature, args.top_k, args.top_p, args.stop, generator)
-    return show(chain(added, ["\n"]))
+    return print_stream(chain(added, ["\n"]))
 
 
 def _prompt(args: argparse.Namespace) -> str:
+    """Return the prompt, from the argument, a file or standard input."""
     if args.prompt is not None and args.file:
         raise ValueError(f"go on with a text or a file, not both; got {args.prompt!r} and {args.file}")
     if args.prompt is not None:

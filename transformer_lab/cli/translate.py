@@ -1,4 +1,4 @@
-"""``transformer-lab translate``: translate lines, a file, or what comes through a pipe."""
+"""``transformer-lab translate``: translate lines, a file, or standard input."""
 
 import argparse
 import sys
@@ -7,13 +7,13 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_lab.cli.common import MODEL, add_beam, add_machine, load, show
+from transformer_lab.cli.common import MODEL, add_beam, add_machine, load_model, print_stream
 
 if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
 
 MAX_BYTES_PER_READ = 2**16
-"""Bytes that are read at once at most."""
+"""Largest number of bytes that are read at once."""
 
 DESCRIPTION = """Translate, a line of output for each line of input: greedily, or by beam search. A line longer than
 the model takes is cut, and reported by number."""
@@ -25,7 +25,7 @@ EXAMPLES = """examples:
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "translate",
         help="translate with a model",
@@ -48,7 +48,13 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 
 def run(args: argparse.Namespace) -> int:
-    """Translate; give the exit code: 0, or 1 if the reader closed the pipe."""
+    """Translate, and return the exit code: 0, or 1 if the reader closed the pipe.
+
+    Raises:
+        ValueError: Arguments contradict each other or are out of range, the model cannot be loaded, or the input is not
+            UTF-8.
+        OSError: A file cannot be read.
+    """
     from transformer_lab.data.corpus import read_lines
 
     if args.lines and args.file:
@@ -64,9 +70,9 @@ def run(args: argparse.Namespace) -> int:
         where, chunks = args.file.name, [read_lines(args.file)]
     else:
         where, chunks = "standard input", _arriving(sys.stdin.buffer.read1)  # type: ignore[union-attr]
-    translator, numbers = load(args), count(1)
+    translator, numbers = load_model(args), count(1)
     batches = (_texts(chunk, numbers, where, translator) for chunk in chunks)
-    return show(
+    return print_stream(
         f"{translation}\n"
         for texts in batches
         for translation in translator.translate(texts, args.max_length, args.batch_size, args.beam)
@@ -74,7 +80,7 @@ def run(args: argparse.Namespace) -> int:
 
 
 def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
-    """Give lines as they come, all at once that are there: who writes slowly need not fill a batch to see the first."""
+    """Yield the lines that have arrived, as soon as there are any: slow input need not fill a batch."""
     begun = b""
     while piece := read(MAX_BYTES_PER_READ):
         *lines, begun = (begun + piece).split(b"\n")
@@ -84,7 +90,7 @@ def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
 
 
 def _texts(lines: Iterable[bytes], numbers: Iterator[int], where: str, translator: "TextTranslator") -> Iterator[str]:
-    """Decode lines, and tell which are cut."""
+    """Decode lines, and report those that the model will truncate."""
     from transformer_lab.data.corpus import decode
 
     for raw, number in zip(lines, numbers):  # noqa: B905 (the numbers go on with the next chunk)
