@@ -14,6 +14,7 @@ from tests.cli.conftest import FEW, SMALL, typed
 from transformer_lab.cli import evaluate
 from transformer_lab.cli.main import main
 from transformer_lab.cli.train import SHAPE, TRAINING
+from transformer_lab.models.transformer import Transformer
 from transformer_lab.tensor_files import read_tensors
 from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
@@ -99,18 +100,17 @@ def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
 
 
 def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, capsys, monkeypatch):
-    from transformer_lab.training.trainer import Trainer
+    forward, calls = Transformer.forward, []
 
-    step = Trainer._step
-
-    def stop_after_the_third(self, parts):
-        step(self, parts)
-        if self.progress.step == 2:
+    def interrupt_the_third(self, *tokens):
+        calls.append(tokens)
+        if len(calls) == 3:
             signal.raise_signal(signal.SIGINT)
+        return forward(self, *tokens)
 
     command = ["train", *corpus, "-o", "m", *SMALL, *FEW]
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_step", stop_after_the_third)
+        patch.setattr(Transformer, "forward", interrupt_the_third)
         assert main(command) == 130
     said = capsys.readouterr().out
     assert said.startswith("3 steps") and said.endswith("stopped before the end: the same command goes on\n")

@@ -68,7 +68,7 @@ SPECULATIVE = [
 ]
 
 STREAMING = [
-    Mutation(50, "half a character is shown", {" and not text.endswith(INCOMPLETE_CHARACTER)": ""}),
+    Mutation(50, "half a character is shown", {" and not text.endswith(HALF_A_CHARACTER)": ""}),
     Mutation(
         50,
         "tokens are decoded one by one",

@@ -19,14 +19,13 @@ from transformer_lab.training.validation import ValidationResult
 STEPS = 6
 
 
-def train(folder, world, steps=STEPS):
-    judge = iter([10.0, 30.0, 20.0])
+def train(folder, world, max_steps=None):
+    scores = iter([10.0, 30.0, 20.0])
     changes = {"steps": STEPS, "log_every": 2, "validate_every": 2, "accumulate": 2}
     run = Trainer(
-        model(dropout=0.0), batches(), config(**changes), folder, lambda: ValidationResult(1.5, next(judge)), world
+        model(dropout=0.0), batches(), config(**changes), folder, lambda: ValidationResult(1.5, next(scores)), world
     )
-    run._is_over = lambda: run.progress.step >= steps
-    run.run()
+    run.run(max_steps)
     return run
 
 
@@ -41,7 +40,7 @@ def one_of_two(rank: int, port: int, folder: str) -> None:
             assert (world.rank, world.size, world.is_main) == (rank, 2, rank == 0)
             assert world.sum(rank + 1.0, 0.5) == [3.0, 1.0]
             whole = train(Path(folder, "whole"), world)
-            train(Path(folder, "stopped"), world, steps=3)
+            train(Path(folder, "stopped"), world, max_steps=3)
             world.barrier()
             train(Path(folder, "stopped"), world)
             assert whole.progress.best == 30

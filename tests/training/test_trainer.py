@@ -68,8 +68,8 @@ def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
     real = torch.arange(answers.shape[1]) < torch.tensor(ends)[:, None]
     loss = -(wanted * log_p).sum(-1)[real].mean()
     loss.backward()
-    run._step(parts)
-    assert run.progress.loss_sum / run.progress.n_tokens == pytest.approx(loss.item(), abs=1e-5)
+    run.run(max_steps=1)
+    assert losses(tmp_path) == [pytest.approx(loss.item(), abs=1e-5)]
     for (name, ours), theirs in zip(run.model.named_parameters(), reference.parameters(), strict=True):
         assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
 
@@ -77,20 +77,19 @@ def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
 def test_a_run_with_accumulation_takes_the_batches_in_turn(tmp_path):
     run = trainer(tmp_path, accumulate=3, steps=7)
     taken = []
-    step = run._step
-    run._step = lambda parts: taken.extend(parts) or step(parts)
+    run.model.register_forward_pre_hook(lambda _, inputs: taken.append((run.progress.step, *inputs)))
     run.run()
     stream = batches().from_step(0)
-    assert len(taken) == 21
-    assert all(torch.equal(part.source, next(stream).source) for part in taken)
+    assert [step for step, *_ in taken] == [step for step in range(7) for _ in range(3)]
+    for _, source, target in taken:
+        batch = next(stream)
+        assert torch.equal(source, batch.source) and torch.equal(target, batch.target[:, :-1])
 
 
 def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
     run = trainer(tmp_path, clip=1e-3, steps=STEPS)
-    stream = batches().from_step(0)
     for step in range(1, 4):
-        run._step([next(stream)])
-        run.progress.step += 1
+        run.run(max_steps=1)
         norm = torch.stack([p.grad.norm() for p in run.model.parameters()]).norm()
         assert norm == pytest.approx(1e-3, rel=1e-3)
         assert {group["lr"] for group in run.optimizer.param_groups} == {1e-2 * step / 5}
@@ -99,7 +98,7 @@ def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
 def test_dropout_is_on_in_training_even_after_a_validation(tmp_path):
     run = trainer(tmp_path)
     run.model.eval()
-    run._step([next(batches().from_step(0))])
+    run.run(max_steps=1)
     assert run.model.training
 
 
@@ -138,14 +137,12 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path, uni
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninterrupted, number):
     run = trainer(tmp_path)
-    step = run._step
 
-    def interrupted(parts):
-        step(parts)
+    def interrupt(*_):
         if run.progress.step == 12:
-            signal.raise_signal(number)
+            signal.raise_signal(number)  # in the middle of the 13th step, which is finished
 
-    run._step = interrupted
+    run.model.register_forward_hook(interrupt)
     assert not run.run()
     assert len(losses(tmp_path)) == run.progress.step == 13
     assert same(parameters(tmp_path), dict(run.model.state_dict()))
@@ -154,11 +151,19 @@ def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninter
     assert same(parameters(tmp_path), parameters(uninterrupted))
 
 
+@pytest.mark.parametrize("max_steps, made", [(0, 0), (7, 7), (STEPS, STEPS), (STEPS + 1, STEPS), (None, STEPS)])
+def test_a_run_makes_as_many_steps_as_are_asked_for_or_left(tmp_path, max_steps, made):
+    run = trainer(tmp_path)
+    assert run.run(max_steps) == run.is_finished == (made == STEPS)
+    assert run.progress.step == len(losses(tmp_path)) == made
+    assert trainer(tmp_path).progress == run.progress  # a checkpoint was saved
+
+
 def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_path):
     for stop_at in (3, 6):
         run = trainer(tmp_path)
-        run._any = lambda asked, run=run, stop_at=stop_at: run.progress.step == stop_at
-        assert not run.run()
+        assert not run.run(max_steps=3)
+        assert run.progress.step == stop_at
         assert same(parameters(tmp_path), dict(run.model.state_dict()))
 
 
@@ -234,8 +239,7 @@ def test_training_stops_when_nothing_gets_better(tmp_path):
 def test_patience_survives_an_interruption(tmp_path):
     settings = {"validate_every": 3, "patience": 2}
     run = trainer(tmp_path, judging([5.0, 6.0, 6.0]), **settings)
-    run._any = lambda asked: run.progress.step == 10
-    assert not run.run()
+    assert not run.run(max_steps=10)
     resumed = trainer(tmp_path, judging([5.9]), **settings)
     assert resumed.run() and resumed.progress.step == 12
 
@@ -266,8 +270,7 @@ def test_what_is_judged_and_kept_is_the_average_and_training_does_not_feel_it(tm
 def test_the_average_is_saved_and_gone_on_with(tmp_path):
     trainer(tmp_path / "whole", average=0.8).run()
     run = trainer(tmp_path / "stopped", average=0.8)
-    run._any = lambda asked: run.progress.step == 9
-    assert not run.run()
+    assert not run.run(max_steps=9)
     assert trainer(tmp_path / "stopped", average=0.8).run()
     assert same(parameters(tmp_path / "stopped"), parameters(tmp_path / "whole"))
     with pytest.raises(ValueError, match=r"other settings: average=0\.8, not 0\.0"):

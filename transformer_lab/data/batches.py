@@ -30,7 +30,7 @@ class Batch:
         """Move it to a device."""
         return Batch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
 
-    def part(self, rank: int, n_parts: int) -> "Batch":
+    def shard(self, rank: int, n_parts: int) -> "Batch":
         """Give one process's share: every ``n_parts``-th pair."""
         return Batch(self.source[rank::n_parts], self.target[rank::n_parts])
 

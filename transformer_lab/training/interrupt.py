@@ -12,7 +12,7 @@ class Interruption:
     """
 
     def __init__(self) -> None:
-        self.asked = False
+        self.requested = False
         self._before: dict[int, object] = {}
 
     def __enter__(self) -> "Interruption":
@@ -27,6 +27,6 @@ class Interruption:
             signal.signal(number, handler)  # type: ignore[arg-type]  # it is what signal.signal gave
 
     def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+        if self.requested:
             raise KeyboardInterrupt
-        self.asked = True
+        self.requested = True
