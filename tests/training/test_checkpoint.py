@@ -65,5 +65,5 @@ def test_a_damaged_checkpoint_is_named(tmp_path, damage):
 def test_a_file_of_parameters_alone_is_no_run(tmp_path):
     model, optimizer, _ = run()
     write_tensors(tmp_path / "model.safetensors", model.state_dict(), {})
-    with pytest.raises(ValueError, match=r"model\.safetensors holds no training run"):
+    with pytest.raises(ValueError, match=r"model\.safetensors does not hold a training run"):
         load_training(tmp_path / "model.safetensors", model, optimizer)

@@ -1,6 +1,6 @@
-"""Parallel corpora from files: one tab-separated file, or a pair of files with a sentence a line; gzipped or not.
+"""Parallel corpora in files: one tab-separated file, or two files with a sentence on each line; gzipped or not.
 
-Nothing here holds a corpus in memory: lines are read as they are needed.
+Lines are read as they are needed; no corpus is held in memory.
 """
 
 import gzip
@@ -12,11 +12,11 @@ from pathlib import Path
 from typing import Literal, NamedTuple
 
 MAX_LISTED_ERRORS = 20
-"""So many errors are remembered by line; the rest are counted."""
+"""Number of bad lines that are listed; the rest are only counted."""
 
 
 class Pair(NamedTuple):
-    """A sentence, its translation, and the line they stand on."""
+    """A sentence, its translation, and the number of their line."""
 
     line: int
     source: str
@@ -29,6 +29,8 @@ class LineErrors:
 
     Args:
         on_error: Whether a bad line is skipped and recorded, or raises an error.
+        counts: Number of bad lines of each kind.
+        examples: The first bad lines, each with file, number and kind.
     """
 
     on_error: Literal["skip", "raise"] = "skip"
@@ -49,7 +51,7 @@ class LineErrors:
 
     @property
     def summary(self) -> str:
-        """How many there were of each kind, in one line."""
+        """Number of bad lines of each kind, in one line."""
         kinds = ", ".join(f"{count:,} × {what}" for what, count in sorted(self.counts.items()))
         return f"skipped {kinds}" if kinds else "no bad lines"
 
@@ -60,15 +62,15 @@ class LineErrors:
 
 
 def read_pairs(paths: Sequence[Path], errors: LineErrors | None = None) -> Iterator[Pair]:
-    """Read sentence pairs, one after another.
+    """Yield the sentence pairs of a corpus.
 
     Args:
         paths: A tab-separated file (source, tab, target; further columns are ignored), or two files of which line n
             of the second translates line n of the first.
-        errors: Where lines that are empty, undecodable or unpaired are noted. None: they are refused.
+        errors: Records lines that are empty, undecodable or unpaired. None: the first such line raises an error.
 
     Raises:
-        ValueError: There are more than two files, one is damaged, or a bad line is refused.
+        ValueError: There are not one or two files, one is damaged, or a line is bad and ``errors`` raises.
         OSError: A file cannot be read.
     """
     errors = errors or LineErrors("raise")
@@ -81,15 +83,15 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors | None = None) -> Itera
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Read the lines of a file, unpacked if it is gzipped, whatever its name.
+    """Yield the lines of a file, decompressed if its content is gzipped, whatever its name.
 
     Raises:
-        ValueError: The packed file is damaged.
+        ValueError: The compressed file is damaged.
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
-        packed = file.peek(2).startswith(b"\x1f\x8b")
-    with gzip.open(path) if packed else path.open("rb") as lines:
+        compressed = file.peek(2).startswith(b"\x1f\x8b")
+    with gzip.open(path) if compressed else path.open("rb") as lines:
         try:
             yield from lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -97,10 +99,14 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def decode(raw: bytes, number: int) -> str:
-    """Make text of a line's bytes; the first line may begin with a byte order mark.
+    """Return the text of a line; the first line may begin with a byte order mark.
+
+    Args:
+        raw: The bytes of the line.
+        number: Its number, counted from 1.
 
     Raises:
-        UnicodeDecodeError: They are not UTF-8.
+        UnicodeDecodeError: The bytes are not UTF-8.
     """
     return raw.decode("utf-8-sig" if number == 1 else "utf-8")
 

@@ -1,4 +1,4 @@
-"""From a corpus in files to tokens on the disk, in two passes: one learns the tokenizer, one applies it."""
+"""From a corpus in files to tokens on disk, in two passes: one learns the tokenizer, one applies it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -15,23 +15,26 @@ from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, bpe_tokenizer, load_
 TOKENIZER, SOURCE, TARGET, ORIGIN = "tokenizer.json", "source.tokens", "target.tokens", "origin.json"
 
 PAIRS_PER_CHUNK = 1000
-"""So many pairs are tokenized at a time."""
+"""Number of pairs that are tokenized together."""
 
 
 def prepare(
     paths: Sequence[Path], folder: Path, vocab_size: int, max_length: int, errors: LineErrors | None = None
 ) -> tuple[Tokenizer, TokenStore, TokenStore]:
-    """Learn a tokenizer from a corpus, and write its tokens to a folder; what was done before is not done again.
+    """Learn a tokenizer from a corpus, and write the corpus's tokens to a folder, unless the folder has them already.
 
     Args:
-        paths: The corpus, as ``read_pairs`` takes it.
-        folder: Where tokenizer and tokens go.
-        vocab_size: How many tokens are learned at most.
-        max_length: How many tokens each side of a pair may have; longer ones are bad lines.
-        errors: Where bad lines are noted. None: they are skipped.
+        paths: The files of the corpus, as for ``read_pairs``.
+        folder: Folder for tokenizer and tokens.
+        vocab_size: Largest number of tokens to learn.
+        max_length: Largest number of tokens on each side of a pair; longer pairs are bad lines.
+        errors: Records bad lines. None: they are skipped.
+
+    Returns:
+        The tokenizer, the sources and the targets.
 
     Raises:
-        ValueError: No pair is left, a bad line is refused, or the folder holds another corpus.
+        ValueError: No pair is left, a line is bad and ``errors`` raises, or the folder holds another corpus.
         OSError: A file cannot be read or written.
     """
     errors = errors or LineErrors()
@@ -50,18 +53,18 @@ def prepare(
 
 
 def learn_tokenizer(paths: Sequence[Path], vocab_size: int, errors: LineErrors | None = None) -> Tokenizer:
-    """Learn one byte-level BPE for both sides of a corpus."""
+    """Learn one byte-level BPE tokenizer for both sides of a corpus."""
     sides = (side for pair in read_pairs(paths, errors) for side in (pair.source, pair.target))
     return bpe_tokenizer(sides, vocab_size)
 
 
 def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folder: Path, errors: LineErrors) -> None:
-    """Write a corpus's tokens to a folder; pairs too long for the model are noted as errors.
+    """Write a corpus's tokens to a folder; pairs too long for the model are recorded as bad lines.
 
-    Each source ends with the token that ends a sentence; each target also begins with the one that begins it.
+    Each source ends with the end-of-sequence token; each target also begins with the beginning-of-sequence token.
 
     Raises:
-        ValueError: No pair is left, or a bad line is refused.
+        ValueError: No pair is left, or a line is bad and ``errors`` raises.
         OSError: A file cannot be read or written.
     """
     where = " and ".join(path.name for path in paths)

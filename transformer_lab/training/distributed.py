@@ -1,4 +1,4 @@
-"""Several processes that train one model, as started by ``torchrun``: each takes a share of every batch."""
+"""Several processes that train one model, as started by ``torchrun``: each computes a part of every batch."""
 
 import os
 from collections.abc import Iterator
@@ -13,23 +13,28 @@ from torch import nn
 
 @dataclass(frozen=True)
 class World:
-    """Which of how many processes this is."""
+    """The processes that train together, and which of them this is.
+
+    Args:
+        rank: Number of this process, counted from 0.
+        size: Number of processes.
+    """
 
     rank: int = 0
     size: int = 1
 
     @property
     def is_main(self) -> bool:
-        """Whether this one writes the files and speaks to the user."""
+        """Whether this process writes the files and prints: the first one does."""
         return self.rank == 0
 
     def barrier(self) -> None:
-        """Wait until all processes have come this far."""
+        """Wait until all processes have reached this call."""
         if self.size > 1:
             dist.barrier()
 
     def sum_gradients(self, model: nn.Module) -> None:
-        """Replace every gradient by its sum over all the processes."""
+        """Replace every gradient by its sum over all processes."""
         if self.size == 1:
             return
         parameters = list(model.parameters())
@@ -39,7 +44,7 @@ class World:
             parameter.grad = part.view_as(parameter)
 
     def sum(self, *numbers: float) -> list[float]:
-        """Sum each number over all the processes."""
+        """Return the sum of each number over all processes."""
         if self.size == 1:
             return list(numbers)
         total = torch.tensor(numbers, dtype=torch.float64)
@@ -49,11 +54,14 @@ class World:
 
 @contextmanager
 def distributed_world() -> Iterator[World]:
-    """Join the processes that ``torchrun`` started; without it, there is this one."""
+    """Join the processes that ``torchrun`` started, and leave them at the end of the block.
+
+    Without ``torchrun``, this process is the only one.
+    """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
         yield World()
         return
-    # The first process prepares the data and validates; the others wait for it as long as that takes.
+    # The main process prepares the data and validates; the others wait for it, however long that takes.
     dist.init_process_group("gloo", timeout=timedelta(days=1))
     try:
         yield World(dist.get_rank(), dist.get_world_size())

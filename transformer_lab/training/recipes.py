@@ -1,4 +1,4 @@
-"""Recipes: from a task to a trained translator in a folder, with settings that were found to work."""
+"""Recipes: from a task to the trainer of a translator, with its data and its validation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -23,6 +23,7 @@ from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import Validation
 
 N_TRAINING_DATES, N_HELD_OUT_DATES = 60_000, 1000
+"""Numbers of pairs that ``train_dates`` draws."""
 
 DATES_MODEL = TransformerConfig(vocab_size=500, **DATES_SHAPE)
 """The model for dates; ``train_dates`` replaces ``vocab_size`` by the number of characters."""
@@ -37,13 +38,13 @@ def train_dates(
     device: torch.device | str = "cpu",
     world: World | None = None,
 ) -> Trainer:
-    """Make ready to train the embedded task, or to go on if the folder holds a run.
+    """Make a trainer for the built-in task; if the folder holds a run, it resumes from there.
 
     Args:
-        folder: Where tokenizer, model and log go.
-        config: How to train.
-        shape: The model's; it gets as many tokens as there are characters.
-        device: Where to compute.
+        folder: Folder for tokenizer, model and log.
+        config: The training settings.
+        shape: Configuration of the model; ``vocab_size`` is replaced by the number of characters.
+        device: The device to compute on.
         world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
@@ -70,20 +71,21 @@ def train_corpus(
     device: torch.device | str = "cpu",
     world: World | None = None,
 ) -> Trainer:
-    """Make ready to train on a parallel corpus, or to go on if the folder holds a run.
+    """Make a trainer for a parallel corpus; if the folder holds a run, it resumes from there.
 
     Args:
-        paths: The corpus, as ``read_pairs`` takes it.
-        folder: Where tokens, tokenizer, model and log go.
-        validation: Pairs to judge by, as ``read_pairs`` takes them. None: the last parameters are the best.
-        config: How to train.
-        shape: The model's; as many tokens are learned as it has, or as many as the corpus gives.
-        errors: Where bad lines are noted. None: they are skipped.
-        device: Where to compute.
+        paths: The files of the corpus, as for ``read_pairs``.
+        folder: Folder for tokens, tokenizer, model and log.
+        validation: The files of held-out pairs, as for ``read_pairs``. Empty: the last parameters count as the best.
+        config: The training settings.
+        shape: Configuration of the model; ``vocab_size`` is the largest vocabulary that is learned from the corpus.
+        errors: Records bad lines. None: they are skipped.
+        device: The device to compute on.
         world: The processes that train together, and which of them this is. None: this one alone.
 
     Raises:
-        ValueError: The corpus holds nothing to train on, or the folder's run has other settings.
+        ValueError: The corpus has no usable pair, a line is bad and ``errors`` raises, or the folder's run has other
+            settings.
         OSError: A file cannot be read or written.
     """
     world, errors = world or World(), errors or LineErrors()
@@ -94,8 +96,8 @@ def train_corpus(
     tokenizer, sources, targets = prepare(paths, folder / "data", shape.vocab_size, shape.max_length)
     translator = _translator(tokenizer, shape, config.seed, device)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
-    judge = Validation(translator, pairs, bleu, config.batch_tokens) if validation else None
-    return _trainer(folder, translator, batches, config, judge, world)
+    validate = Validation(translator, pairs, bleu, config.batch_tokens) if validation else None
+    return _trainer(folder, translator, batches, config, validate, world)
 
 
 def _translator(tokenizer: Tokenizer, shape: TransformerConfig, seed: int, device: torch.device | str) -> Translator:
