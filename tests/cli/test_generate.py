@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def told(monkeypatch):
-    """Let the model add what it was given, and note how it was asked."""
+    """Make the model add what it was given, and record its arguments."""
     asked = []
 
     def stream(self, prompt, max_new_tokens, temperature, top_k, top_p, stops, generator):

@@ -15,7 +15,7 @@ LINES = ["eins zwei", "", "drei vier fünf", "neun"]
 
 @pytest.fixture
 def told(monkeypatch):
-    """Let the model write what it reads, backwards, and note how many lines it reads together."""
+    """Make the model return what it reads, backwards, and record its arguments."""
     sizes = []
 
     def translate(self, texts, max_length=None, batch_size=64, beam_size=1):

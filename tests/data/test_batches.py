@@ -14,7 +14,7 @@ PAD = 0
 
 
 def corpus(lengths):
-    """Make pairs of these lengths, of which each can be told by its first token."""
+    """Return pairs of these lengths; the first token of each is its number."""
     sides = []
     for side in (0, 1):
         sides.append(InMemory(np.full(pair[side], 1 + i, np.int64) for i, pair in enumerate(lengths)))
@@ -26,7 +26,7 @@ PAIRS = corpus(LENGTHS)
 
 
 def epoch_of(batches, n_pairs):
-    """Take batches until all pairs have come."""
+    """Return the batches until all pairs have come."""
     taken, seen = [], 0
     for batch in batches:
         taken.append(batch)

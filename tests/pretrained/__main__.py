@@ -45,7 +45,7 @@ N_TOKENS = 15
 
 @torch.no_grad()
 def compared(name: str, published: Published) -> dict[str, object]:
-    """Give the row of the table for one model."""
+    """Return the row of the table for one model."""
     theirs = drawn(published)
     with TemporaryDirectory() as folder, TemporaryDirectory() as saved:
         theirs.save_pretrained(folder)

@@ -209,14 +209,14 @@ def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
 # Validation
 
 
-def judging(scores):
-    """Give these scores one after another, as if they were found."""
+def scoring(scores):
+    """Return a validation that finds these scores, one after another."""
     scores = iter(scores)
     return lambda: ValidationResult(1.5, next(scores))
 
 
 def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
-    trainer(tmp_path, judging([10.0, 20.0, 15.0]), validate_every=10, steps=25).run()
+    trainer(tmp_path, scoring([10.0, 20.0, 15.0]), validate_every=10, steps=25).run()
     table = pd.read_csv(tmp_path / LOG).dropna()
     assert table["step"].tolist() == [10, 20, 25]
     assert table["validation_score"].tolist() == [10, 20, 15]
@@ -224,27 +224,27 @@ def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
 
 
 def test_the_best_parameters_are_kept_and_not_the_last(tmp_path):
-    trainer(tmp_path, judging([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
+    trainer(tmp_path, scoring([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
     assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
 
 
 def test_training_stops_when_nothing_gets_better(tmp_path):
-    run = trainer(tmp_path, judging([5.0, 6.0, 6.0, 5.9]), validate_every=3, patience=2, save_every=4)
+    run = trainer(tmp_path, scoring([5.0, 6.0, 6.0, 5.9]), validate_every=3, patience=2, save_every=4)
     assert run.run()
     assert run.progress.step == 12
     assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 6}
-    assert trainer(tmp_path, judging([]), validate_every=3, patience=2, save_every=4).run()
+    assert trainer(tmp_path, scoring([]), validate_every=3, patience=2, save_every=4).run()
 
 
 def test_patience_survives_an_interruption(tmp_path):
     settings = {"validate_every": 3, "patience": 2}
-    run = trainer(tmp_path, judging([5.0, 6.0, 6.0]), **settings)
+    run = trainer(tmp_path, scoring([5.0, 6.0, 6.0]), **settings)
     assert not run.run(max_steps=10)
-    resumed = trainer(tmp_path, judging([5.9]), **settings)
+    resumed = trainer(tmp_path, scoring([5.9]), **settings)
     assert resumed.run() and resumed.progress.step == 12
 
 
-def test_patience_without_anything_to_judge_by_is_refused(tmp_path):
+def test_patience_without_pairs_to_validate_on_is_refused(tmp_path):
     with pytest.raises(ValueError, match="patience=2 counts validations, and there are no pairs to validate on"):
         trainer(tmp_path, validate_every=3, patience=2)
 
@@ -252,14 +252,14 @@ def test_patience_without_anything_to_judge_by_is_refused(tmp_path):
 # Averages
 
 
-def test_what_is_judged_and_kept_is_the_average_and_training_does_not_feel_it(tmp_path, uninterrupted):
+def test_what_is_validated_and_saved_is_the_average_and_training_is_the_same_without_it(tmp_path, uninterrupted):
     seen = []
 
-    def judge():
+    def validate():
         seen.append({name: tensor.clone() for name, tensor in run.model.state_dict().items()})
         return ValidationResult(1.5, float(len(seen)))
 
-    run = trainer(tmp_path, judge, average=0.8, validate_every=10)
+    run = trainer(tmp_path, validate, average=0.8, validate_every=10)
     run.run()
     assert losses(tmp_path) == losses(uninterrupted)
     assert same(seen[-1], parameters(tmp_path)) and len(seen) == 3
@@ -287,7 +287,7 @@ class Screen(io.StringIO):
 
 def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Screen())
-    trainer(tmp_path, judging([9.5]), log_every=5).run()
+    trainer(tmp_path, scoring([9.5]), log_every=5).run()
     shown = sys.stderr.getvalue()
     for part in (
         r"loss=\d",
@@ -299,7 +299,7 @@ def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
         assert re.search(part, shown), part
 
 
-def test_no_bar_is_drawn_where_nobody_looks(tmp_path, capfd):
+def test_no_bar_is_drawn_without_a_terminal(tmp_path, capfd):
     trainer(tmp_path).run()
     assert capfd.readouterr() == ("", "")
 

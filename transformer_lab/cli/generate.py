@@ -40,7 +40,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     stop = "end before this string; may be given again"
     parser.add_argument("--stop", action="append", default=[], metavar="STRING", help=stop)
     chance = parser.add_argument_group("how the next token is chosen")
-    temperature = "below 1 the likely gets likelier, above 1 rarer; 0 always takes the likeliest (default: 1)"
+    temperature = "below 1, likely tokens get likelier, above 1 less likely; 0 always takes the likeliest (default: 1)"
     chance.add_argument("--temperature", type=float, default=1.0, metavar="T", help=temperature)
     chance.add_argument("--top-k", type=int, metavar="K", help="draw from the K likeliest only (default: from all)")
     top_p = "draw from the fewest whose probabilities reach P only (default: from all)"

@@ -90,7 +90,7 @@ def run(args: argparse.Namespace) -> int:
     set_threads(args.threads, otherwise=1 if is_dates(args.corpus) else None)
     folder = args.out or _default_folder(args.corpus)
     with distributed_world() as world:
-        trainer = _trainer(args, folder, world)
+        trainer = _make_trainer(args, folder, world)
         finished = trainer.run()
     progress = trainer.progress
     if world.is_main:
@@ -101,7 +101,7 @@ def run(args: argparse.Namespace) -> int:
     return 0 if finished else 130
 
 
-def _trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer":
+def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer":
     """Make the trainer that the arguments describe."""
     from transformer_lab.device import pick_device
     from transformer_lab.training import recipes
@@ -136,5 +136,5 @@ def _add_numbers(
         for_dates = f"{dates[name]:g}" if name in dates else "as many as characters"
         for_a_corpus = f"{corpus[name]:g}"
         default = for_a_corpus if for_dates == for_a_corpus else f"{for_dates} for dates, {for_a_corpus} for a corpus"
-        option, help = f"--{name.replace('_', '-')}", f"{meaning} (default: {default})"
-        group.add_argument(option, type=type(corpus[name]), metavar="N", help=help)
+        option, kind = f"--{name.replace('_', '-')}", type(corpus[name])
+        group.add_argument(option, type=kind, metavar="N", help=f"{meaning} (default: {default})")

@@ -52,13 +52,13 @@ def train_dates(
     """
     pairs = date_pairs(N_TRAINING_DATES, config.seed, "train")
     tokenizer = character_tokenizer(side for pair in pairs for side in pair)
-    translator = _translator(tokenizer, shape, config.seed, device)
+    translator = _make_translator(tokenizer, shape, config.seed, device)
     sources = InMemory(translator.encode_source(source) for source, _ in pairs)
     targets = InMemory(translator.encode_target(target) for _, target in pairs)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
     held_out = date_pairs(N_HELD_OUT_DATES, config.seed, "held out")
     validation = Validation(translator, held_out, exact_match, config.batch_tokens)
-    return _trainer(folder, translator, batches, config, validation, world)
+    return _make_trainer(folder, translator, batches, config, validation, world)
 
 
 def train_corpus(
@@ -94,19 +94,21 @@ def train_corpus(
         prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
     world.barrier()
     tokenizer, sources, targets = prepare(paths, folder / "data", shape.vocab_size, shape.max_length)
-    translator = _translator(tokenizer, shape, config.seed, device)
+    translator = _make_translator(tokenizer, shape, config.seed, device)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
     validate = Validation(translator, pairs, bleu, config.batch_tokens) if validation else None
-    return _trainer(folder, translator, batches, config, validate, world)
+    return _make_trainer(folder, translator, batches, config, validate, world)
 
 
-def _translator(tokenizer: Tokenizer, shape: TransformerConfig, seed: int, device: torch.device | str) -> Translator:
+def _make_translator(
+    tokenizer: Tokenizer, shape: TransformerConfig, seed: int, device: torch.device | str
+) -> Translator:
     torch.manual_seed(seed)
     model = Transformer(replace(shape, vocab_size=tokenizer.get_vocab_size()))
     return Translator(model.to(device), tokenizer)
 
 
-def _trainer(
+def _make_trainer(
     folder: Path,
     translator: Translator,
     batches: Batches,
