@@ -35,5 +35,5 @@ def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypat
 @pytest.mark.parametrize("limit", ["--seconds=0", "--seconds=-1", "--seconds=nan", "--memory=0"])
 def test_limits_that_allow_nothing_are_refused(graded, capsys, limit):
     assert main(["grade", "x.ipynb", "-o", "graded", limit]) == 2
-    assert "limits are above 0; got" in capsys.readouterr().err
+    assert "limits must be positive; got" in capsys.readouterr().err
     assert graded == []

@@ -136,4 +136,4 @@ def test_a_beam_is_asked_for_by_its_size(model, told, capsys):
     assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
     assert told == [(None, 64, 3)]
     assert main(["translate", "-m", str(model), "--beam", "0", "eins"]) == 2
-    assert capsys.readouterr().err == "transformer-lab: at least one translation is followed; got --beam 0\n"
+    assert capsys.readouterr().err == "transformer-lab: --beam must be at least 1; got --beam 0\n"

@@ -124,13 +124,13 @@ def test_a_tokenizer_of_another_model_is_refused(tmp_path):
     vocabulary = json.loads((tmp_path / "vocab.json").read_text())
     last = len(vocabulary)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"more": last}))
-    with pytest.raises(ValueError, match=f"the tokenizer has a token {last}, and the model only {last} tokens"):
+    with pytest.raises(ValueError, match=f"below vocab_size={last}; the tokenizer has {last}"):
         load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"<pad>": 7}))
-    with pytest.raises(ValueError, match=f"7 pads sources by the tokenizer, and {last - 1} by the model"):
+    with pytest.raises(ValueError, match=f"padding is 7 for the tokenizer, and {last - 1} for the model"):
         load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"</s>": 7}))
-    with pytest.raises(ValueError, match="a text ends with token 7 by the tokenizer, and with 0 by the model"):
+    with pytest.raises(ValueError, match="the token that ends a text is 7 for the tokenizer, and 0 for the model"):
         load_translator(tmp_path)
 
 

@@ -125,7 +125,7 @@ def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
         ({"prompt": "cat " * 30}, r"the prompt has \d\d tokens; this model reads 1 to max_length=29$"),
         (
             {"max_new_tokens": 99},
-            r"after the \d tokens of the prompt, this model writes 1 to 2\d; got max_new_tokens=99",
+            r"max_new_tokens must be between 1 and 2\d for this model and prompt; got max_new_tokens=99",
         ),
         ({"max_new_tokens": 0}, "got max_new_tokens=0"),
         ({"temperature": -1.0}, r"got temperature=-1.0, top_k=None, top_p=None"),
@@ -169,7 +169,7 @@ def test_a_model_of_our_own_is_saved_with_its_tokenizer(model, tmp_path):
 def test_a_tokenizer_of_another_model_is_refused(tmp_path):
     publish(tmp_path)
     drawn(VARIANTS["GPT-2"]).save_pretrained(tmp_path)
-    with pytest.raises(ValueError, match=r"the tokenizer has a token \d\d\d, and the model only 37 tokens"):
+    with pytest.raises(ValueError, match=r"below vocab_size=37; the tokenizer has \d\d\d"):
         TextGenerator.load(tmp_path)
 
 

@@ -72,7 +72,7 @@ def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
     import torch
 
     if wanted is not None and wanted < 1:
-        raise ValueError(f"there is at least one thread; got --threads {wanted}")
+        raise ValueError(f"--threads must be at least 1; got --threads {wanted}")
     if threads := wanted or otherwise:
         torch.set_num_threads(threads)
 

@@ -60,7 +60,7 @@ def run(args: argparse.Namespace) -> int:
         OSError: A file cannot be read.
     """
     if args.seed is not None and not 0 <= args.seed < 2**63:
-        raise ValueError(f"a seed is from 0 to 2⁶³ − 1; got --seed {args.seed}")
+        raise ValueError(f"--seed must be between 0 and 2⁶³ − 1; got --seed {args.seed}")
     prompt = _prompt(args)
     set_threads(args.threads)
 

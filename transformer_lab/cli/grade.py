@@ -33,7 +33,7 @@ def run(args: argparse.Namespace) -> int:
     from transformer_lab.course.grading.grade import grade
 
     if not args.seconds > 0 or not args.memory > 0:
-        raise ValueError(f"limits are above 0; got --seconds {args.seconds:g} --memory {args.memory}")
+        raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
     limits = {"seconds": args.seconds, "memory_mb": args.memory}
     print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **limits))
     return 0

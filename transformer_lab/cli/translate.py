@@ -60,9 +60,9 @@ def run(args: argparse.Namespace) -> int:
     if args.lines and args.file:
         raise ValueError(f"translate lines or a file, not both; got {len(args.lines)} lines and {args.file}")
     if args.batch_size < 1:
-        raise ValueError(f"a batch has at least one line; got --batch-size {args.batch_size}")
+        raise ValueError(f"--batch-size must be at least 1; got --batch-size {args.batch_size}")
     if args.beam < 1:
-        raise ValueError(f"at least one translation is followed; got --beam {args.beam}")
+        raise ValueError(f"--beam must be at least 1; got --beam {args.beam}")
     chunks: Iterable[Iterable[bytes]]
     if args.lines:
         where, chunks = "arguments", [[line.encode("utf-8", "surrogateescape") for line in args.lines]]

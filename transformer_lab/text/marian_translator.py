@@ -31,11 +31,11 @@ class MarianTranslator(TextTranslator):
         sides = ((tokenizer.vocabulary, config.n_source_tokens), (tokenizer.target_vocabulary, config.vocab_size))
         for vocabulary, n_tokens in sides:
             if (last := max(vocabulary.values())) >= n_tokens:
-                raise ValueError(f"the tokenizer has a token {last}, and the model only {n_tokens} tokens")
+                raise ValueError(f"token ids must be below vocab_size={n_tokens}; the tokenizer has {last}")
             if (end := vocabulary[END]) != eos_id:
-                raise ValueError(f"a text ends with token {end} by the tokenizer, and with {eos_id} by the model")
+                raise ValueError(f"the token that ends a text is {end} for the tokenizer, and {eos_id} for the model")
         if (pad_id := tokenizer.vocabulary[PAD]) != config.source_pad_id:
-            raise ValueError(f"{pad_id} pads sources by the tokenizer, and {config.source_pad_id} by the model")
+            raise ValueError(f"padding is {pad_id} for the tokenizer, and {config.source_pad_id} for the model")
         if model.output_bias is not None:
             with torch.no_grad():
                 model.output_bias[config.target_pad_id] = -torch.inf

@@ -35,7 +35,7 @@ class TextGenerator:
         self, model: LanguageModel, tokenizer: Tokenizer, bos_id: int | None = None, eos_ids: Sequence[int] = ()
     ) -> None:
         if (last := max(tokenizer.get_vocab().values())) >= (n_tokens := model.config.vocab_size):
-            raise ValueError(f"the tokenizer has a token {last}, and the model only {n_tokens} tokens")
+            raise ValueError(f"token ids must be below vocab_size={n_tokens}; the tokenizer has {last}")
         self.model, self.tokenizer, self.bos_id, self.eos_ids = model.eval(), tokenizer, bos_id, eos_ids
 
     @classmethod
@@ -88,7 +88,7 @@ class TextGenerator:
         n_new = room if max_new_tokens is None else max_new_tokens
         if not 1 <= n_new <= room:
             raise ValueError(
-                f"after the {len(tokens)} tokens of the prompt, this model writes 1 to {room}; got {max_new_tokens=}"
+                f"max_new_tokens must be between 1 and {room} for this model and prompt; got {max_new_tokens=}"
             )
         writer = TextWriter(self.model, len(tokens) + n_new - 1)
         begin = torch.tensor([tokens], device=next(self.model.parameters()).device)

@@ -64,7 +64,7 @@ class TrainingConfig:
                 raise ValueError(f"{name} must not be negative; got {name}={value}")
         for name in ("smoothing", "average"):
             if not 0 <= (value := getattr(self, name)) < 1:
-                raise ValueError(f"{name} must be from 0 to less than 1; got {name}={value}")
+                raise ValueError(f"{name} must be at least 0 and less than 1; got {name}={value}")
         if self.patience and not self.validate_every:
             raise ValueError(f"patience={self.patience} counts validations, and validate_every=0 makes none")
         self.rate(1, d_model=1)
