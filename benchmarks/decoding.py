@@ -31,7 +31,7 @@ def cached(model: LanguageModel, text: Tensor) -> Run:
     model(text, cache)
 
     def run() -> Tensor:
-        cache.cut(n - 1)
+        cache.truncate(n - 1)
         return model(text[:, n - 1 :], cache)[:, -1]
 
     return run

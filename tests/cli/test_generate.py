@@ -11,7 +11,7 @@ import torch
 
 from tests.pretrained.language_model_folders import END, publish
 from transformer_lab.cli.main import main
-from transformer_lab.generation.decoding_state import TextWriter
+from transformer_lab.generation.decoding_state import TextState
 from transformer_lab.text.text_generator import TextGenerator
 
 ROOT = Path(__file__).parents[2]
@@ -83,12 +83,12 @@ def test_the_same_seed_writes_the_same_text(folder, capsys):
 def test_what_is_written_is_shown_before_the_next_token_is_computed(folder, capsys, monkeypatch):
     shown = []
 
-    class Watched(TextWriter):
-        def __call__(self, tokens):
+    class Watched(TextState):
+        def next_logits(self, tokens):
             shown.append(capsys.readouterr().out)
-            return super().__call__(tokens)
+            return super().next_logits(tokens)
 
-    monkeypatch.setattr("transformer_lab.text.text_generator.TextWriter", Watched)
+    monkeypatch.setattr("transformer_lab.text.text_generator.TextState", Watched)
     assert main(["generate", "-m", folder, "the cat", "--temperature", "0", "--max-new-tokens", "9"]) == 0
     rest = capsys.readouterr().out
     model = TextGenerator.load(folder)

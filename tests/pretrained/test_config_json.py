@@ -1,12 +1,14 @@
 """Configurations: defaults are those of ``transformers``, and what cannot be is named."""
 
+from typing import get_args
+
 import pytest
 import torch
 from torch.testing import assert_close
 from transformers import GPT2Config, LlamaConfig, MarianConfig
 from transformers.activations import ACT2FN
 
-from transformer_lab.layers.feed_forward import FEED_FORWARDS as OURS
+from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 from transformer_lab.pretrained import gpt2, llama, marian
 from transformer_lab.pretrained.config_json import ACTIVATION_OF_FEED_FORWARD, FEED_FORWARD_OF_ACTIVATION, Options
 
@@ -25,7 +27,7 @@ def test_what_is_not_said_of_a_translation_model_is_what_they_take_it_for():
 @pytest.mark.parametrize("theirs", FEED_FORWARD_OF_ACTIVATION)
 def test_activations_are_theirs(theirs):
     x = torch.linspace(-5, 5, 100)[:, None]
-    network = OURS[FEED_FORWARD_OF_ACTIVATION[theirs]](1, 1)
+    network = make_feed_forward(FEED_FORWARD_OF_ACTIVATION[theirs], 1, 1)
     with torch.no_grad():
         for parameter, value in zip(network.parameters(), (1.0, 0.0, 1.0, 0.0), strict=True):
             parameter.fill_(value)
@@ -33,7 +35,7 @@ def test_activations_are_theirs(theirs):
 
 
 def test_every_network_of_ours_has_a_name_there():
-    assert ACTIVATION_OF_FEED_FORWARD.keys() == OURS.keys()
+    assert ACTIVATION_OF_FEED_FORWARD.keys() == set(get_args(Activation))
     assert all(FEED_FORWARD_OF_ACTIVATION[theirs] == ours for ours, theirs in ACTIVATION_OF_FEED_FORWARD.items())
 
 

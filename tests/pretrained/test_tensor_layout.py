@@ -8,7 +8,7 @@ from torch import nn
 from torch.testing import assert_close
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from transformer_lab.attention.positions import Rotation, frequencies
+from transformer_lab.attention.positions import Rotation, rotary_frequencies
 from transformer_lab.pretrained.tensor_layout import (
     Conversion,
     Entry,
@@ -51,11 +51,11 @@ def test_pairs_turned_together_are_halves_turned_together(n_heads, half, seed):
     d_k = 2 * half
     theirs = torch.randn(1, n_heads, 5, d_k, generator=torch.Generator().manual_seed(seed))
     where = torch.arange(5)
-    angles = torch.outer(where, frequencies(d_k).float()).repeat(1, 2)[None]
+    angles = torch.outer(where, rotary_frequencies(d_k).float()).repeat(1, 2)[None]
     turned, _ = apply_rotary_pos_emb(theirs, theirs, angles.cos(), angles.sin())
     flat = theirs[0].transpose(0, 1).flatten(start_dim=1)  # as a projection gives them: all heads side by side
     ours = InterleaveHalves(1, n_heads).to_ours(flat)[0].unflatten(1, (n_heads, d_k)).transpose(0, 1)[None]
-    back = InterleaveHalves(3).to_theirs([Rotation(where, d_k)(ours)])
+    back = InterleaveHalves(3).to_theirs([Rotation(where, d_k).rotate(ours)])
     assert_close(back, turned, atol=1e-5, rtol=1e-5)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from torch import Tensor, nn
 
 from transformer_lab.attention.dot_product import scaled_dot_product_attention
-from transformer_lab.attention.multi_head import ObservableAttention, split_heads
+from transformer_lab.attention.multi_head import AttentionBase, split_heads
 
 
 @contextmanager
@@ -31,8 +31,8 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
     torch.Size([3, 2, 5, 5])
     """
     weights: dict[str, Tensor] = {}
-    attentions = {name: module for name, module in model.named_modules() if isinstance(module, ObservableAttention)}
-    before = {name: attention.on_weights for name, attention in attentions.items()}
+    attentions = {name: module for name, module in model.named_modules() if isinstance(module, AttentionBase)}
+    before = {name: attention.weights_hook for name, attention in attentions.items()}
 
     def listen(name: str, new: Tensor) -> None:
         weights[name] = new
@@ -52,12 +52,12 @@ def record_attention(model: nn.Module) -> Iterator[dict[str, Tensor]]:
                 hook = module.register_forward_pre_hook(partial(work_out, name), with_kwargs=True)
                 afterwards.callback(hook.remove)
         for name, attention in attentions.items():
-            attention.on_weights = partial(listen, name)
-            afterwards.callback(setattr, attention, "on_weights", before[name])
+            attention.weights_hook = partial(listen, name)
+            afterwards.callback(setattr, attention, "weights_hook", before[name])
         yield weights
 
 
 def _is_built_as_ours(module: nn.Module) -> bool:
     """Tell another make of ``MultiHeadAttention``, such as a learner's, by what it is made of."""
     made_of = {"w_q", "w_k", "w_v", "w_o", "n_heads"}
-    return not isinstance(module, ObservableAttention) and all(hasattr(module, name) for name in made_of)
+    return not isinstance(module, AttentionBase) and all(hasattr(module, name) for name in made_of)

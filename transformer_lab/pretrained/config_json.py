@@ -3,8 +3,11 @@
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from transformer_lab.layers.feed_forward import Activation
+
 T = TypeVar("T", int, float, bool, str)
-FEED_FORWARD_OF_ACTIVATION = {
+V = TypeVar("V")
+FEED_FORWARD_OF_ACTIVATION: dict[str, Activation] = {
     "gelu_new": "gelu",
     "gelu_pytorch_tanh": "gelu",
     "gelu_fast": "gelu",
@@ -16,7 +19,7 @@ FEED_FORWARD_OF_ACTIVATION = {
 
 Their ``gelu`` is missing on purpose: it is the exact form, and ours is the tanh form, which they call ``gelu_new``.
 """
-ACTIVATION_OF_FEED_FORWARD = {"gelu": "gelu_new", "relu": "relu", "silu": "swish"}
+ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {"gelu": "gelu_new", "relu": "relu", "silu": "swish"}
 """The activation of ``transformers`` for each feed-forward network of this library."""
 
 
@@ -51,7 +54,7 @@ class Options:
             raise ValueError(f"{self.where}: {name} must be {kind.__name__}; got {value!r}")
         return value
 
-    def one_of(self, name: str, default: str, known: Mapping[str, T]) -> T:
+    def one_of(self, name: str, default: str, known: Mapping[str, V]) -> V:
         """Return ``known[value]`` for the value of an option.
 
         Raises:

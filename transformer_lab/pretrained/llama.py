@@ -6,7 +6,7 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.tensor_layout import Conversion, Entry, InterleaveHalves, Layout
 
-REQUIRED = {"positions": "rotary", "norm": "rms", "feed_forward": "swiglu"}
+REQUIRED: dict[str, Any] = {"positions": "rotary", "norm": "rms", "feed_forward": "swiglu"}
 """Settings of ``LanguageModelConfig`` that every Llama has."""
 FEED_FORWARD_NAMES = {"gate_proj": "w_gate", "up_proj": "w_up", "down_proj": "w_down"}
 """Names of the feed-forward network's matrices there and here."""

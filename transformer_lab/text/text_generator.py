@@ -7,9 +7,9 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from transformer_lab.generation.decode import write
-from transformer_lab.generation.decoding_state import TextWriter
-from transformer_lab.generation.sampling import chooser
+from transformer_lab.generation.decode import generate_steps
+from transformer_lab.generation.decoding_state import TextState
+from transformer_lab.generation.sampling import make_sampler
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.hub import fetch_model
@@ -90,10 +90,10 @@ class TextGenerator:
             raise ValueError(
                 f"max_new_tokens must be between 1 and {room} for this model and prompt; got {max_new_tokens=}"
             )
-        writer = TextWriter(self.model, len(tokens) + n_new - 1)
+        state = TextState(self.model, len(tokens) + n_new - 1)
         begin = torch.tensor([tokens], device=next(self.model.parameters()).device)
-        written = write(writer, begin, n_new, chooser(temperature, top_k, top_p, generator))
-        added = takewhile(lambda token: token not in self.eos_ids, (int(column) for column in written))
+        steps = generate_steps(state, begin, n_new, make_sampler(temperature, top_k, top_p, generator))
+        added = takewhile(lambda token: token not in self.eos_ids, (int(token) for token in steps))
         return stop_at(stream_text(added, self.tokenizer.decode, tokens), stops)
 
     def _begin(self, prompt: str) -> list[int]:

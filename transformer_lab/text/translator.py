@@ -12,7 +12,7 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from transformer_lab.checks import check_room
+from transformer_lab.checks import check_length
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.generation.beam_search import beam_search
@@ -81,7 +81,7 @@ class TextTranslator(ABC):
             ValueError: ``max_length`` is not between 1 and the model's, or ``beam_size`` is below 1.
         """
         max_length = self.model.config.max_length if max_length is None else max_length
-        check_room(max_length, self.model.config.max_length)
+        check_length(max_length, self.model.config.max_length)
         texts = iter(texts)
         self.model.eval()
         while batch := list(islice(texts, batch_size)):
