@@ -15,7 +15,7 @@ from torch.nn import functional as F
 def soft_lookup(
     query: Float[Tensor, " d"], keys: Float[Tensor, "n d"], values: Float[Tensor, "n d_v"]
 ) -> Float[Tensor, " d_v"]:
-    """Average the values, each weighted by how well its key matches the query.
+    """Mix the values, each by how well its key matches the query.
 
     ``softmax(K q) V``: the dot score of Luong et al. (2015), arXiv:1508.04025, for one query.
     """

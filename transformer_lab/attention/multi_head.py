@@ -12,7 +12,7 @@ from transformer_lab.checks import check_width
 
 
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
-    """Split the features among the heads: head i owns columns i d_k to (i + 1) d_k − 1."""
+    """Give each head its slice of the features: head i owns columns i d_k to (i + 1) d_k − 1."""
     batch, n, d_model = x.shape
     return x.reshape(batch, n, n_heads, d_model // n_heads).transpose(1, 2)
 
@@ -138,8 +138,8 @@ class MultiHeadAttention(AttentionBase):
     ) -> Float[Tensor, "rows n_query d_model"]:
         """Attend from every query to the keys of a source that ``project_kv`` has projected before.
 
-        Several rows in turn may share one source, as the beams of a search do: their queries are then attended from as
-        one longer row, so that keys and values need not be copied for each.
+        Several rows in turn may share one source, as the beams of a search do: their queries are joined into one longer
+        row, so that keys and values need not be copied for each.
 
         Args:
             query: The decoder's sequences.

@@ -1,4 +1,4 @@
-"""Norms: keep the numbers at every position at a size that layers can be stacked on.
+"""Norms: they keep the numbers at every position at one size, however many layers are stacked.
 
 Each works on one position by itself, over its features; neither other positions nor other sentences take part. The
 models use ``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; the functions show what these
@@ -26,7 +26,7 @@ def layer_norm(
     """Normalise every position to mean 0 and variance 1 over its features, then scale and shift each feature.
 
     ``weight (x − mean) / √(variance + eps) + bias``: equation 4 of Ba et al. (2016), arXiv:1607.06450. The variance
-    divides by d, not d − 1, and eps stands under the root: it keeps a position whose features are all alike from
+    divides by d, not d − 1, and eps is added under the root: it keeps a position whose features are all alike from
     dividing by 0.
 
     >>> layer_norm(torch.tensor([[1.0, 2.0, 6.0]]), weight=torch.ones(3), eps=0.0) * (14 / 3) ** 0.5
