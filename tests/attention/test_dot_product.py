@@ -16,6 +16,7 @@ from torch.testing import assert_close
 from tests.helpers.reference_loops import by_loops, dot, scaled_dot
 from tests.helpers.strategies import Inputs, attention_inputs, generators, normal, sizes
 from transformer_lab.attention.dot_product import attend, masked_softmax, scaled_dot_product_attention, soft_lookup
+from transformer_lab.attention.masks import causal_mask
 
 
 def mix(*inputs: Tensor | None, **options: Any) -> Tensor:
@@ -142,6 +143,60 @@ def test_attending_without_weights_is_left_to_torch(monkeypatch):
     assert masks[0] is None
     assert torch.equal(masks[1], mask)
     assert masks[2].any(dim=-1).all(), "some kernels give nan for a row that is hidden altogether"
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2])
+@pytest.mark.parametrize("given", ["nothing", "mask", "bias", "mask and bias", "is_causal"])
+def test_heads_that_share_keys_and_values_attend_as_if_each_had_a_copy(n_kv_heads, given):
+    q, k, v = torch.randn(3, 6, 5, 7), torch.randn(3, n_kv_heads, 5, 7), torch.randn(3, n_kv_heads, 5, 7)
+    leaves = [x.double().requires_grad_() for x in (q, k, v)]
+    mask = torch.rand(3, 1, 5, 5) < 0.6
+    mask[:, :, 2] = False  # a query that may attend to nothing
+    options = {
+        "nothing": {},
+        "mask": {"mask": mask},
+        "bias": {"bias": torch.randn(6, 5, 5).double()},
+        "mask and bias": {"mask": mask, "bias": torch.randn(6, 5, 5).double()},
+        "is_causal": {"is_causal": True},
+    }[given]
+    shared = attend(*leaves, **options)
+    copies = [x.repeat_interleave(6 // n_kv_heads, dim=1) for x in leaves[1:]]
+    if given == "is_causal":
+        options = {"mask": causal_mask(5)}
+    copied = mix(leaves[0], *copies, **options)
+    assert_close(shared, copied)
+    probe = torch.randn_like(shared)
+    assert_close(
+        torch.autograd.grad((shared * probe).sum(), leaves), torch.autograd.grad((copied * probe).sum(), leaves)
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_is_causal_means_a_causal_mask(dtype):
+    q, k, v = torch.randn(3, 2, 6, 11, 7, dtype=dtype)
+    assert_close(attend(q, k, v, is_causal=True), attend(q, k, v, causal_mask(11)))
+
+
+@pytest.mark.parametrize(
+    "options, n_key, says",
+    [
+        ({"mask": torch.ones(3, 3, dtype=torch.bool)}, 3, "got mask=True, bias=False, n_query=3, n_key=3"),
+        ({"bias": torch.zeros(3, 3)}, 3, "got mask=False, bias=True, n_query=3, n_key=3"),
+        ({}, 5, "got mask=False, bias=False, n_query=3, n_key=5"),
+    ],
+    ids=["mask", "bias", "more keys"],
+)
+def test_is_causal_is_refused_where_it_would_mean_something_else(options, n_key, says):
+    q, k = torch.ones(2, 3, 5), torch.ones(2, n_key, 5)
+    with pytest.raises(ValueError, match=says):
+        attend(q, k, k, is_causal=True, **options)
+
+
+@pytest.mark.parametrize("leading", [(2, 3), (1, 3), (4, 2), (3,)], ids=str)
+def test_queries_of_other_rows_or_heads_than_the_keys_are_named(leading):
+    k = torch.ones(*leading, 7, 5)
+    with pytest.raises(ValueError, match=r"got queries of shape \(4, 3, 2, 5\), keys of shape"):
+        attend(torch.ones(4, 3, 2, 5), k, k, bias=torch.zeros(2, 7))
 
 
 @either

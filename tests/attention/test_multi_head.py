@@ -11,6 +11,7 @@ from tests.helpers.reference_loops import heads_by_loops
 from tests.helpers.strategies import generators, normal, sizes
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
+from transformer_lab.attention.kv_cache import KVCache, SourceKV
 from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from transformer_lab.inspection.hooks import record_attention
 
@@ -148,3 +149,29 @@ def test_vectors_of_another_width_are_named():
         MultiHeadAttention(15, 3)(x, x, x)
     with pytest.raises(ValueError, match=r"x must be d_model=15 wide; got shape \(2, 5, 14\)"):
         GroupedQueryAttention(15, 3, 1)(x)
+
+
+@pytest.mark.parametrize("mask", [None, masks(6, 1), masks(6, N_HEADS), masks(6, 1, n_query=1)], ids=str)
+def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(mask):
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    query, memory = vectors(6, N_QUERY, D_MODEL), vectors(2, N_KEY, D_MODEL)
+    source = SourceKV(*attention.project_kv(memory, memory))
+    copied = memory.repeat_interleave(3, dim=0)
+    assert_close(attention.attend_to_source(query, source, mask), attention(query, copied, copied, mask))
+
+
+@pytest.mark.parametrize("rows", [3, 5])
+def test_rows_that_cannot_share_the_sources_evenly_are_named(rows):
+    attention = MultiHeadAttention(D_MODEL, N_HEADS)
+    memory = torch.ones(2, N_KEY, D_MODEL)
+    source = SourceKV(*attention.project_kv(memory, memory))
+    with pytest.raises(ValueError, match=f"got 2 sources, {rows} rows"):
+        attention.attend_to_source(torch.ones(rows, N_QUERY, D_MODEL), source)
+
+
+def test_a_cache_of_earlier_keys_and_values_is_attended_to_as_well():
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    x, cache = vectors(BATCH, N_KEY, D_MODEL), KVCache(N_KEY)
+    steps = [attention(new, new, new, cache=cache) for new in x.split([3, 1, 3], dim=1)]
+    for step, end in zip(steps, [3, 4, 7], strict=True):
+        assert_close(step, attention(x[:, end - step.shape[1] : end], x[:, :end], x[:, :end]))
