@@ -402,9 +402,9 @@ def test_every_exercise_has_an_independent_implementation_here():
 
 
 @pytest.mark.parametrize("name", INDEPENDENT)
-def test_the_reference_agrees_with_an_independent_implementation(name):
+def test_the_reference_agrees_with_an_independent_implementation(name, repetition):
     exercise = every_exercise()[name]
-    for seed in range(20):
+    for seed in repetition.seeds(20):
         for case in exercise.cases(seed):
             seen, right = (call(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
             seen, right = (exercise.normalise(observed["output"], case) for observed in (seen, right))
