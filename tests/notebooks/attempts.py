@@ -39,7 +39,7 @@ def as_attempt(function: Callable[..., Any], name: str) -> str:
 
 
 def renamed(source: str, old: str, new: str) -> str:
-    """Give the function or class that a source defines another name."""
+    """Rename the function or class that a source defines."""
     return re.sub(rf"^(def|class) {old}\b", rf"\1 {new}", source, count=1, flags=re.MULTILINE)
 
 

@@ -63,8 +63,8 @@ SIGNATURES = {
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 
-LESSONS_EXERCISES, ALL = [*every_exercise().values()], [*every_exercise().values(), *SAMPLES.values()]
-of_lessons = pytest.mark.parametrize("exercise", LESSONS_EXERCISES, ids=lambda e: e.name, indirect=True)
+OF_LESSONS, ALL = [*every_exercise().values()], [*every_exercise().values(), *SAMPLES.values()]
+of_lessons = pytest.mark.parametrize("exercise", OF_LESSONS, ids=lambda e: e.name, indirect=True)
 of_all = pytest.mark.parametrize("exercise", ALL, ids=lambda e: e.name, indirect=True)
 
 

@@ -112,7 +112,7 @@ def padding_mask(tokens, pad_id):
 
 
 def causal_mask(length):
-    """What torch adds to the scores, −∞ where nobody may look."""
+    """What torch adds to the scores, −∞ where no query may look."""
     return torch.nn.Transformer.generate_square_subsequent_mask(length) == 0
 
 
