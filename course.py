@@ -3,7 +3,7 @@
 
     python3 course.py lab     open the lessons in JupyterLab; arguments go on to it, such as --no-browser --port 8890
     python3 course.py test    run all tests; with arguments only pytest, which gets them, such as -k masks
-    python3 course.py test --thorough     run all tests, and repeat them as often as is useful; this takes an hour or so
+    python3 course.py test --thorough    run all tests, with more seeds, examples and lessons; takes far longer
 
 Both begin by making the environment .venv beside this file, unless there is one that is up to date.
 """
