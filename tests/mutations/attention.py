@@ -76,17 +76,24 @@ DOT_PRODUCT = [
     Mutation(15, "-1e9, fused", Edit("attend", ZEROED, "return _weights")),
 ]
 
+TO_SOURCE = "MultiHeadAttention.attend_to_source"
+ITS_OWN = "return self.w_o(merge_heads(self.attend_heads(_q, source.k, source.v, mask)))"
+SHARED = (
+    "_output = self.attend_heads(_q, source.k, source.v, mask)\n"
+    "return self.w_o(merge_heads(ungroup_beams(_output, _rows)))"
+)
+
 MULTI_HEAD = [
     Mutation(
         1,
         "scaled by 1/√d_model",
-        Edit("ObservableAttention.mix", "attend(_q, ...)", "attend(_q / self.n_heads**0.5, ...)"),
+        Edit("AttentionBase.attend_heads", "attend(_q, ...)", "attend(_q / self.n_heads**0.5, ...)"),
     ),
     Mutation(
         1,
         "scaled by 1/√d_model, recorded",
         Edit(
-            "ObservableAttention.mix",
+            "AttentionBase.attend_heads",
             "scaled_dot_product_attention(_q, ...)",
             "scaled_dot_product_attention(_q / self.n_heads**0.5, ...)",
         ),
@@ -102,15 +109,25 @@ MULTI_HEAD = [
         "heads merged by view alone",
         Edit("merge_heads", "_x.transpose(1, 2).flatten(start_dim=2)", "_x.reshape(len(_x), _x.shape[2], -1)"),
     ),
-    Mutation(8, "no w_o", Edit("MultiHeadAttention", "return self.w_o(_heads)", "return _heads")),
+    Mutation(8, "no w_o", Edit("MultiHeadAttention.forward", "return self.w_o(_heads)", "return _heads")),
     Mutation(
         9,
         "weights dropped also in eval",
-        Edit("ObservableAttention.mix", "self.dropout if self.training else 0.0", "self.dropout"),
+        Edit("AttentionBase.attend_heads", "self.dropout if self.training else 0.0", "self.dropout"),
     ),
     Mutation(
-        21, "mask forgotten", Edit("MultiHeadAttention", "self.mix(_q, _k, _v, mask)", "self.mix(_q, _k, _v, None)")
+        21,
+        "mask forgotten",
+        Edit("MultiHeadAttention.forward", "self.attend_heads(_q, _k, _v, mask)", "self.attend_heads(_q, _k, _v)"),
     ),
+    *[
+        mistake
+        for whose, old in [("its own", ITS_OWN), ("shared", SHARED)]
+        for mistake in [
+            Mutation(8, f"no w_o, {whose} source", Edit(TO_SOURCE, old, old.replace("self.w_o(merge", "(merge"))),
+            Mutation(22, f"mask forgotten, {whose} source", Edit(TO_SOURCE, old, old.replace(", mask", ""))),
+        ]
+    ],
 ]
 
 GROUPED_QUERY = [
@@ -119,7 +136,11 @@ GROUPED_QUERY = [
     Mutation(
         21,
         "mask forgotten",
-        Edit("GroupedQueryAttention", "self.mix(_q, _k, _v, mask, ...)", "self.mix(_q, _k, _v, None, ...)"),
+        Edit(
+            "GroupedQueryAttention",
+            "self.attend_heads(_q, _k, _v, mask, ...)",
+            "self.attend_heads(_q, _k, _v, None, ...)",
+        ),
     ),
 ]
 
@@ -149,7 +170,7 @@ POSITIONS = [
         49,
         "halves turned by interleaved angles",
         Edit(
-            "Rotation.__call__",
+            "Rotation.rotate",
             "return torch.stack([_even * _cos - _odd * _sin, _even * _sin + _odd * _cos], ...).flatten(...)",
             "left, right = x.chunk(2, dim=-1)\n"
             "return x * _cos.repeat_interleave(2, -1) + torch.cat([-right, left], -1) * _sin.repeat_interleave(2, -1)",

@@ -6,28 +6,30 @@ CACHE = [
     Mutation(
         47,
         "new keys over the old ones",
-        Edit("GrowingKeys.__call__", "_start, _end = self.length, self.length + _n", "_start, _end = 0, 0 + _n"),
+        Edit("KVCache.append", "_start, _end = self.length, self.length + _n", "_start, _end = 0, 0 + _n"),
     ),
     Mutation(
         47,
         "only the new keys are given",
-        Edit("GrowingKeys.__call__", "self._room[:, :, :, :end]", "self._room[:, :, :, start:end]"),
+        Edit("KVCache.append", "self._buffer[:, :, :, :_end]", "self._buffer[:, :, :, start:_end]"),
     ),
     Mutation(
         47,
         "the cache is not reordered",
-        Edit("GrowingKeys.reorder", "self._room[:, rows, :, : self.length]", "self._room[:, :, :, : self.length]"),
+        Edit("KVCache.reorder", "self._buffer[:, rows, :, : self.length]", "self._buffer[:, :, :, : self.length]"),
     ),
-    Mutation(47, "the tokens are not reordered", Edit("Cache.reorder", "self._tokens = self._tokens[rows]", "pass")),
+    Mutation(
+        47, "the tokens are not reordered", Edit("ModelCache.reorder", "self._tokens = self._tokens[rows]", "pass")
+    ),
     Mutation(
         47,
         "sources stay when their texts have ended",
-        Edit("FixedKeys.reorder", "self._kept = _k[_sources], _v[_sources]", "pass"),
+        Edit("SourceKV.reorder", "self.k, self.v = self.k[_sources], self.v[_sources]", "pass"),
     ),
     Mutation(
-        47, "sources are taken for rows", Edit("FixedKeys.reorder", "rows // (n_rows // len(_k))", "rows % len(_k)")
+        47, "sources are taken for rows", Edit("SourceKV.reorder", "rows // (n_rows // len(_k))", "rows % len(_k)")
     ),
-    Mutation(47, "nothing is forgotten", Edit("GrowingKeys.cut", "self.length = min(self.length, length)", "pass")),
+    Mutation(47, "nothing is forgotten", Edit("KVCache.truncate", "self.length = min(self.length, length)", "pass")),
 ]
 
 MASS_BEFORE = "_ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)"
@@ -36,17 +38,17 @@ SAMPLING = [
     Mutation(
         50,
         "the token that crosses the mass is dropped",
-        Edit("restrict", "_mass.roll(1, dims=-1)", "_mass"),
+        Edit("filter_logits", "_mass.roll(1, dims=-1)", "_mass"),
     ),
     Mutation(
         50,
         "mass before the temperature",
-        Edit("restrict", MASS_BEFORE, MASS_BEFORE.replace("_ranked", "(_ranked * temperature)")),
+        Edit("filter_logits", MASS_BEFORE, MASS_BEFORE.replace("_ranked", "(_ranked * temperature)")),
     ),
     Mutation(
         50,
         "top-p of what top-k dropped, too",
-        Edit("restrict", MASS_BEFORE, MASS_BEFORE.replace("_ranked", "logits.sort(dim=-1, descending=True)[0]")),
+        Edit("filter_logits", MASS_BEFORE, MASS_BEFORE.replace("_ranked", "logits.sort(dim=-1, descending=True)[0]")),
     ),
 ]
 
@@ -55,57 +57,67 @@ BEAM_SEARCH = [
         47,
         "beams are not reordered",
         Edit(
-            "search",
-            "writer.reorder((_first[:, None] * _n_beams + _beam).flatten())",
-            "writer.reorder((_first[:, None] * _n_beams + torch.arange(_beam.shape[1]) % _n_beams).flatten())",
+            "beam_search_from_state",
+            "state.reorder((_first[:, None] * _n_beams + _beam).flatten())",
+            "state.reorder((_first[:, None] * _n_beams + torch.arange(_beam.shape[1]) % _n_beams).flatten())",
         ),
     ),
-    Mutation(47, "the end does not count", Edit("search", "_length + ~_ended", "_length + (~_ended & False)")),
+    Mutation(
+        47, "the end does not count", Edit("beam_search_from_state", "_length + ~_ended", "_length + (~_ended & False)")
+    ),
     Mutation(
         47,
         "a text that ended goes on",
         Edit(
-            "search",
+            "beam_search_from_state",
             "_steps.masked_fill(_ended[..., None], -torch.inf)",
             "_steps.masked_fill(_ended[..., None], 0)",
         ),
     ),
-    Mutation(47, "the last beam, not the best", Edit("search", "_ranks.max(dim=1)", "_ranks.min(dim=1)")),
+    Mutation(
+        47, "the last beam, not the best", Edit("beam_search_from_state", "_ranks.max(dim=1)", "_ranks.min(dim=1)")
+    ),
     Mutation(
         47,
         "rows that go on take the first places",
-        Edit("search", "_texts[_rows, :_n] = _best", "_texts[: len(_rows), :_n] = _best"),
+        Edit("beam_search_from_state", "_texts[_rows, :_n] = _best", "_texts[: len(_rows), :_n] = _best"),
     ),
 ]
 
 DECODING = [
     Mutation(
-        47, "what has ended goes on", Edit("write", "_chosen = torch.where(_ended[_rows], eos_id, _chosen)", "pass")
+        47,
+        "what has ended goes on",
+        Edit("generate_steps", "_chosen = torch.where(_ended[_rows], eos_id, _chosen)", "pass"),
     ),
     Mutation(
         47,
         "rows that go on take the first places",
-        Edit("write", "_all.index_copy(0, _rows, _chosen)", "_all.index_copy(0, torch.arange(len(_rows)), _chosen)"),
+        Edit(
+            "generate_steps",
+            "_all.index_copy(0, _rows, _chosen)",
+            "_all.index_copy(0, torch.arange(len(_rows)), _chosen)",
+        ),
     ),
-    Mutation(47, "the writer keeps what was put aside", Edit("write", "writer.reorder(_going)", "pass")),
+    Mutation(47, "the state keeps what has finished", Edit("generate_steps", "state.reorder(_going)", "pass")),
 ]
 
 DECODING_STATE = [
     Mutation(
         47,
         "the first token is not the last real one",
-        Edit("TextWriter.__call__", "return _logits[torch.arange(...), _last]", "return _logits[:, -1]"),
+        Edit("TextState.next_logits", "return _logits[torch.arange(...), _last]", "return _logits[:, -1]"),
     ),
     Mutation(
         47,
         "every token is the first",
-        Edit("RecurrentWriter.__call__", "_logits, self.state = _read", "_logits, _ = _read"),
+        Edit("RecurrentState.next_logits", "_logits, self.state = _read", "_logits, _ = _read"),
     ),
     Mutation(
         47,
         "states are not reordered",
         Edit(
-            "RecurrentWriter.reorder",
+            "RecurrentState.reorder",
             "self.state, self.states, self.mask = _state, _states, _mask",
             "_, self.states, self.mask = _state, _states, _mask",
         ),
@@ -113,9 +125,13 @@ DECODING_STATE = [
 ]
 
 SPECULATIVE = [
-    Mutation(50, "every guess is taken", Edit("_round", "_u * _q[_token] >= _p[_token]", "_u * _q[_token] < 0")),
-    Mutation(50, "what is refused is drawn anew from p", Edit("_round", "(_p - _q).clamp(min=0)", "_p")),
-    Mutation(50, "the guesser's own probabilities", Edit("_round", "judge(...)", "guess(...)")),
+    Mutation(
+        50,
+        "every drafted token is accepted",
+        Edit("_speculate_once", "_u * _q[_token] >= _p[_token]", "_u * _q[_token] < 0"),
+    ),
+    Mutation(50, "what is rejected is drawn anew from p", Edit("_speculate_once", "(_p - _q).clamp(min=0)", "_p")),
+    Mutation(50, "the draft's own probabilities", Edit("_speculate_once", "target(...)", "draft(...)")),
 ]
 
 TABLE = {

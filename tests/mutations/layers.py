@@ -85,8 +85,8 @@ def in_layers(name: str, last: int) -> list[Mutation]:
 
 
 POST, PRE = "DecoderLayer.forward", "PreNormDecoderLayer.forward"
-CROSS = "self.cross_attention(_x, memory, memory, memory_mask, _cache)"
-PRE_CROSS = "self.cross_attention(self.norm_2(_x), memory, memory, memory_mask, _cache)"
+CROSS = "self.attend_to_memory(_x, memory, memory_mask, _source)"
+PRE_CROSS = "self.attend_to_memory(self.norm_2(_x), memory, memory_mask, _source)"
 
 DECODER = [
     *in_layers("Decoder", last=3),
@@ -95,11 +95,11 @@ DECODER = [
         "mask forgotten",
         Edit(POST, "self.self_attention(_x, _x, _x, mask, _cache)", "self.self_attention(_x, _x, _x)"),
     ),
-    Mutation(22, "memory mask forgotten", Edit(POST, CROSS, "self.cross_attention(_x, memory, memory)")),
+    Mutation(22, "memory mask forgotten", Edit(POST, CROSS, "self.attend_to_memory(_x, memory, None, _source)")),
     Mutation(
         22,
         "pre: memory mask forgotten",
-        Edit(PRE, PRE_CROSS, "self.cross_attention(self.norm_2(_x), memory, memory)"),
+        Edit(PRE, PRE_CROSS, "self.attend_to_memory(self.norm_2(_x), memory, None, _source)"),
     ),
     Mutation(
         25,

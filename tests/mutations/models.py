@@ -8,33 +8,33 @@ STACK = [
     Mutation(
         9,
         "dropout also in eval",
-        Edit("Stack.__init__", "nn.Dropout(dropout)", "lambda x: nn.functional.dropout(x, dropout)"),
+        Edit("LayerStack.__init__", "nn.Dropout(dropout)", "lambda x: nn.functional.dropout(x, dropout)"),
     ),
     Mutation(
         34,
         "[layer] * n",
-        Edit("Stack.__init__", "nn.ModuleList(_layer for _ in range(_n))", "nn.ModuleList([_layer] * _n)"),
+        Edit("LayerStack.__init__", "nn.ModuleList(_layer for _ in range(_n))", "nn.ModuleList([_layer] * _n)"),
     ),
     Mutation(
         34,
         "a python list",
-        Edit("Stack.__init__", "nn.ModuleList(_layer for _ in range(_n))", "[_layer for _ in range(_n)]"),
+        Edit("LayerStack.__init__", "nn.ModuleList(_layer for _ in range(_n))", "[_layer for _ in range(_n)]"),
     ),
-    Mutation(35, "no positions", Edit("Stack.embed", EMBEDDED, "self.embedding(_tokens) * _scale")),
+    Mutation(35, "no positions", Edit("LayerStack.embed", EMBEDDED, "self.embedding(_tokens) * _scale")),
     Mutation(
         37,
         "positions by the batch",
-        Edit("Stack.embed", "self.positions[_start:_end]", "self.positions[:tokens.shape[0], None]"),
+        Edit("LayerStack.embed", "self.positions[_start:_end]", "self.positions[:tokens.shape[0], None]"),
     ),
     Mutation(
         38,
         "embeddings not scaled",
-        Edit("Stack.embed", EMBEDDED, "self.embedding(_tokens) + self.positions[_start:_end]"),
+        Edit("LayerStack.embed", EMBEDDED, "self.embedding(_tokens) + self.positions[_start:_end]"),
     ),
     Mutation(
         38,
         "positions scaled, too",
-        Edit("Stack.embed", EMBEDDED, "self.embedding(_tokens) * _scale + _scale * self.positions[_start:_end]"),
+        Edit("LayerStack.embed", EMBEDDED, "self.embedding(_tokens) * _scale + _scale * self.positions[_start:_end]"),
     ),
 ]
 
@@ -127,7 +127,6 @@ HIDES_PADDING = "(_text != _config.pad_id)[:, None, None, :]"
 BLOCKS = "nn.ModuleList(_block for _ in range(_n))"
 ATTENDED = "_x = _x + self.dropout(self.self_attention(self.norm_1(_x), ...))"
 COMPUTED = "return _x + self.dropout(self.feed_forward(self.norm_2(_x)))"
-ATTENTION = "self.self_attention(_x, mask, bias, rotation, cache)"
 
 LANGUAGE_MODEL = [
     Mutation(
@@ -177,8 +176,8 @@ LANGUAGE_MODEL = [
             "torch.arange(_tokens.shape[1]).expand(_tokens.shape)",
         ),
     ),
-    Mutation(35, "no rotation", Edit("Block.forward", ATTENTION, "self.self_attention(_x, mask, bias)")),
-    Mutation(35, "no distances", Edit("Block.forward", ATTENTION, "self.self_attention(_x, mask, None, rotation)")),
+    Mutation(35, "no rotation", Edit("LanguageModel.positional", "Positional(rotation=_)", "Positional()")),
+    Mutation(35, "no distances", Edit("LanguageModel.positional", "Positional(bias=_)", "Positional()")),
     Mutation(
         37,
         "positions by the batch",
