@@ -139,7 +139,7 @@ def test_vectors_of_another_width_are_named():
         GroupedQueryAttention(15, 3, 1)(x)
 
 
-@pytest.mark.parametrize("mask", [None, masks(6, 1), masks(6, N_HEADS), masks(6, 1, n_query=1)], ids=str)
+@pytest.mark.parametrize("mask", [None, draw_mask(6, 1), draw_mask(6, N_HEADS), draw_mask(6, 1, n_query=1)], ids=str)
 def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(mask):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
     query, memory = vectors(6, N_QUERY, D_MODEL), vectors(2, N_KEY, D_MODEL)
