@@ -63,7 +63,7 @@ def test_keys_and_values_are_not_copied_for_the_heads_that_share_them(n_kv_heads
 
     heads, original = [], F.scaled_dot_product_attention
     monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
-    GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads)(torch.randn(BATCH, N_KEY, D_MODEL * 2), masks(n_query=N_KEY))
+    GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads)(torch.randn(BATCH, N_KEY, D_MODEL * 2), draw_mask(n_query=N_KEY))
     assert heads == [(6, n_kv_heads, n_kv_heads)]
 
 

@@ -139,12 +139,17 @@ def test_vectors_of_another_width_are_named():
         GroupedQueryAttention(15, 3, 1)(x)
 
 
-@pytest.mark.parametrize("mask", [None, draw_mask(6, 1), draw_mask(6, N_HEADS), draw_mask(6, 1, n_query=1)], ids=str)
-def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(mask):
+@pytest.mark.parametrize("n_sources", [2, 6])
+@pytest.mark.parametrize(
+    "mask",
+    [None, draw_mask(6, 1), draw_mask(6, N_HEADS), draw_mask(6, 1, n_query=1)],
+    ids=["none", "one per row", "one per head", "one for all queries"],
+)
+def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(n_sources, mask):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
-    query, memory = vectors(6, N_QUERY, D_MODEL), vectors(2, N_KEY, D_MODEL)
+    query, memory = vectors(6, N_QUERY, D_MODEL), vectors(n_sources, N_KEY, D_MODEL)
     source = SourceKV(*attention.project_kv(memory, memory))
-    copied = memory.repeat_interleave(3, dim=0)
+    copied = memory.repeat_interleave(6 // n_sources, dim=0)
     assert_close(attention.attend_to_source(query, source, mask), attention(query, copied, copied, mask))
 
 

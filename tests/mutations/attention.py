@@ -6,9 +6,7 @@ SCALED = "(_q / _k.shape[-1] ** 0.5) @ _k.transpose(-2, -1)"
 SOFTMAX = "torch.softmax(_scores.masked_fill(~(_mask | _fully_masked), -torch.inf), dim=-1)"
 UNMASKED_SOFTMAX = "return torch.softmax(_scores, dim=-1)"
 ZEROED = "return _weights.masked_fill(_fully_masked, 0.0)"
-FUSED = "F.scaled_dot_product_attention(_q, _k, _v, attn_mask=_mask, dropout_p=dropout)"
-UNMASKED_FUSED = f"return {FUSED}"
-MASKED_FUSED = f"_output = {FUSED}"
+FUSED, UNMASKED_FUSED = "_kernel(attn_mask=_mask)", "_kernel(attn_mask=bias, is_causal=is_causal)"
 FUSED_MASK = "_mask if bias is None else torch.where(_mask, bias, -torch.inf)"
 
 
@@ -20,7 +18,7 @@ def without_nan_guard(fill: str) -> Edit:
 DOT_PRODUCT = [
     Mutation(2, "no scale", Edit("scaled_dot_product_attention", SCALED, "_q @ _k.transpose(-2, -1)")),
     Mutation(2, "scaled by 1/d_k", Edit("scaled_dot_product_attention", "_k.shape[-1] ** 0.5", "_k.shape[-1]")),
-    Mutation(2, "no scale, fused", Edit("attend", MASKED_FUSED, MASKED_FUSED.replace(")", ", scale=1.0)"))),
+    Mutation(2, "no scale, fused", Edit("attend", FUSED, FUSED.replace(")", ", scale=1.0)"))),
     Mutation(
         2, "no scale, fused, no mask", Edit("attend", UNMASKED_FUSED, UNMASKED_FUSED.replace(")", ", scale=1.0)"))
     ),
@@ -42,7 +40,9 @@ DOT_PRODUCT = [
         Edit("scaled_dot_product_attention", "F.dropout(_weights, dropout)", "F.dropout(_weights, 0.1)"),
     ),
     Mutation(
-        9, "weights always dropped, fused", Edit("attend", MASKED_FUSED, MASKED_FUSED.replace("=dropout", "=0.1"))
+        9,
+        "weights always dropped, fused",
+        Edit("attend", "partial(..., dropout_p=dropout)", "partial(..., dropout_p=0.1)"),
     ),
     Mutation(10, "inverted mask", Edit("masked_softmax", "~(_mask | _fully_masked)", "_mask")),
     Mutation(
@@ -74,6 +74,7 @@ DOT_PRODUCT = [
     Mutation(14, "rows of -inf, fused", Edit("attend", "_allowed = _mask | _fully_masked", "_allowed = _mask")),
     Mutation(15, "-1e9", without_nan_guard("-1e9"), Edit("masked_softmax", ZEROED, "return _weights")),
     Mutation(15, "-1e9, fused", Edit("attend", ZEROED, "return _weights")),
+    Mutation(18, "no causal mask, fused", Edit("attend", UNMASKED_FUSED, "_kernel(attn_mask=bias)")),
 ]
 
 TO_SOURCE = "MultiHeadAttention.attend_to_source"
@@ -97,6 +98,11 @@ MULTI_HEAD = [
             "scaled_dot_product_attention(_q, ...)",
             "scaled_dot_product_attention(_q / self.n_heads**0.5, ...)",
         ),
+    ),
+    Mutation(
+        18,
+        "no causal mask, recorded",
+        Edit("AttentionBase.attend_heads", "causal_mask(...)", "causal_mask(...) | True"),
     ),
     Mutation(5, "keys projected as queries", Edit("MultiHeadAttention", "self.w_k(_key)", "self.w_q(_key)")),
     Mutation(

@@ -106,7 +106,7 @@ DECODING_STATE = [
     Mutation(
         47,
         "the first token is not the last real one",
-        Edit("TextState.next_logits", "return _logits[torch.arange(...), _last]", "return _logits[:, -1]"),
+        Edit("TextState.next_logits", "_hidden[torch.arange(...), _last]", "_hidden[:, -1]"),
     ),
     Mutation(
         47,

@@ -83,6 +83,11 @@ def causal_if(condition: str) -> Edit:
 
 TRANSFORMER = [
     Mutation(18, "no causal mask", Edit("Transformer.decode", TARGET_MASK, NOT_CAUSAL)),
+    Mutation(
+        18,
+        "no causal mask where target padding is not hidden",
+        Edit("Transformer.decode", "causal_mask(...)", "causal_mask(...) | True"),
+    ),
     Mutation(19, "causal only in training", causal_if("self.training")),
     Mutation(19, "causal only in eval", causal_if("(not self.training)")),
     Mutation(
@@ -121,9 +126,10 @@ TRANSFORMER = [
     ),
 ]
 
-MODEL, FORWARD = "LanguageModel.__init__", "LanguageModel.forward"
-PADDED = "_mask = decoder_mask(_text, _config.pad_id, _n_query)"
-HIDES_PADDING = "(_text != _config.pad_id)[:, None, None, :]"
+MODEL, HIDDEN, MASK = "LanguageModel.__init__", "LanguageModel.hidden", "LanguageModel.mask"
+PADDED = "decoder_mask(_text, _pad_id, _n_query)"
+HIDES_PADDING = "(_text != _pad_id)[:, None, None, :]"
+CAUSAL = "causal_mask(_n_query, _text.shape[1])"
 BLOCKS = "nn.ModuleList(_block for _ in range(_n))"
 ATTENDED = "_x = _x + self.dropout(self.self_attention(self.norm_1(_x), ...))"
 COMPUTED = "return _x + self.dropout(self.feed_forward(self.norm_2(_x)))"
@@ -134,15 +140,20 @@ LANGUAGE_MODEL = [
         "dropout also in eval",
         Edit(MODEL, "nn.Dropout(_p)", "lambda x: nn.functional.dropout(x, _p)"),
     ),
-    Mutation(18, "no causal mask", Edit(FORWARD, PADDED, f"_mask = {HIDES_PADDING}")),
-    Mutation(18, "no causal mask, no padding", Edit(FORWARD, "causal_mask(...)", "causal_mask(...) | True")),
+    Mutation(18, "no causal mask", Edit(MASK, PADDED, HIDES_PADDING)),
+    Mutation(
+        18,
+        "no causal mask, no padding",
+        Edit(HIDDEN, "block(_x, _mask, _positional, _cache, _is_causal)", "block(_x, _mask, _positional, _cache)"),
+    ),
+    Mutation(18, "no causal mask, distances or cache", Edit(MASK, "causal_mask(...)", "causal_mask(...) | True")),
     Mutation(
         19,
         "causal only in training",
-        Edit(FORWARD, PADDED, f"{PADDED} if self.training else {HIDES_PADDING}"),
+        Edit(MASK, PADDED, f"{PADDED} if self.training else {HIDES_PADDING}"),
     ),
-    Mutation(20, "causal | pad", Edit(FORWARD, PADDED, f"_mask = causal_mask(_n_query) | {HIDES_PADDING}")),
-    Mutation(21, "no padding mask", Edit(FORWARD, PADDED, "_mask = causal_mask(_n_query, _text.shape[1])")),
+    Mutation(20, "causal | pad", Edit(MASK, PADDED, f"{CAUSAL} | {HIDES_PADDING}")),
+    Mutation(21, "no padding mask", Edit(MASK, PADDED, CAUSAL)),
     Mutation(
         25,
         "x = norm(x); x + attention(x)",
@@ -158,7 +169,7 @@ LANGUAGE_MODEL = [
         "x + norm(ffn(x))",
         Edit("Block.forward", "self.feed_forward(self.norm_2(_x))", "self.norm_2(self.feed_forward(_x))"),
     ),
-    Mutation(28, "no final norm", Edit(FORWARD, "self.norm(_x)", "_x")),
+    Mutation(28, "no final norm", Edit(HIDDEN, "self.norm(_x)", "_x")),
     Mutation(
         29,
         "ffn added to the block's input",
@@ -191,7 +202,7 @@ LANGUAGE_MODEL = [
     Mutation(
         47,
         "every step at position 0",
-        Edit(FORWARD, "_positions[:, -_n:]", "_positions[:, :_n]"),
+        Edit(HIDDEN, "_positions[:, -_n:]", "_positions[:, :_n]"),
     ),
 ]
 

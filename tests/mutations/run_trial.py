@@ -51,7 +51,7 @@ class FirstFailure:
 
     def _remember(self, report: pytest.TestReport | pytest.CollectReport) -> None:
         if report.failed and not self.name:
-            self.name = report.nodeid.removeprefix("tests/").replace(".py::test_", ": ")
+            self.name = report.nodeid.removeprefix("tests/").replace(".py::test_", ": ")[:120]
 
 
 def relevant_tests(module: str) -> list[str]:
