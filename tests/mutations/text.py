@@ -2,14 +2,14 @@
 
 from tests.mutations.mutation import Edit, Mutation
 
-PIECES, STOPPED = "as_text", "_until"
+PIECES, STOPPED = "stream_text", "_stop_at"
 HELD = "max((_n for _stop in _stops for _n in range(1, len(_stop)) if _), default=0)"
 
 STREAMING = [
     Mutation(
         50,
         "half a character is shown",
-        Edit(PIECES, "_longer and not _text.endswith(HALF_A_CHARACTER)", "_longer"),
+        Edit(PIECES, "_longer and not _text.endswith(INCOMPLETE_CHARACTER)", "_longer"),
     ),
     Mutation(
         50,
@@ -46,7 +46,9 @@ TEXT_GENERATOR = [
         50,
         "decoded without the prompt",
         Edit(
-            "TextGenerator", "as_text(_added, self.tokenizer.decode, _prompt)", "as_text(_added, self.tokenizer.decode)"
+            "TextGenerator",
+            "stream_text(_added, self.tokenizer.decode, _prompt)",
+            "stream_text(_added, self.tokenizer.decode)",
         ),
     ),
     Mutation(
