@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.helpers.attention import BATCH, D_MODEL, N_HEADS, N_KEY, masks
+from tests.helpers.contracts.attention import BATCH, D_MODEL, N_HEADS, N_KEY, draw_mask
 from tests.helpers.reference_loops import heads_by_loops
 from tests.helpers.strategies import generators, normal, sizes
 from tests.helpers.torch_parity import drawn, vectors
@@ -31,7 +31,7 @@ def test_a_repeated_head_stands_next_to_itself(sizes, n_repeats, rng):
 @pytest.mark.parametrize("bias", [False, True])
 def test_groups_of_query_heads_share_keys_and_values(n_kv_heads, bias):
     attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads, bias))
-    x, mask = vectors(BATCH, N_KEY, D_MODEL * 2), masks(n_query=N_KEY)
+    x, mask = vectors(BATCH, N_KEY, D_MODEL * 2), draw_mask(n_query=N_KEY)
     assert_close(attention(x, mask), heads_by_loops(attention, x, x, x, mask))
     assert attention.w_k.weight.shape == attention.w_v.weight.shape == (n_kv_heads * 5, D_MODEL * 2)
 
@@ -39,7 +39,7 @@ def test_groups_of_query_heads_share_keys_and_values(n_kv_heads, bias):
 def test_with_as_many_keys_as_queries_it_is_multi_head_self_attention():
     grouped, multi = GroupedQueryAttention(D_MODEL, N_HEADS, N_HEADS, bias=True), MultiHeadAttention(D_MODEL, N_HEADS)
     multi.double().load_state_dict(drawn(grouped).state_dict())
-    x, mask = vectors(BATCH, N_KEY, D_MODEL), masks(n_query=N_KEY)
+    x, mask = vectors(BATCH, N_KEY, D_MODEL), draw_mask(n_query=N_KEY)
     assert_close(grouped(x, mask), multi(x, x, x, mask))
 
 
@@ -63,7 +63,7 @@ def test_keys_and_values_are_not_copied_for_the_heads_that_share_them(n_kv_heads
 
     heads, original = [], F.scaled_dot_product_attention
     monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
-    GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads)(torch.randn(BATCH, N_KEY, D_MODEL * 2), masks(n_query=N_KEY))
+    GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads)(torch.randn(BATCH, N_KEY, D_MODEL * 2), draw_mask(n_query=N_KEY))
     assert heads == [(6, n_kv_heads, n_kv_heads)]
 
 

@@ -2,14 +2,20 @@
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
 from torch import nn
 from torch.testing import assert_close
 
-from tests.helpers.attention import BATCH, D_MODEL, N_HEADS, N_KEY, N_QUERY, masks
-from tests.helpers.reference_loops import heads_by_loops
-from tests.helpers.strategies import generators, normal, sizes
+from tests.helpers.contracts.attention import (
+    BATCH,
+    D_MODEL,
+    N_HEADS,
+    N_KEY,
+    N_QUERY,
+    assert_merges_heads,
+    assert_multi_head_attention,
+    assert_splits_heads,
+    draw_mask,
+)
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV
@@ -17,23 +23,12 @@ from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads
 from transformer_lab.inspection.hooks import record_attention
 
 
-@pytest.mark.parametrize("split", [split_heads])
-@given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
-def test_a_head_owns_neighbouring_features_of_every_position(split, sizes, n_heads, rng):
-    batch, n, d_k = sizes
-    x = normal(rng, batch, n, n_heads * d_k)
-    heads = split(x, n_heads)
-    assert heads.shape == (batch, n_heads, n, d_k)
-    for head in range(n_heads):
-        assert torch.equal(heads[:, head], x[..., head * d_k : (head + 1) * d_k])
+def test_a_head_owns_neighbouring_features_of_every_position():
+    assert_splits_heads(split_heads)
 
 
-@pytest.mark.parametrize("merge", [merge_heads])
-@given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
-def test_merging_undoes_splitting(merge, sizes, n_heads, rng):
-    batch, n, d_k = sizes
-    x = normal(rng, batch, n, n_heads * d_k)
-    assert torch.equal(merge(split_heads(x, n_heads).contiguous()), x)  # as a matrix product leaves them
+def test_merging_undoes_splitting():
+    assert_merges_heads(merge_heads)
 
 
 def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
@@ -41,16 +36,17 @@ def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
         assert merge_heads(split_heads(torch.zeros(shape), n_heads=3)).shape == shape
 
 
-@pytest.mark.parametrize("multi_head", [MultiHeadAttention])
-@pytest.mark.parametrize("mask", [None, masks(), masks(BATCH, 1), masks(BATCH, N_HEADS)], ids=["none", "2", "3", "4"])
-def test_heads_are_separate_attentions_put_side_by_side(multi_head, mask):
-    attention = drawn(multi_head(D_MODEL, N_HEADS))
-    inputs = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
-    assert_close(attention(*inputs, mask), heads_by_loops(attention, *inputs, mask))
+@pytest.mark.parametrize(
+    "mask", [None, draw_mask(), draw_mask(BATCH, 1), draw_mask(BATCH, N_HEADS)], ids=["none", "2", "3", "4"]
+)
+def test_heads_are_separate_attentions_put_side_by_side(mask):
+    assert_multi_head_attention(MultiHeadAttention, mask)
 
 
 @either_way
-@pytest.mark.parametrize("mask", [None, masks(), masks(BATCH, N_HEADS)], ids=["all seen", "one mask", "one per head"])
+@pytest.mark.parametrize(
+    "mask", [None, draw_mask(), draw_mask(BATCH, N_HEADS)], ids=["all seen", "one mask", "one per head"]
+)
 @pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
 def test_cross_attention_is_that_of_torch(copied_from, mask, seen):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
@@ -70,7 +66,7 @@ def test_self_attention_with_padding_is_that_of_torch(copied_from):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, copied_from)
     x = vectors(BATCH, N_KEY, D_MODEL)
-    real = masks(BATCH, 1, n_query=1)
+    real = draw_mask(BATCH, 1, n_query=1)
     their_output, _ = theirs(x, x, x, key_padding_mask=~real[:, 0, 0], need_weights=False)
     assert_twins(ours, theirs, ours(x, x, x, real), their_output, x)
 
@@ -101,7 +97,7 @@ def test_a_query_that_may_see_nothing_gets_the_bias_of_the_last_layer_and_finite
 
 def test_looking_at_the_weights_changes_nothing_and_leaves_nothing_behind(monkeypatch):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
-    query, key, mask = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), masks()
+    query, key, mask = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), draw_mask()
     unseen = attention(query, key, key, mask)
     with record_attention(attention) as recorded:
         seen = attention(query, key, key, mask)
@@ -143,12 +139,17 @@ def test_vectors_of_another_width_are_named():
         GroupedQueryAttention(15, 3, 1)(x)
 
 
-@pytest.mark.parametrize("mask", [None, masks(6, 1), masks(6, N_HEADS), masks(6, 1, n_query=1)], ids=str)
-def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(mask):
+@pytest.mark.parametrize("n_sources", [2, 6])
+@pytest.mark.parametrize(
+    "mask",
+    [None, draw_mask(6, 1), draw_mask(6, N_HEADS), draw_mask(6, 1, n_query=1)],
+    ids=["none", "one per row", "one per head", "one for all queries"],
+)
+def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(n_sources, mask):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
-    query, memory = vectors(6, N_QUERY, D_MODEL), vectors(2, N_KEY, D_MODEL)
+    query, memory = vectors(6, N_QUERY, D_MODEL), vectors(n_sources, N_KEY, D_MODEL)
     source = SourceKV(*attention.project_kv(memory, memory))
-    copied = memory.repeat_interleave(3, dim=0)
+    copied = memory.repeat_interleave(6 // n_sources, dim=0)
     assert_close(attention.attend_to_source(query, source, mask), attention(query, copied, copied, mask))
 
 

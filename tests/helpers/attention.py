@@ -1,20 +1,10 @@
-"""Sizes, masks and outputs of attention, for the tests of all its kinds."""
+"""The output of attention by its formula, for tests that take any attention."""
 
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from transformer_lab.attention.dot_product import scaled_dot_product_attention
-
-BATCH, N_QUERY, N_KEY, D_MODEL, N_HEADS = 2, 5, 7, 15, 3
-
-
-def masks(*leading: int, n_key: int = N_KEY, n_query: int = N_QUERY) -> Tensor:
-    """Draw a mask that leaves every query its first key at least."""
-    mask = torch.rand(*leading, n_query, n_key) < 0.6
-    mask[..., 0] = True
-    return mask
 
 
 def mix(*inputs: Tensor | None, **options: Any) -> Tensor:

@@ -2,12 +2,12 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.testing import assert_close
 
-from tests.helpers.reference_layers import post_norm_decoder_layer, pre_norm_decoder_layer
-from tests.helpers.reference_loops import norm_by_loops
-from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
+from tests.helpers.contracts.layers import assert_decoder_layer
+from tests.helpers.reference_loops import decoder_layer_by_loops, norm_by_loops, pre_norm_decoder_layer_by_loops
+from tests.helpers.torch_parity import assert_twins, either_way, make_twins, vectors
 from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
 
@@ -17,28 +17,15 @@ TOKENS = torch.tensor([[1, 2, 3, 5, 12], [7, 0, 6, PAD, PAD]])
 SOURCE = torch.tensor([[1, 2, SOURCE_PAD, 4, 5, 6, 7], [PAD, 8, 3, 2, SOURCE_PAD, SOURCE_PAD, SOURCE_PAD]])
 MASK, MEMORY_MASK = decoder_mask(TOKENS, PAD), padding_mask(SOURCE, SOURCE_PAD)
 
-
-def post_norm_by_loops(layer: DecoderLayer, x: Tensor, memory: Tensor) -> Tensor:
-    return post_norm_decoder_layer(layer, x, memory, MASK, MEMORY_MASK)
-
-
-def pre_norm_by_loops(layer: DecoderLayer, x: Tensor, memory: Tensor) -> Tensor:
-    return pre_norm_decoder_layer(layer, x, memory, MASK, MEMORY_MASK)
-
-
 layers = pytest.mark.parametrize("layer", [DecoderLayer, PreNormDecoderLayer])
 
 
 @pytest.mark.parametrize(
-    "layer, by_loops", [(DecoderLayer, post_norm_by_loops), (PreNormDecoderLayer, pre_norm_by_loops)]
+    "layer, by_loops",
+    [(DecoderLayer, decoder_layer_by_loops), (PreNormDecoderLayer, pre_norm_decoder_layer_by_loops)],
 )
 def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
-    layer, x, memory = (
-        drawn(layer(D_MODEL, N_HEADS, D_FF)),
-        vectors(BATCH, N, D_MODEL),
-        vectors(BATCH, N_SOURCE, D_MODEL),
-    )
-    assert_close(layer(x, memory, MASK, MEMORY_MASK), by_loops(layer, x, memory))
+    assert_decoder_layer(layer, by_loops)
 
 
 @either_way

@@ -5,10 +5,9 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from tests.helpers.reference_layers import post_norm_encoder_layer as post_norm_by_loops
-from tests.helpers.reference_layers import pre_norm_encoder_layer as pre_norm_by_loops
-from tests.helpers.reference_loops import norm_by_loops
-from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
+from tests.helpers.contracts.layers import assert_encoder_layer
+from tests.helpers.reference_loops import encoder_layer_by_loops, norm_by_loops, pre_norm_encoder_layer_by_loops
+from tests.helpers.torch_parity import assert_twins, either_way, make_twins, vectors
 from transformer_lab.attention.masks import padding_mask
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
 
@@ -19,11 +18,11 @@ layers = pytest.mark.parametrize("layer", [EncoderLayer, PreNormEncoderLayer])
 
 
 @pytest.mark.parametrize(
-    "layer, by_loops", [(EncoderLayer, post_norm_by_loops), (PreNormEncoderLayer, pre_norm_by_loops)]
+    "layer, by_loops",
+    [(EncoderLayer, encoder_layer_by_loops), (PreNormEncoderLayer, pre_norm_encoder_layer_by_loops)],
 )
 def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
-    layer, x, mask = drawn(layer(D_MODEL, N_HEADS, D_FF)), vectors(BATCH, N, D_MODEL), padding_mask(TOKENS, PAD)
-    assert_close(layer(x, mask), by_loops(layer, x, mask))
+    assert_encoder_layer(layer, by_loops)
 
 
 @either_way

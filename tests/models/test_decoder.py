@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.helpers.reference_layers import post_norm_decoder_layer, pre_norm_decoder_layer
-from tests.helpers.reference_loops import norm_by_loops
+from tests.helpers.reference_loops import decoder_layer_by_loops, norm_by_loops, pre_norm_decoder_layer_by_loops
 from tests.helpers.torch_parity import drawn, vectors
 from transformer_lab.attention.masks import decoder_mask, padding_mask
 from transformer_lab.models.decoder import Decoder, PreNormDecoder
@@ -26,7 +25,7 @@ def small(decoder: type[Decoder], **others: object) -> Decoder:
 @decoders
 def test_every_layer_reads_the_same_memory(decoder):
     ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
-    by_loops = pre_norm_decoder_layer if decoder is PreNormDecoder else post_norm_decoder_layer
+    by_loops = pre_norm_decoder_layer_by_loops if decoder is PreNormDecoder else decoder_layer_by_loops
     x = ours.embed(TOKENS)
     for layer in ours.layers:
         x = by_loops(layer, x, memory, MASK, MEMORY_MASK)

@@ -4,8 +4,7 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from tests.helpers.reference_layers import post_norm_encoder_layer, pre_norm_encoder_layer
-from tests.helpers.reference_loops import norm_by_loops
+from tests.helpers.reference_loops import encoder_layer_by_loops, norm_by_loops, pre_norm_encoder_layer_by_loops
 from tests.helpers.torch_parity import drawn
 from transformer_lab.attention.masks import padding_mask
 from transformer_lab.models.encoder import Encoder, PreNormEncoder
@@ -23,7 +22,7 @@ def small(encoder: type[Encoder], **others: object) -> Encoder:
 @encoders
 def test_an_encoder_runs_its_layers_in_order(encoder):
     ours, mask = drawn(small(encoder)), padding_mask(TOKENS, PAD)
-    by_loops = pre_norm_encoder_layer if encoder is PreNormEncoder else post_norm_encoder_layer
+    by_loops = pre_norm_encoder_layer_by_loops if encoder is PreNormEncoder else encoder_layer_by_loops
     x = ours.embed(TOKENS)
     for layer in ours.layers:
         x = by_loops(layer, x, mask)
