@@ -1,11 +1,20 @@
 """What no model can take is refused, and what it can take is not."""
 
 import re
+from dataclasses import dataclass
+from typing import Literal
 
 import pytest
 import torch
 
-from transformer_lab.checks import check_tokens, check_width
+from transformer_lab.checks import (
+    check_choices,
+    check_length,
+    check_positive,
+    check_token_id,
+    check_tokens,
+    check_width,
+)
 
 
 @pytest.mark.parametrize(
@@ -51,3 +60,47 @@ def test_vectors_of_another_width_are_named():
             ValueError, match=f"^key must be d_model=8 wide; got shape {re.escape(str(tuple(wrong.shape)))}$"
         ):
             check_width("d_model", 8, query=torch.zeros(8), key=wrong)
+
+
+@pytest.mark.parametrize("n_tokens", [0, -1, 8])
+def test_lengths_that_a_model_does_not_have_are_named(n_tokens):
+    check_length(1, max_length=7)
+    check_length(7, max_length=7)
+    with pytest.raises(ValueError, match=f"1 to max_length=7 tokens; {n_tokens} were asked for"):
+        check_length(n_tokens, max_length=7)
+
+
+def test_the_first_size_that_is_not_positive_is_named():
+    check_positive(d_model=1, n_heads=2)
+    with pytest.raises(ValueError, match="^n_heads must be positive; got n_heads=0$"):
+        check_positive(d_model=1, n_heads=0, d_ff=-1)
+
+
+@pytest.mark.parametrize("token_id", [-1, 11])
+def test_a_token_outside_the_vocabulary_is_named(token_id):
+    check_token_id("pad_id", 0, vocab_size=11)
+    check_token_id("pad_id", 10, vocab_size=11)
+    with pytest.raises(ValueError, match=f"^pad_id must be a token, from 0 to 10; got pad_id={token_id}$"):
+        check_token_id("pad_id", token_id, vocab_size=11)
+
+
+@dataclass
+class Config:
+    """Fields with choices and without."""
+
+    width: int
+    norm: Literal["layer", "rms"] = "layer"
+    places: Literal[Literal["learned"], "rotary"] = "learned"
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [
+        ({"norm": "batch"}, "norm must be one of layer, rms; got norm='batch'"),
+        ({"places": None}, "places must be one of learned, rotary; got places=None"),
+    ],
+)
+def test_fields_with_literal_choices_hold_one_of_them(wrong, message):
+    check_choices(Config(3, "rms", "rotary"))
+    with pytest.raises(ValueError, match=f"^{message}$"):
+        check_choices(Config(3, **wrong))

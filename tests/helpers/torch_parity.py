@@ -41,7 +41,7 @@ def vectors(*shape: int) -> Tensor:
 
 
 def in_our_words(theirs: nn.Module, of: Callable[[nn.Parameter], Tensor | None]) -> dict[str, Tensor]:
-    """Give what belongs to each of torch's parameters, itself or its gradient, under the name it has in ours."""
+    """Return what belongs to each of torch's parameters, itself or its gradient, under the name it has in ours."""
     named = {}
     for name, parameter in theirs.named_parameters():
         *path, last = name.split(".")

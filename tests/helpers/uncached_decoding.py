@@ -4,13 +4,13 @@ import torch
 
 
 def uncached_logits(model, source, target):
-    """Give the logits after each target token."""
+    """Return the logits of the next token at every position of the target."""
     with torch.no_grad():
         return model(source, target)
 
 
 def uncached_greedy(model, source, bos_id, eos_id, max_length):
-    """Write the likeliest next token, again and again."""
+    """Append the most probable next token, again and again."""
     target = torch.full((len(source), 1), bos_id)
     ended = torch.zeros(len(source), dtype=torch.bool)
     while target.shape[1] <= max_length and not ended.all():

@@ -13,7 +13,7 @@ from tests.helpers.contracts.layers import assert_feed_forward
 from tests.helpers.reference_loops import dot
 from tests.helpers.strategies import generators, normal
 from tests.helpers.torch_parity import drawn_network
-from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU
+from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU, make_feed_forward
 
 any_network = pytest.mark.parametrize("kind", [FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU])
 
@@ -104,3 +104,15 @@ def test_a_gated_network_of_two_thirds_the_width_has_as_many_parameters():
         return sum(parameter.numel() for parameter in network.parameters())
 
     assert count(SwiGLU(d_model=5, d_ff=14)) == 3 * 5 * 14 == count(FeedForward(d_model=5, d_ff=21, bias=False))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+@pytest.mark.parametrize(
+    "name, kind", [("relu", FeedForward), ("gelu", GELUFeedForward), ("silu", SiLUFeedForward), ("swiglu", SwiGLU)]
+)
+def test_a_network_of_each_name_is_made_as_asked_for(name, kind, bias):
+    network = make_feed_forward(name, d_model=5, d_ff=7, bias=bias)
+    assert type(network) is kind
+    assert network(torch.ones(3, 5)).shape == (3, 5)
+    biases = [n for n, _ in network.named_parameters() if n.endswith("bias")]
+    assert len(biases) == (2 if bias and name != "swiglu" else 0)

@@ -13,7 +13,7 @@ from torch.testing import assert_close
 
 from tests.helpers.contracts.layers import EPS, assert_layer_norm, assert_layer_norm_may_lack_a_bias
 from tests.helpers.strategies import generators, normal, sizes
-from transformer_lab.layers.norms import layer_norm, rms_norm
+from transformer_lab.layers.norms import layer_norm, make_norm, rms_norm
 
 either = pytest.mark.parametrize("norm", [layer_norm, rms_norm])
 
@@ -92,3 +92,13 @@ def test_features_that_are_all_zero_stay_zero_with_finite_gradients(norm):
 def test_a_weight_of_another_width_is_named(norm):
     with pytest.raises(TypeCheckError, match="parameter 'weight'"):
         norm(torch.ones(5, 7), torch.ones(5))
+
+
+@pytest.mark.parametrize("bias", [True, False])
+def test_a_norm_of_each_name_is_made_as_asked_for(bias):
+    layer, rms = (make_norm(name, 7, eps=0.1, bias=bias) for name in ("layer", "rms"))
+    assert type(layer) is nn.LayerNorm
+    assert type(rms) is nn.RMSNorm
+    assert [layer.normalized_shape, rms.normalized_shape] == [(7,), (7,)]
+    assert [layer.eps, rms.eps] == [0.1, 0.1]
+    assert (layer.bias is not None) is bias
