@@ -10,7 +10,7 @@ from typing import Any
 import torch
 from torch import nn
 
-from transformer_lab.course.checking.explain import write
+from transformer_lab.course.checking.explain import format_value
 from transformer_lab.course.checking.judge import behaviour, judge
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.checking.speed import SLOW, slowdown
@@ -19,8 +19,8 @@ from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.introspect import functions_of
-from transformer_lab.course.running.isolation import silence
-from transformer_lab.course.running.observe import call_all
+from transformer_lab.course.running.isolation import suppressed_output
+from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
 from transformer_lab.course.workspace import saved_parts
 
@@ -62,7 +62,7 @@ def check(attempt: Any, name: Any = None) -> Verdict:
 
 def hint(attempt: Any, name: Any = None) -> Panel:
     """Give the next hint: for the mistake your attempt makes, if it is a known one. Call again for more."""
-    with silence():
+    with suppressed_output():
         verdict = _verdict(attempt, name)
     exercise = every_exercise().get(verdict.exercise)
     if exercise is None:
@@ -101,7 +101,7 @@ def compare(prediction: Any, measured: Any) -> None:
 
 
 def _say(value: Any) -> str:
-    return value if isinstance(value, str) else write(value)
+    return value if isinstance(value, str) else format_value(value)
 
 
 def _called(attempt: Any, name: Any) -> str | None:
@@ -151,17 +151,17 @@ def _verdict_on(exercise: Exercise, attempt: Any) -> Verdict:
         return Verdict(exercise.name, "wrong", "It is being checked already, by the check that called it.")
     known = behaviour(exercise, SEED)
     with parts.without(exercise.name):
-        observed = call_all(attempt, list(known.cases), SECONDS)
+        observed = observe_all(attempt, list(known.cases), SECONDS)
         verdict = judge(exercise, SEED, observed)
         if not verdict.passed:
             return verdict
         remark = _remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
     if remark or observed[0]["remarks"]["reads"]:
-        parts.give_up(exercise.name)
+        parts.remove(exercise.name)
         remark += " The lessons go on with the library's."
     else:
-        parts.keep(exercise.name, attempt)
-        problem = saved_parts.keep(exercise.name, attempt)
+        parts.add(exercise.name, attempt)
+        problem = saved_parts.save_part(exercise.name, attempt)
         remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
     return replace(verdict, message=verdict.message + remark)
 
@@ -174,4 +174,4 @@ def _remark(attempt: Any, exercise: Exercise, largest: Case, seen: Any, right: A
     return f"\nOne thing: your version takes {times:.0f} times as long as the reference." if times > SLOW else ""
 
 
-saved_parts.restore(parts)
+saved_parts.load_parts(parts)

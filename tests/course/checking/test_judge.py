@@ -15,7 +15,7 @@ from transformer_lab.course.checking.judge import agree, behaviour, distance, ju
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.observe import call
+from transformer_lab.course.running.observe import observe
 
 
 def double(x: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
@@ -40,7 +40,7 @@ DOUBLE = Exercise(double, lambda seed: CASES, MISTAKES, [], 1, "Twice as much.")
 
 
 def verdict_on(attempt, exercise=DOUBLE, seed=0):
-    return judge(exercise, seed, [call(attempt, case) for case in behaviour(exercise, seed).cases])
+    return judge(exercise, seed, [observe(attempt, case) for case in behaviour(exercise, seed).cases])
 
 
 def of_cell(source, name="f", **around):
@@ -162,13 +162,13 @@ def test_made_up_observations_get_a_verdict_and_no_points(one, several):
 
 
 def test_made_up_remarks_are_kept_short():
-    seen = [dict(call(squares, case)) for case in CASES]
+    seen = [dict(observe(squares, case)) for case in CASES]
     seen[0]["remarks"] = {"reads": ["x" * 10**6, 3], "unfinished": "abc", "warned": [[]]}
     assert len(judge(DOUBLE, 0, seen).message) < 5000
 
 
 def test_too_few_observations_are_a_crash():
-    seen = [call(double, case) for case in CASES]
+    seen = [observe(double, case) for case in CASES]
     assert judge(DOUBLE, 0, seen[:2]).status == "crashed"
     assert judge(DOUBLE, 0, []).status == "crashed"
 
@@ -221,7 +221,7 @@ def test_distances_are_measured_in_tolerances():
 
 
 def frequencies(*rows):
-    return {"frequencies": torch.tensor(rows), "draws": 4000}
+    return {"frequencies": torch.tensor(rows), "n_samples": 4000}
 
 
 def test_frequencies_may_differ_by_chance_and_not_in_kind():
@@ -230,8 +230,8 @@ def test_frequencies_may_differ_by_chance_and_not_in_kind():
     assert distance(frequencies([0.6, 0.4, 0.0]), right) > 1
     assert distance(frequencies([0.5, 0.4999, 0.0001]), right) == math.inf
     assert distance(frequencies([1.0, 0.0, 0.0]), right) == math.inf
-    assert distance({"frequencies": None, "draws": 4000}, right) == math.inf
+    assert distance({"frequencies": None, "n_samples": 4000}, right) == math.inf
 
 
 def test_the_numbers_of_draws_count_as_well():
-    assert distance({**frequencies([0.5, 0.5]), "draws": 10**9}, frequencies([0.5, 0.5])) == math.inf
+    assert distance({**frequencies([0.5, 0.5]), "n_samples": 10**9}, frequencies([0.5, 0.5])) == math.inf

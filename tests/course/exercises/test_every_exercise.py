@@ -18,7 +18,7 @@ from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course.checking.judge import behaviour, distance, judge, within
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_lab.course.notebook import parts
-from transformer_lab.course.running.observe import call
+from transformer_lab.course.running.observe import observe
 
 FAR, FAR_BY_CHANCE = 100, 2
 """So many tolerances lie between any two answers; of frequencies, whose tolerance is 5 standard deviations, fewer."""
@@ -124,7 +124,7 @@ def _module_that_writes(reference, write):
 def test_trivial_answers_are_rejected(exercise):
     for seed in range(3):
         for number, answer in enumerate(trivial_answers(exercise)):
-            observed = [call(answer, case) for case in exercise.cases(seed)]
+            observed = [observe(answer, case) for case in exercise.cases(seed)]
             assert not judge(exercise, seed, observed).passed, f"seed {seed}, trivial answer {number}"
 
 
@@ -182,7 +182,7 @@ def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise):
     }  # fmt: skip
     exec(exercise.solution, lesson)
     with parts.without(exercise.name):  # it must not be a call of the very thing that is asked for
-        observed = [call(lesson[exercise.name], case) for case in exercise.cases(7)]
+        observed = [observe(lesson[exercise.name], case) for case in exercise.cases(7)]
     assert judge(exercise, 7, observed).passed
     assert len(exercise.solution.splitlines()) <= 25  # 15 of code, and a docstring
 
@@ -202,7 +202,7 @@ def test_cases_go_from_small_to_large_and_depend_on_nothing_but_the_seed(exercis
     sizes = [numbers(case) for case in cases]
     assert sizes[0] == min(sizes)
     assert sizes[-1] == max(sizes)
-    assert len({case.shows for case in cases}) == len(cases)
+    assert len({case.label for case in cases}) == len(cases)
     torch.manual_seed(99)
     assert distance([dict(case.inputs) for case in exercise.cases(3)], [dict(case.inputs) for case in cases]) == 0
     assert distance([dict(case.inputs) for case in exercise.cases(4)], [dict(case.inputs) for case in cases]) > FAR

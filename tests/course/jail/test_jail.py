@@ -50,7 +50,7 @@ def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail):
     [
         "torch.softmax = None\ndef softmax(s): return s.softmax(-1)",
         inside("torch.equal = torch.allclose = lambda *a, **k: True"),
-        inside("import transformer_lab.course.running.observe as call\ncall.call_all = call.call = None"),
+        inside("import transformer_lab.course.running.observe as call\ncall.observe_all = call.call = None"),
     ],
 )
 def test_what_one_answer_breaks_is_whole_for_the_next(jail: Jail, source: str):

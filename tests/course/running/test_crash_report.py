@@ -9,7 +9,7 @@ from beartype import beartype
 from jaxtyping import Bool, Float, jaxtyped
 from torch import Tensor, nn
 
-from transformer_lab.course.running.crash_report import describe
+from transformer_lab.course.running.crash_report import describe_crash
 
 checked = jaxtyped(typechecker=beartype)
 
@@ -18,7 +18,7 @@ def crash(function, *arguments):
     try:
         function(*arguments)
     except BaseException as error:
-        return describe(error, function)
+        return describe_crash(error, function)
     raise AssertionError("it did not crash")
 
 

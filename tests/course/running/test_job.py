@@ -26,7 +26,7 @@ def test_the_pieces_behind_parts_do_what_was_asked(jail: Jail, name: str):
     job = {
         "name": "borrowed",
         "cells": [{"id": "", "source": borrows.format(name)}],
-        "cases": [vars(case) | {"shows": ""} for case in exercise.cases(1)],
+        "cases": [vars(case) | {"label": ""} for case in exercise.cases(1)],
         "seconds": 10.0,
         "library": {other.name: where(other) for other in every_exercise().values()},
     }
@@ -132,7 +132,7 @@ def test_a_module_exercise_asks_for_a_module(jail: Jail):
     job = {
         "name": "f",
         "cells": [{"id": "", "source": "def f(x): return x"}],
-        "cases": [{"inputs": {}, "shows": "", "how": "module"}],
+        "cases": [{"inputs": {}, "label": "", "kind": "module"}],
         "seconds": 1.0,
         "library": {},
     }

@@ -48,7 +48,7 @@ def shell(monkeypatch):
 def later():
     """Start another lesson, which finds what was kept."""
     parts = Parts(lambda name: every_exercise()[name].reference)
-    saved_parts.restore(parts)
+    saved_parts.load_parts(parts)
     return parts
 
 

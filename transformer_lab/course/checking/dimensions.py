@@ -19,7 +19,7 @@ def output_dimensions(reference: Callable[..., Any], place: int = 0) -> list[str
     return _names(get_args(annotation)[place] if get_origin(annotation) is tuple else annotation)
 
 
-def sizes(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, int]:
+def dimension_sizes(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str, int]:
     """Find how large each named dimension is, given the inputs in order."""
     found: dict[str, int] = {}
     for parameter, value in zip(_signature(reference).parameters.values(), inputs.values(), strict=False):
@@ -34,43 +34,43 @@ def sizes(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> dict[str,
     return found
 
 
-def described(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> str:
+def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) -> str:
     """Write each input that is a tensor with its named dimensions, and each number; leave others out."""
-    known, told = sizes(reference, inputs), []
+    known, told = dimension_sizes(reference, inputs), []
     parameters = _signature(reference).parameters
     for name, value in inputs.items():
         if isinstance(value, torch.Tensor):
             dimensions = _names(parameters[name].annotation) if name in parameters else []
-            told.append(f"{name} {named(value.shape, dimensions, known)}")
+            told.append(f"{name} {name_dimensions(value.shape, dimensions, known)}")
         elif isinstance(value, int | float):
             told.append(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}")
     return ", ".join(told)
 
 
-def named(shape: Sequence[int], dimensions: Sequence[str], known: Mapping[str, int]) -> str:
+def name_dimensions(shape: Sequence[int], dimensions: Sequence[str], known: Mapping[str, int]) -> str:
     """Write an expected shape with the names of its dimensions.
 
-    >>> named((2, 5), ["n_query", "d_v"], {})
+    >>> name_dimensions((2, 5), ["n_query", "d_v"], {})
     '(n_query=2, d_v=5)'
     """
     names = _unroll(dimensions, len(shape) - len([d for d in dimensions if not d.startswith("*")]))
     if len(names) != len(shape):
-        return guessed(shape, known)
-    return _write(names, shape)
+        return guess_dimensions(shape, known)
+    return _format_shape(names, shape)
 
 
-def guessed(shape: Sequence[int], known: Mapping[str, int]) -> str:
+def guess_dimensions(shape: Sequence[int], known: Mapping[str, int]) -> str:
     """Write a shape nobody expected with the only names its sizes can stand for.
 
-    >>> guessed((2, 3), {"n_query": 2, "n_key": 3, "d_v": 5})
+    >>> guess_dimensions((2, 3), {"n_query": 2, "n_key": 3, "d_v": 5})
     '(n_query=2, n_key=3)'
     """
     counts = Counter(known.values())
     by_size = {size: name for name, size in known.items() if counts[size] == 1 and size > 1}
-    return _write([by_size.get(size, "") for size in shape], shape)
+    return _format_shape([by_size.get(size, "") for size in shape], shape)
 
 
-def _write(names: Sequence[str], shape: Sequence[int]) -> str:
+def _format_shape(names: Sequence[str], shape: Sequence[int]) -> str:
     inside = ", ".join(f"{n}={s}" if n.isidentifier() else str(s) for n, s in zip(names, shape, strict=True))
     return f"({inside},)" if len(shape) == 1 else f"({inside})"
 

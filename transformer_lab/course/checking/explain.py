@@ -81,7 +81,7 @@ def explain_difference(
 
 
 def _only(seen: Observations, key: str) -> Observations:
-    return {key: seen.get(key), "draws": seen.get("draws")}
+    return {key: seen.get(key), "n_samples": seen.get("n_samples")}
 
 
 def _parameters(seen: Mapping[str, Any], right: Mapping[str, Any]) -> str:
@@ -110,11 +110,11 @@ def _output(
     if isinstance(seen, Tensor) and not seen.dim() and not isinstance(right, Tensor):
         seen = seen.item()
     if isinstance(seen, Tensor) and isinstance(right, Tensor):
-        known = dimensions.sizes(exercise.reference, case.inputs)
+        known = dimensions.dimension_sizes(exercise.reference, case.inputs)
         names = dimensions.output_dimensions(exercise.reference, place)
         if seen.shape != right.shape:
-            expected = dimensions.named(right.shape, names, known)
-            return f"expected the shape {expected}, got {dimensions.guessed(seen.shape, known)}."
+            expected = dimensions.name_dimensions(right.shape, names, known)
+            return f"expected the shape {expected}, got {dimensions.guess_dimensions(seen.shape, known)}."
         if seen.dtype != right.dtype:
             return f"expected the dtype {right.dtype}, got {seen.dtype}."
         if right.numel() > FEW:
@@ -126,7 +126,7 @@ def _output(
     if sum(v.numel() if isinstance(v, Tensor) else 1 for v in inputs.values()) <= FEW:
         rows = [*inputs.items(), *rows]
     width = max(len(name) for name, _ in rows)
-    return "the numbers differ.\n" + "\n".join(f"    {name:{width}}  {write(value)}" for name, value in rows)
+    return "the numbers differ.\n" + "\n".join(f"    {name:{width}}  {format_value(value)}" for name, value in rows)
 
 
 def _listed(keys: Iterable[str]) -> str:
@@ -140,9 +140,9 @@ def _largest_difference(seen: Tensor, right: Tensor, names: list[str], known: Ma
     index = tuple(int(i) for i in worst)
     off = int((~torch.isclose(a, b, rtol=RELATIVE, atol=ABSOLUTE, equal_nan=True)).sum())
     # "n_query=3" names an index as well as it names a size
-    place = dimensions.named(index, names, known)
+    place = dimensions.name_dimensions(index, names, known)
     told = f"{off} of the {right.numel()} numbers {'differs' if off == 1 else 'differ'}, most at {place}:"
-    return f"{told}\n    expected  {write(right[index])}\n    got       {write(seen[index])}"
+    return f"{told}\n    expected  {format_value(right[index])}\n    got       {format_value(seen[index])}"
 
 
 def _samples(case: Case, seen: Observations) -> str:
@@ -187,14 +187,14 @@ def readable(text: str) -> str:
     return short.encode("utf-8", "replace").decode()
 
 
-def write(value: Any) -> str:
+def format_value(value: Any) -> str:
     """Write plain data with few digits, on one line."""
     if isinstance(value, Tensor):
-        return write(value.tolist())
+        return format_value(value.tolist())
     if isinstance(value, list):
-        return f"[{', '.join(map(write, value))}]"
+        return f"[{', '.join(map(format_value, value))}]"
     if isinstance(value, tuple):
-        return f"({', '.join(map(write, value))}{',' * (len(value) == 1)})"
+        return f"({', '.join(map(format_value, value))}{',' * (len(value) == 1)})"
     if isinstance(value, float):
         return f"{value + 0.0:.4g}"
     return repr(value)

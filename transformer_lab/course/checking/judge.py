@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from transformer_lab.course.checking.dimensions import described
+from transformer_lab.course.checking.dimensions import describe_inputs
 from transformer_lab.course.checking.explain import (
     ABSOLUTE,
     RELATIVE,
@@ -22,8 +22,8 @@ from transformer_lab.course.checking.explain import (
 from transformer_lab.course.checking.verdict import Status, Verdict
 from transformer_lab.course.exercise import Exercise, Mistake
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.isolation import usual_torch
-from transformer_lab.course.running.observe import Observations, call, tiled
+from transformer_lab.course.running.isolation import default_torch_state
+from transformer_lab.course.running.observe import Observations, call_inputs, observe
 
 
 @dataclass(frozen=True)
@@ -38,11 +38,11 @@ class Behaviour:
 @lru_cache(maxsize=256)
 def behaviour(exercise: Exercise, seed: int) -> Behaviour:
     """Run the reference and every mistake once per seed."""
-    with usual_torch():
+    with default_torch_state():
         cases = list(exercise.cases(seed))
 
     def run(attempt: Callable[..., Any]) -> list[Observations]:
-        return _normalised(exercise, cases, [call(attempt, case) for case in cases])
+        return _normalised(exercise, cases, [observe(attempt, case) for case in cases])
 
     mistakes = [(mistake, run(spelling)) for mistake in exercise.mistakes for spelling in mistake.spellings]
     return Behaviour(cases, run(exercise.reference), mistakes)
@@ -66,7 +66,7 @@ def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
             return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), mistake.name)
     for index, (case, seen, right) in enumerate(zip(known.cases, observed, known.expected, strict=False)):
         if distance(seen, right) > 1:
-            where = f"Case {index + 1} of {len(known.cases)} ({case.shows})"
+            where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
             told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))
@@ -76,7 +76,7 @@ def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
 def _explain(exercise: Exercise, where: str, case: Case, seen: Observations, right: Observations) -> str:
     try:
         if "error" in seen:
-            inputs = described(exercise.reference, {**tiled(case), **case.keywords})
+            inputs = describe_inputs(exercise.reference, {**call_inputs(case), **case.keywords})
             return explain_crash(where, seen["error"], inputs)
         return explain_difference(exercise, where, case, seen, right, distance)
     except Exception:  # observations come from a process nobody vouches for, and can be any plain data
@@ -106,7 +106,7 @@ def distance(seen: Any, right: Any) -> float:
             return math.inf
         if "frequencies" in right and "frequencies" in seen:
             rest = [{k: v for k, v in side.items() if k != "frequencies"} for side in (seen, right)]
-            apart = _frequency_distance(seen["frequencies"], right["frequencies"], right["draws"])
+            apart = _frequency_distance(seen["frequencies"], right["frequencies"], right["n_samples"])
             return max(apart, distance(*rest))
         if "error" in right and isinstance(seen.get("error"), Mapping):
             return distance(*[_crash(side["error"]) for side in (seen, right)])

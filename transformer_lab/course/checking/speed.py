@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import Any
 
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.isolation import silence
-from transformer_lab.course.running.observe import call_all
+from transformer_lab.course.running.isolation import suppressed_output
+from transformer_lab.course.running.observe import observe_all
 
 SLOW = 5.0
 """A right answer that takes more times as long as the reference is not what lessons train with."""
@@ -41,7 +41,7 @@ def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: floa
 
 
 def _time(function: Any, case: Case, limit: float) -> float:
-    with silence():
-        [seen] = call_all(function, [case], limit)
+    with suppressed_output():
+        [seen] = observe_all(function, [case], limit)
     seconds: float = seen["remarks"].get("seconds", math.inf) if "remarks" in seen else math.inf
     return seconds

@@ -65,7 +65,7 @@ def _forget_the_course() -> None:
 def _warm_up() -> None:
     """Load what torch loads at the first call, once for all children; a backward pass would forbid theirs."""
     source = "def warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
-    case = {"inputs": {"x": torch.ones(2, 2)}, "shows": ""}
+    case = {"inputs": {"x": torch.ones(2, 2)}, "label": ""}
     cells = [{"id": "", "source": source}]
     run_job({"name": "warm", "cells": cells, "cases": [case], "seconds": 10.0, "library": {}})
     for thread in threading.enumerate():

@@ -18,7 +18,7 @@ from transformer_lab.course.jail.contents import copy_course
 from transformer_lab.course.jail.exit_reasons import ending
 from transformer_lab.course.jail.interpreter import Interpreter
 from transformer_lab.course.jail.limits import Limits
-from transformer_lab.course.running.plain_data import NotPlain, pack, unpack
+from transformer_lab.course.running.plain_data import NotPlainData, pack, unpack
 
 
 @dataclass(frozen=True)
@@ -81,7 +81,7 @@ class Jail:
         how, data = self._ask(inside, request) if self.forks else self._ask_once(inside, request)
         seconds = time.monotonic() - started
         if how == "exit 0":
-            with contextlib.suppress(NotPlain):
+            with contextlib.suppress(NotPlainData):
                 if isinstance(answer := unpack(data), dict):
                     return Outcome(answer, how, seconds)
         return Outcome(None, how, seconds)

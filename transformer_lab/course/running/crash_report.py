@@ -12,7 +12,7 @@ KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", 
 """How jaxtyping abbreviates dtypes."""
 
 
-def describe(error: BaseException, attempt: Any) -> dict[str, Any]:
+def describe_crash(error: BaseException, attempt: Any) -> dict[str, Any]:
     """Say what was raised, and on which line of the attempt's own source."""
     try:
         message = in_one_line(str(error)) if isinstance(error, TypeCheckError) else str(error)

@@ -28,7 +28,7 @@ def functions_of(attempt: Any) -> list[FunctionType]:
         return []
 
 
-def taken_from_notebook(attempt: Any) -> dict[str, list[str]]:
+def notebook_dependencies(attempt: Any) -> dict[str, list[str]]:
     """Name the data it ``reads`` from the notebook, itself or by a function of the notebook, and the functions that
     it calls though they are ``unfinished``.
 

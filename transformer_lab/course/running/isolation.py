@@ -10,7 +10,7 @@ import torch
 
 
 @contextlib.contextmanager
-def usual_torch() -> Iterator[None]:
+def default_torch_state() -> Iterator[None]:
     """Have torch as it starts out, whatever a lesson or an attempt has set, and put its settings back afterwards."""
     dtype, deterministic = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
     every_time = torch.is_warn_always_enabled()
@@ -34,10 +34,10 @@ def usual_torch() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def as_before() -> Iterator[None]:
+def restored_globals() -> Iterator[None]:
     """Put torch, the streams and the warnings back afterwards, wherever inside of what follows code is stopped."""
     out, err = sys.stdout, sys.stderr
-    with usual_torch(), warnings.catch_warnings():
+    with default_torch_state(), warnings.catch_warnings():
         try:
             yield
         finally:
@@ -45,14 +45,14 @@ def as_before() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def silence() -> Iterator[None]:
+def suppressed_output() -> Iterator[None]:
     """Swallow what is printed: a call that the learner does not know of should not show."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield
 
 
 @contextlib.contextmanager
-def kept_warnings() -> Iterator[list[str]]:
+def collected_warnings() -> Iterator[list[str]]:
     """Keep warnings from being shown, or raised; in the end the list that it gives has the first line of each."""
     said: list[str] = []
     with warnings.catch_warnings(record=True) as caught:

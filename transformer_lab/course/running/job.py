@@ -20,7 +20,7 @@ from torch import Tensor, nn
 import transformer_lab.course
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.find_answer import Answer, find_answer
-from transformer_lab.course.running.observe import call_all
+from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
 
 Job = dict[str, Any]
@@ -65,11 +65,11 @@ def run_job(job: Job) -> dict[str, Any]:
         try:
             cases = [Case(**case) for case in job["cases"]]
             attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _lesson(parts))
-            if cases[0].how == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
+            if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
                 raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
         except CannotBeDefined as error:
             return {"crash": error.crash}
-        return {"observations": call_all(attempt, cases, job["seconds"])}
+        return {"observations": observe_all(attempt, cases, job["seconds"])}
 
 
 def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType) -> Callable[..., Any]:

@@ -19,11 +19,11 @@ class Parts:
         self._own: dict[str, Any] = {}
         self._asked_for: str | None = None
 
-    def keep(self, name: str, piece: Any) -> None:
+    def add(self, name: str, piece: Any) -> None:
         """Use this piece of the learner's from now on."""
         self._own[name] = piece
 
-    def give_up(self, name: str) -> None:
+    def remove(self, name: str) -> None:
         """Use the library's piece again, if this one was the learner's."""
         self._own.pop(name, None)
 

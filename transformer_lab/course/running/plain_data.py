@@ -21,11 +21,11 @@ LARGEST = 50_000_000
 """No output of the course has more numbers; an expanded tensor can claim any number without holding them."""
 
 
-class NotPlain(ValueError):
+class NotPlainData(ValueError):
     """Bytes that do not hold plain data."""
 
 
-def to_plain(value: Any) -> Any:
+def to_plain_data(value: Any) -> Any:
     """Copy a value into plain data; what cannot be is replaced by ``{"not_plain": its type}``."""
     if isinstance(value, Tensor):
         return _plain_tensor(value)
@@ -36,9 +36,9 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, tuple(_NUMPY)):
         return next(kind(value) for numpy, kind in _NUMPY.items() if isinstance(value, numpy))
     if isinstance(value, tuple | list):
-        return sequence_type(value)(to_plain(item) for item in value)
+        return sequence_type(value)(to_plain_data(item) for item in value)
     if isinstance(value, dict) and all(type(key) is str for key in value):
-        return {key: to_plain(item) for key, item in value.items()}
+        return {key: to_plain_data(item) for key, item in value.items()}
     kind = type(value)
     return {"not_plain": kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"}
 
@@ -88,7 +88,7 @@ def pack(value: Any) -> bytes:
             return {"dict": {key: walk(i) for key, i in item.items()}}
         return item
 
-    tree = json.dumps(walk(to_plain(value))).encode()
+    tree = json.dumps(walk(to_plain_data(value))).encode()
     return save({**tensors, "tree": torch.frombuffer(bytearray(tree), dtype=torch.uint8)})
 
 
@@ -96,7 +96,7 @@ def unpack(data: bytes) -> Any:
     """Read plain data from bytes that nobody vouches for.
 
     Raises:
-        NotPlain: They hold something else.
+        NotPlainData: They hold something else.
     """
     try:
         tensors = load(data)
@@ -104,9 +104,9 @@ def unpack(data: bytes) -> Any:
 
         def walk(item: Any) -> Any:
             if not isinstance(item, dict):
-                if type(to_plain(item)) is type(item) and type(item) in JSON_TYPES:
+                if type(to_plain_data(item)) is type(item) and type(item) in JSON_TYPES:
                     return item
-                raise NotPlain(f"a bare {type(item).__name__}")
+                raise NotPlainData(f"a bare {type(item).__name__}")
             [(kind, content)] = item.items()
             if kind == "tensor":
                 return tensors[content]
@@ -116,4 +116,4 @@ def unpack(data: bytes) -> Any:
 
         return walk(tree)
     except Exception as error:  # damaged or hostile bytes can fail in any way they like
-        raise NotPlain(f"these bytes hold no plain data: {type(error).__name__}: {error}") from error
+        raise NotPlainData(f"these bytes hold no plain data: {type(error).__name__}: {error}") from error

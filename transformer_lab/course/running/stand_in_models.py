@@ -12,7 +12,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 
-def describe(model: str, **tables: Tensor) -> dict[str, Any]:
+def describe_model(model: str, **tables: Tensor) -> dict[str, Any]:
     """Describe a stand-in as plain data: the name of a class below, and its tables.
 
     Raises:
@@ -28,7 +28,7 @@ def is_description(value: object) -> bool:
     return isinstance(value, Mapping) and value.keys() == {"stand_in", "tables"}
 
 
-def build(description: Mapping[str, Any]) -> nn.Module:
+def build_model(description: Mapping[str, Any]) -> nn.Module:
     """Build the model that a description tells of."""
     return STAND_INS[description["stand_in"]](**{name: t.clone() for name, t in description["tables"].items()})
 

@@ -12,9 +12,9 @@ from nbformat import NotebookNode
 from transformer_lab.atomic_write import write_whole
 
 REPOSITORY = Path(__file__).parents[3]
-RECORD = ".editions.json"
+EDITIONS_FILE = ".editions.json"
 """Says which edition of each lesson was handed out last; without it a lesson may be offered once too often."""
-FIRST = "primer.ipynb"
+FIRST_NOTEBOOK = "primer.ipynb"
 """Opened when the learner comes for the first time: by its name it would stand last in the list."""
 
 
@@ -29,8 +29,8 @@ def open_lab(arguments: Sequence[str]) -> None:
         ValueError: A lesson is not a notebook.
     """
     folder = working_copy()
-    welcome = [] if folder.exists() else [f"--LabApp.default_url=/lab/tree/{FIRST}"]
-    for line in hand_out(REPOSITORY / "notebooks", folder):
+    welcome = [] if folder.exists() else [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}"]
+    for line in copy_lessons(REPOSITORY / "notebooks", folder):
         print(line, flush=True)
     os.environ |= {  # the lessons' kernels inherit them
         "TRANSFORMER_LAB_CHECK_SHAPES": "1",
@@ -49,7 +49,7 @@ def working_copy() -> Path:
     return Path(os.environ.get("TRANSFORMER_LAB_LESSONS") or REPOSITORY / "my-lessons").absolute()
 
 
-def hand_out(published: Path, folder: Path) -> list[str]:
+def copy_lessons(published: Path, folder: Path) -> list[str]:
     """Give the learner a copy of each lesson, without its outputs, and touch nothing of the learner's.
 
     A copy that is missing comes back. Where a newer edition was published, it replaces a copy that was never worked
@@ -70,7 +70,7 @@ def hand_out(published: Path, folder: Path) -> list[str]:
     if not lessons:
         raise FileNotFoundError(f"no lessons in {published}: they come with the repository, not with the package")
     folder.mkdir(parents=True, exist_ok=True)
-    record, news = _read_record(folder), []
+    record, messages = _read_record(folder), []
     for lesson in lessons:
         book = _without_outputs(nbformat.read(lesson, as_version=4))
         edition, copy = _edition(book), folder / lesson.name
@@ -80,14 +80,16 @@ def hand_out(published: Path, folder: Path) -> list[str]:
         elif edition != before and edition != _edition_of(copy):
             if _is_untouched(copy, before):
                 write_whole(copy, nbformat.writes(book))
-                news.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
+                messages.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
             else:
-                beside = _free_name(copy)
-                write_whole(beside, nbformat.writes(book))
-                news.append(f"{copy.name}: yours is as you left it; a newer edition lies beside it, {beside.name}.")
+                new_copy = _free_name(copy)
+                write_whole(new_copy, nbformat.writes(book))
+                messages.append(
+                    f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
+                )
         record[lesson.name] = edition
-    write_whole(folder / RECORD, json.dumps(record, indent=1))
-    return news
+    write_whole(folder / EDITIONS_FILE, json.dumps(record, indent=1))
+    return messages
 
 
 def _is_untouched(copy: Path, handed_out: str | None) -> bool:
@@ -113,11 +115,11 @@ def _edition(book: NotebookNode) -> str:
 
 def _free_name(copy: Path) -> Path:
     """Find a name beside the copy that nothing has yet."""
-    number, beside = 1, copy.with_stem(f"{copy.stem} (new edition)")
-    while os.path.lexists(beside):
+    number, new_copy = 1, copy.with_stem(f"{copy.stem} (new edition)")
+    while os.path.lexists(new_copy):
         number += 1
-        beside = copy.with_stem(f"{copy.stem} (new edition {number})")
-    return beside
+        new_copy = copy.with_stem(f"{copy.stem} (new edition {number})")
+    return new_copy
 
 
 def _without_outputs(book: NotebookNode) -> NotebookNode:
@@ -129,7 +131,7 @@ def _without_outputs(book: NotebookNode) -> NotebookNode:
 
 def _read_record(folder: Path) -> dict[str, str]:
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = json.loads((folder / EDITIONS_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     known = record if isinstance(record, dict) else {}

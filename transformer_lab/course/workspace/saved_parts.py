@@ -11,9 +11,9 @@ from typing import Any
 
 from transformer_lab.atomic_write import write_whole
 from transformer_lab.course.exercises import lesson_of
-from transformer_lab.course.running.isolation import silence
+from transformer_lab.course.running.isolation import suppressed_output
 from transformer_lab.course.running.parts import Parts
-from transformer_lab.course.workspace.standalone_source import NotWritable, written_out
+from transformer_lab.course.workspace.standalone_source import NotStandalone, standalone_source
 
 HEAD = """\
 # Your own parts of lesson {lesson}, as they passed. Later lessons work with them.
@@ -23,7 +23,7 @@ HEAD = """\
 SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
 
 
-def keep(exercise: str, attempt: Any) -> str | None:
+def save_part(exercise: str, attempt: Any) -> str | None:
     """Write an attempt that passed into its lesson's file, in the place of an earlier one.
 
     Returns:
@@ -36,19 +36,19 @@ def keep(exercise: str, attempt: Any) -> str | None:
     if name is None:
         return "it has no name in the notebook"
     try:
-        source = written_out(name, shell.history_manager.input_hist_parsed)
+        source = standalone_source(name, shell.history_manager.input_hist_parsed)
         if name != exercise:
             source += f"\n\n\n{exercise} = {name}"
         _run(source, exercise, "kept")
         _write(folder / f"{lesson_of(exercise)}.py", exercise, source)
-    except NotWritable as error:
+    except NotStandalone as error:
         return f"where it has `{error}` from could not be found"
     except (Exception, SystemExit) as error:
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def restore(parts: Parts) -> None:
+def load_parts(parts: Parts) -> None:
     """Put all that was kept among the parts; say which of it does not run, and skip that."""
     folder = _folder()
     for path in sorted(folder.glob("*.py")) if folder else []:
@@ -60,7 +60,7 @@ def restore(parts: Parts) -> None:
         lines = head.count("\n")
         for name, source in sections.items():
             try:
-                parts.keep(name, _run("\n" * lines + source, name, str(path)))
+                parts.add(name, _run("\n" * lines + source, name, str(path)))
             except (Exception, SystemExit) as error:
                 print(f"{path}: {name} is skipped, for it does not run: {type(error).__name__}: {error}")
             lines += source.count("\n")
@@ -87,7 +87,7 @@ def _write(path: Path, exercise: str, source: str) -> None:
 
 def _run(source: str, name: str, where: str) -> Any:
     scope: dict[str, Any] = {"__name__": "kept"}
-    with silence():
+    with suppressed_output():
         exec(compile(source, where, "exec"), scope)
     return scope[name]
 

@@ -8,7 +8,7 @@ from types import CodeType
 from typing import NamedTuple
 
 
-class NotWritable(ValueError):
+class NotStandalone(ValueError):
     """Something it needs was not written in any cell."""
 
 
@@ -18,7 +18,7 @@ class _Statement(NamedTuple):
     text: str
 
 
-def written_out(name: str, cells: Sequence[str]) -> str:
+def standalone_source(name: str, cells: Sequence[str]) -> str:
     """Collect the statement that made a name, and those that made whatever it needs, in an order in which they run.
 
     Args:
@@ -27,7 +27,7 @@ def written_out(name: str, cells: Sequence[str]) -> str:
             time counts.
 
     Raises:
-        NotWritable: The name, or another one that it needs, was made in no other way than by ``def``, ``class``,
+        NotStandalone: The name, or another one that it needs, was made in no other way than by ``def``, ``class``,
             ``import`` or ``=`` on a line of a cell.
     """
     made = _statements(cells)
@@ -37,7 +37,7 @@ def written_out(name: str, cells: Sequence[str]) -> str:
     def collect(name: str, before: int) -> None:
         by = next((s for s in reversed(made[:before]) if name in _names_made(s.node)), None)
         if by is None:
-            raise NotWritable(name)
+            raise NotStandalone(name)
         if by.number in begun:
             return
         begun.add(by.number)
