@@ -70,13 +70,18 @@ def test_a_name_of_pythons_own_that_was_made_anew_comes_along():
     assert run(standalone_source("f", ["def sum(x):\n    return 5", "def f():\n    return sum([1])"]))["f"]() == 5
 
 
+def test_a_name_that_a_star_import_brought_brings_the_import():
+    cells = ["from string import *", "from math import *", "def f():\n    return pi"]
+    assert standalone_source("f", cells) == "\n\n\n".join(cells[1:])
+
+
 @pytest.mark.parametrize(
     ("cells", "lost"),
     [
         ([], "f"),
         (["def f():\n    return g()"], "g"),
         (["for g in range(3):\n    pass", "def f():\n    return g"], "g"),
-        (["from math import *", "def f():\n    return pi"], "pi"),
+        (["from math import *", "def f():\n    return phi"], "phi"),
         (["H: int", "def f():\n    return H"], "H"),
     ],
 )
