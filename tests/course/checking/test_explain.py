@@ -14,7 +14,6 @@ from transformer_lab.course.checking.explain import (
     format_value,
     readable,
 )
-from transformer_lab.course.checking.judge import distance
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.lesson_06_encoder import FEED_FORWARD
@@ -35,7 +34,7 @@ def of(right):
 
 
 def said(attempt, right=reference, case=SMALL):
-    return explain_difference(of(right), "Here", case, observe(attempt, case), observe(right, case), distance)
+    return explain_difference(of(right), "Here", case, observe(attempt, case), observe(right, case))
 
 
 @pytest.mark.parametrize(
@@ -111,7 +110,7 @@ def of_module(name):
     attempt = next(mistake.attempt for mistake in FEED_FORWARD.mistakes if mistake.name == name)
     case = FEED_FORWARD.cases(0)[0]
     seen, right = observe(attempt, case), observe(FEED_FORWARD.reference, case)
-    return explain_difference(FEED_FORWARD, "Here", case, seen, right, distance)
+    return explain_difference(FEED_FORWARD, "Here", case, seen, right)
 
 
 @pytest.mark.parametrize(
@@ -136,7 +135,7 @@ def test_what_is_wrong_with_a_module_is_named(name, says):
 def of_samples(attempt, number=2):
     case = SAMPLE_NEXT.cases(0)[number]
     seen, right = observe(attempt, case), observe(SAMPLE_NEXT.reference, case)
-    return explain_difference(SAMPLE_NEXT, "Here", case, seen, right, distance)
+    return explain_difference(SAMPLE_NEXT, "Here", case, seen, right)
 
 
 @pytest.mark.parametrize(
@@ -211,4 +210,5 @@ def test_tuples_such_as_shapes_are_written_as_python_does():
 
 def test_texts_nobody_reads_to_the_end_are_cut_and_can_be_written():
     assert readable("a" * 5000) == "a" * 2000 + " …"
+    assert readable("a" * 5000, max_characters=3) == "aaa …"
     assert readable("\ud800é") == "?é"

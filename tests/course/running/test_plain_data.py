@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 from torch import nn
 
-from transformer_lab.course.running.plain_data import LARGEST, NotPlainData, pack, same, to_plain_data, unpack
+from transformer_lab.course.running.plain_data import MAX_NUMBERS, NotPlainData, pack, same, to_plain_data, unpack
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats() | st.text(st.characters(codec="utf-8"))
 TENSORS = st.sampled_from(
@@ -75,7 +75,7 @@ def test_what_is_copied_no_longer_changes():
         (range(3), {"not_plain": "range"}),
         (2**64, {"not_plain": "int of more than 64 bits"}),
         (torch.empty(2, device="meta"), {"not_plain": "tensor that does not hold its numbers one by one"}),
-        (torch.zeros(1).expand(LARGEST + 1), {"not_plain": "tensor that does not hold its numbers one by one"}),
+        (torch.zeros(1).expand(MAX_NUMBERS + 1), {"not_plain": "tensor that does not hold its numbers one by one"}),
     ],
     ids=lambda value: type(value).__name__,
 )

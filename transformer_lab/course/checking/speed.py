@@ -43,5 +43,4 @@ def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: floa
 def _time(function: Any, case: Case, limit: float) -> float:
     with suppressed_output():
         [seen] = observe_all(function, [case], limit)
-    seconds: float = seen["remarks"].get("seconds", math.inf) if "remarks" in seen else math.inf
-    return seconds
+    return seen.get("remarks", {}).get("seconds", math.inf)

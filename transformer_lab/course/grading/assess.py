@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from transformer_lab.course.checking.explain import explain_crash
+from transformer_lab.course.checking.explain import explain_crash, readable
 from transformer_lab.course.checking.judge import behaviour, judge
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
@@ -76,7 +76,7 @@ def assess_one(submission: Submission, exercise: Exercise, jail: Jail, seed: int
     }
     outcome = jail.run(job)
     verdict = verdict_on(exercise, outcome, seed, jail.limits)
-    return Graded(exercise, replace(verdict, message=_readable(verdict.message)), outcome.seconds)
+    return Graded(exercise, replace(verdict, message=readable(verdict.message, LONGEST_MESSAGE)), outcome.seconds)
 
 
 def where(exercise: Exercise) -> dict[str, str]:
@@ -102,9 +102,3 @@ def verdict_on(exercise: Exercise, outcome: Outcome, seed: int, limits: Limits) 
 
 def _plain(case: Case) -> dict[str, Any]:
     return {field.name: getattr(case, field.name) for field in fields(case)}
-
-
-def _readable(message: str) -> str:
-    """Keep a message to a length that can be read and to characters that can be written."""
-    shortened = message if len(message) <= LONGEST_MESSAGE else message[:LONGEST_MESSAGE] + " …"
-    return shortened.encode("utf-8", "replace").decode()

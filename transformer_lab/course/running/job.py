@@ -6,7 +6,6 @@ import linecache
 import math
 import random
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from types import ModuleType
 from typing import Any
@@ -19,7 +18,9 @@ from torch import Tensor, nn
 
 import transformer_lab.course
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.find_answer import Answer, find_answer
+from transformer_lab.course.running.crash_report import describe_crash
+from transformer_lab.course.running.find_answer import Answer, cell_filename, find_answer
+from transformer_lab.course.running.observation import CrashReport
 from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
 
@@ -44,10 +45,10 @@ class CannotBeDefined(Exception):
     """The cells do not define the answer.
 
     Args:
-        crash: What is said about it, in the form of an observed error.
+        crash: What went wrong, in the form of an observed error.
     """
 
-    def __init__(self, crash: dict[str, Any]) -> None:
+    def __init__(self, crash: CrashReport) -> None:
         super().__init__(crash)
         self.crash = crash
 
@@ -82,7 +83,7 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
         CannotBeDefined: The cell is no Python, or fails before it has defined the answer.
     """
     if answer.error is not None:
-        raise CannotBeDefined(_describe(answer.error, answer.cell, sources))
+        raise CannotBeDefined(_crash(answer.error, answer.cell, sources))
     sys.modules[lesson.__name__] = lesson
     vars(transformer_lab.course)["notebook"] = lesson
     namespace: dict[str, Any] = {
@@ -104,7 +105,7 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
         if cell == answer.cell and name in statement.binds:
             attempt = namespace.get(name, attempt)
     if attempt is None:
-        raise CannotBeDefined(_describe(failure or NameError(f"{name} is not defined"), answer.cell, sources))
+        raise CannotBeDefined(_crash(failure or NameError(f"{name} is not defined"), answer.cell, sources))
     if not callable(attempt):
         message = f"{name} should be a function or a class; here it is of type {type(attempt).__name__}"
         raise CannotBeDefined({"type": "TypeError", "message": message})
@@ -138,20 +139,11 @@ def _piece(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
 
 
 def _remember(cell: int, source: str) -> str:
-    """Let tracebacks show the lines of a cell."""
-    filename = f"<cell {cell + 1}>"
+    """Let tracebacks show the lines of a cell; return what they call it."""
+    filename = cell_filename(cell)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return filename
 
 
-def _describe(error: BaseException, cell: int, sources: Sequence[str]) -> dict[str, Any]:
-    """Say what went wrong, and on which line of the cell."""
-    if isinstance(error, SyntaxError):
-        line = error.lineno or 1
-        lines = sources[cell].splitlines()
-        code = lines[line - 1].strip() if line <= len(lines) else ""
-        return {"type": type(error).__name__, "message": error.msg, "line": line, "code": code}
-    told: dict[str, Any] = {"type": type(error).__name__, "message": str(error)}
-    filename = _remember(cell, sources[cell])
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
-    return told | ({"line": frames[-1].lineno, "code": frames[-1].line} if frames else {})
+def _crash(error: BaseException, cell: int, sources: Sequence[str]) -> CrashReport:
+    return describe_crash(error, {_remember(cell, sources[cell])})

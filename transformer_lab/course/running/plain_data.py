@@ -8,16 +8,22 @@ runs no code, which is why nothing here is ever pickled.
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+if TYPE_CHECKING:
+    PlainData: TypeAlias = (
+        Tensor | int | float | str | bool | list["PlainData"] | tuple["PlainData", ...] | dict[str, "PlainData"] | None
+    )
+else:
+    PlainData = Any  # beartype, which checks annotations in tests and lessons, knows no recursive types
 JSON_TYPES = (int, float, str, bool, type(None))
 _NUMPY = {np.bool_: bool, np.integer: int, np.floating: float}
-LARGEST = 50_000_000
+MAX_NUMBERS = 50_000_000
 """No output of the course has more numbers; an expanded tensor can claim any number without holding them."""
 
 
@@ -25,8 +31,8 @@ class NotPlainData(ValueError):
     """Bytes that do not hold plain data."""
 
 
-def to_plain_data(value: Any) -> Any:
-    """Copy a value into plain data; what cannot be is replaced by ``{"not_plain": its type}``."""
+def to_plain_data(value: Any) -> PlainData:
+    """Return a copy of a value as plain data; what cannot be is replaced by ``{"not_plain": its type}``."""
     if isinstance(value, Tensor):
         return _plain_tensor(value)
     if type(value) is int and value.bit_length() > 63:  # neither JSON nor a float is sure to hold it
@@ -43,17 +49,17 @@ def to_plain_data(value: Any) -> Any:
     return {"not_plain": kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"}
 
 
-def _plain_tensor(tensor: Tensor) -> Any:
+def _plain_tensor(tensor: Tensor) -> PlainData:
     with torch._C.DisableTorchFunctionSubclass():  # what a subclass overrides is not to run, here or later
         tensor = tensor.detach()
-        if tensor.is_meta or tensor.is_nested or tensor.is_quantized or tensor.numel() > LARGEST:
+        if tensor.is_meta or tensor.is_nested or tensor.is_quantized or tensor.numel() > MAX_NUMBERS:
             return {"not_plain": "tensor that does not hold its numbers one by one"}
         dense = tensor.to_dense() if tensor.layout != torch.strided else tensor
         return dense.as_subclass(Tensor).cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
 
 
 def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
-    """Compare plain data, nan being equal to nan."""
+    """Return whether two pieces of plain data are equal, nan being equal to nan."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
@@ -70,12 +76,12 @@ def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
 
 
 def sequence_type(value: Any) -> type:
-    """Read named tuples as tuples, and list subclasses as lists."""
+    """Return ``tuple`` for any kind of tuple and ``list`` for any kind of list."""
     return tuple if isinstance(value, tuple) else list
 
 
 def pack(value: Any) -> bytes:
-    """Write plain data as bytes."""
+    """Return plain data as bytes."""
     tensors: dict[str, Tensor] = {}
 
     def walk(item: Any) -> Any:
@@ -93,7 +99,7 @@ def pack(value: Any) -> bytes:
 
 
 def unpack(data: bytes) -> Any:
-    """Read plain data from bytes that nobody vouches for.
+    """Return the plain data that untrusted bytes hold.
 
     Raises:
         NotPlainData: They hold something else.
