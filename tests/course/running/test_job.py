@@ -78,6 +78,8 @@ def test_a_crash_shows_the_learners_own_line(jail: Jail, source: str, says: str)
         "def softmax(s): return torch.softmax(s, dim=-1)\ncheck(softmax)\nprint(softmax(undefined))\nx = undefined",
         "%%time\ndef softmax(s): return s.softmax(-1)",
         "def softmax(s): return F.softmax(s, dim=-1)  # with nothing imported",
+        "from transformer_lab.course import check, parts\ndef softmax(s): check(softmax); return s.softmax(-1)",
+        "from transformer_lab.course import *\ndef softmax(s): check(softmax); return s.softmax(-1)",
         "from transformer_lab.course.notebook import *\ndef softmax(s): return s.softmax(-1)",
         "import transformer_lab.course.notebook as lab\ndef softmax(s): lab.check(softmax); return s.softmax(-1)",
     ],

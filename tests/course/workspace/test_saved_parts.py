@@ -38,11 +38,10 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def shell(monkeypatch):
-    shell = Notebook()
-    monkeypatch.setattr(saved_parts, "_notebook", lambda: shell)
-    shell.run(IMPORTS)
-    return shell
+def shell(session):
+    session.shell = Notebook()
+    session.shell.run(IMPORTS)
+    return session.shell
 
 
 def later():

@@ -124,7 +124,7 @@ def _lesson(parts: Parts) -> ModuleType:
     def silent(*_: Any, **__: Any) -> None: ...
 
     contents = {**dict.fromkeys(("check", "compare", "hint", "solution"), silent), "parts": parts}
-    vars(lesson).update(contents, __all__=list(contents))
+    vars(lesson).update(contents, current_session=silent, __all__=list(contents))
     return lesson
 
 
