@@ -1,4 +1,4 @@
-"""Checks that see the samples beside the lessons' exercises, parts that forget after each test, notebooks, a jail."""
+"""A session that sees the samples beside the lessons' exercises and is new for each test, notebooks, a jail."""
 
 from collections.abc import Iterator
 

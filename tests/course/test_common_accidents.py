@@ -1,4 +1,4 @@
-"""What befalls every learner, and what is said about it."""
+"""Accidents that every learner has, and what is said about them."""
 
 import time
 

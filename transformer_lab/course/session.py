@@ -11,7 +11,7 @@ from torch import nn
 
 from transformer_lab.course.checking.judge import behaviour, judge
 from transformer_lab.course.checking.panel import Panel
-from transformer_lab.course.checking.speed import SLOW, slowdown
+from transformer_lab.course.checking.speed import MAX_SLOWDOWN, slowdown
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, exercises_of
@@ -108,7 +108,11 @@ class Session:
                 "\nOne thing: no gradient passes through your version (`.item()`, `.tolist()` and `.numpy()` cut it)."
             )
         times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
-        return f"\nOne thing: your version takes {times:.0f} times as long as the reference." if times > SLOW else ""
+        return (
+            f"\nOne thing: your version takes {times:.0f} times as long as the reference."
+            if times > MAX_SLOWDOWN
+            else ""
+        )
 
 
 def _name_of(attempt: Any, name: Any) -> str | None:

@@ -31,7 +31,7 @@ INPUTS = {"query": torch.ones(2), "keys": torch.ones(7, 3, 2), "n_heads": 5}
 
 def test_the_dimensions_of_an_output_are_those_of_the_annotation():
     assert output_dimensions(mix) == ["*batch", "n_key"]
-    assert output_dimensions(mix, place=1) == []
+    assert output_dimensions(mix, index=1) == []
     assert output_dimensions(Layer) == ["batch", "d_model"]
     assert output_dimensions(lambda x: x) == []
 

@@ -208,7 +208,7 @@ def test_tuples_such_as_shapes_are_written_as_python_does():
     assert format_value(((), (3,), (3, -0.0))) == "((), (3,), (3, 0))"
 
 
-def test_texts_nobody_reads_to_the_end_are_cut_and_can_be_written():
+def test_long_texts_are_cut_and_can_be_written():
     assert readable("a" * 5000) == "a" * 2000 + " …"
     assert readable("a" * 5000, max_characters=3) == "aaa …"
     assert readable("\ud800é") == "?é"

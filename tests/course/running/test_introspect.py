@@ -140,7 +140,7 @@ def test_what_has_no_source_of_its_own_takes_nothing(attempt):
     assert notebook_dependencies(attempt) == {"reads": [], "unfinished": []}
 
 
-def test_an_object_that_breaks_whoever_looks_at_it_takes_nothing():
+def test_an_object_that_raises_when_it_is_inspected_takes_nothing():
     class Raises:
         def __getattribute__(self, name):
             raise ValueError(name)

@@ -68,7 +68,7 @@ def test_an_interruption_anywhere_inside_leaves_everything_as_it_was():
     assert torch.get_default_dtype() == torch.float32
 
 
-def test_silence_swallows_both_streams_and_ends(capsys):
+def test_suppressed_output_discards_both_streams_and_ends(capsys):
     with suppressed_output():
         print("out")
         print("err", file=sys.stderr)
@@ -76,14 +76,14 @@ def test_silence_swallows_both_streams_and_ends(capsys):
     assert capsys.readouterr() == ("after\n", "")
 
 
-def test_warnings_are_kept_once_each_and_raised_nowhere():
+def test_warnings_are_collected_once_each_and_raised_nowhere():
     with collected_warnings() as said:
         for text in ("one\nmore", "two", "two"):
             warnings.warn(text, DeprecationWarning, stacklevel=1)
     assert said == ["one", "two"]
 
 
-def test_warnings_are_kept_even_if_the_call_fails():
+def test_warnings_are_collected_even_if_the_call_fails():
     with pytest.raises(ZeroDivisionError), collected_warnings() as said:
         warnings.warn("before", stacklevel=1)
         _ = 1 / 0

@@ -19,7 +19,7 @@ def test_a_right_answer_gets_its_points(jail: Jail, name: str):
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_the_pieces_behind_parts_do_what_was_asked(jail: Jail, name: str):
+def test_the_parts_of_the_library_do_what_was_asked(jail: Jail, name: str):
     """Each is made of its own source in the jail, so it must lean on other pieces alone, not on its own module."""
     exercise = every_exercise()[name]
     borrows = "class borrowed(parts.{}):\n    pass" if isclass(exercise.reference) else "borrowed = parts.{}"

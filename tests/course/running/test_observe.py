@@ -1,4 +1,4 @@
-"""What one call of an attempt shows: outputs, what it changed, gradients, randomness, and what it leans on."""
+"""What one call of an attempt shows: outputs, what it changed, gradients, randomness, and what it takes from the notebook."""
 
 import warnings
 
@@ -192,7 +192,7 @@ def test_whatever_is_raised_becomes_an_observation(error):
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TookTooLong])
-def test_whoever_wants_to_stop_it_gets_through(error):
+def test_a_time_limit_and_an_interrupt_pass_through(error):
     def f(x):
         raise error
 

@@ -1,4 +1,4 @@
-"""Pieces of a notebook as plain Python that needs nothing else of it."""
+"""Definitions of a notebook as plain Python that needs nothing else of it."""
 
 import pytest
 

@@ -1,4 +1,4 @@
-"""Judge observations: right, a known mistake, or wrong. Runs on the trusted side only."""
+"""From observations to a verdict: right, a known mistake, or wrong. Runs on the trusted side only."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -107,13 +107,13 @@ def _remarks(observed: Sequence[Observation]) -> tuple[list[str], list[str], lis
 
 
 def _is_a_stub(seen: Observation) -> bool:
-    """Tell the stub's ``raise NotImplementedError`` from torch's own, which say what is not implemented."""
+    """Return whether the stub's ``raise NotImplementedError`` was reached; torch's own errors have a message."""
     error: object = seen.get("error")
     return isinstance(error, Mapping) and error.get("type") == "NotImplementedError" and not error.get("message")
 
 
 def _normalised(exercise: Exercise, cases: Sequence[Case], observed: Sequence[Observation]) -> list[Observation]:
-    """Bring outputs into the one form in which the exercise wants them compared."""
+    """Return the observations with their outputs in the form in which the exercise compares them."""
     normalised: list[Observation] = []
     for case, seen in zip(cases, observed, strict=False):
         if "output" in seen:

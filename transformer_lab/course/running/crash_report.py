@@ -1,4 +1,4 @@
-"""Describe a crash: what was raised, and on which of the learner's own lines."""
+"""Description of a crash: what was raised, and on which of the learner's own lines."""
 
 import linecache
 import re
@@ -9,7 +9,7 @@ from jaxtyping import TypeCheckError
 
 from transformer_lab.course.running.observation import CrashReport
 
-KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
+DTYPES = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
 """How jaxtyping abbreviates dtypes."""
 
 
@@ -64,7 +64,7 @@ def _found(value: str) -> str:
     tensor = re.fullmatch(r"([a-z]+)(\d*)\[([\d,]*)\]\(torch\)", value)
     if not tensor:
         return value
-    kind = KINDS.get(tensor[1], tensor[1])
+    kind = DTYPES.get(tensor[1], tensor[1])
     return f"{kind}{tensor[2]} of shape {_shape(tensor[3].split(',') if tensor[3] else [])}"
 
 

@@ -47,7 +47,7 @@ def find_answer(cells: Sequence[dict[str, Any]], name: str) -> Answer | None:
 
 
 def cell_filename(cell: int) -> str:
-    """Return what tracebacks call a cell."""
+    """Return the file name of a cell in tracebacks."""
     return f"<cell {cell + 1}>"
 
 
@@ -68,10 +68,10 @@ def _defines(parsed: list[Statement] | Exception, source: str, name: str) -> boo
 def _needed(chosen: int, parsed: Sequence[list[Statement] | Exception], name: str) -> list[Statement]:
     """Collect the statements of the chosen cell, and of the others those that bind what these need, and so on."""
     everything = [statement for cell in parsed if not isinstance(cell, Exception) for statement in cell]
-    taken = {id(s): s for s in everything if s.cell == chosen or "*" in s.binds}
+    needed = {id(s): s for s in everything if s.cell == chosen or "*" in s.binds}
     while True:
-        needed = frozenset[str]().union(*(s.needs for s in taken.values())) - {name}
-        more = {id(s): s for s in everything if id(s) not in taken and needed & s.binds and name not in s.binds}
+        names = frozenset[str]().union(*(s.needs for s in needed.values())) - {name}
+        more = {id(s): s for s in everything if id(s) not in needed and names & s.binds and name not in s.binds}
         if not more:
-            return [s for s in everything if id(s) in taken]
-        taken |= more
+            return [s for s in everything if id(s) in needed]
+        needed |= more

@@ -1,4 +1,4 @@
-"""Look inside an attempt without running it: what it is made of, and what it takes from the notebook around it."""
+"""Inspect an attempt without running it: which functions it has, and what it takes from the notebook around it."""
 
 import dis
 import functools
@@ -13,7 +13,7 @@ from torch import Tensor
 from transformer_lab.course.running.dependencies import names_of_function
 
 DATA = (Tensor, np.ndarray, bool, int, float, complex, str, list, tuple, dict, set)
-"""What an experiment leaves behind, unlike functions, classes, modules and ``parts``."""
+"""Types of what an experiment leaves behind, unlike functions, classes, modules and ``parts``."""
 
 
 class NotebookDependencies(TypedDict):

@@ -1,4 +1,4 @@
-"""What happens in the jail: define the learner's answer, call it on the cases, give back what was seen."""
+"""The work of the jail: define the learner's answer, call it on the cases, return the observations."""
 
 import ast
 import importlib
@@ -8,7 +8,7 @@ import random
 import sys
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy
 import torch
@@ -20,15 +20,39 @@ import transformer_lab.course
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.crash_report import describe_crash
 from transformer_lab.course.running.find_answer import Answer, cell_filename, find_answer
-from transformer_lab.course.running.observation import CrashReport
+from transformer_lab.course.running.observation import CrashReport, Observation
 from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
 
-Job = dict[str, Any]
-"""``name`` of the exercise, ``cells`` (``id`` and ``source``), ``cases``, ``seconds``, and the ``library`` behind
-``parts``: for each other exercise the ``module`` its reference lives in, or its ``source``."""
 
-USUAL = {
+class Job(TypedDict):
+    """An exercise and a notebook that should answer it.
+
+    Attributes:
+        name: The name of the exercise.
+        cells: The code cells, each with its ``id`` and ``source``.
+        cases: The fields of each case.
+        seconds: Time that all cases may take together.
+        library: The parts of the library: for each other exercise the ``module`` its reference lives in, or its
+            ``source``.
+    """
+
+    name: str
+    cells: Sequence[dict[str, str]]
+    cases: Sequence[dict[str, Any]]
+    seconds: float
+    library: dict[str, dict[str, str]]
+
+
+class JobResult(TypedDict, total=False):
+    """One of three: the observations on the cases, the crash that came before them, or that no cell has an answer."""
+
+    observations: list[Observation]
+    crash: CrashReport
+    missing: bool
+
+
+DEFAULT_NAMES = {
     "math": math,
     "torch": torch,
     "nn": nn,
@@ -38,7 +62,7 @@ USUAL = {
     "Int": Int,
     "Bool": Bool,
 }
-"""What is imported even if the learner's import cell is broken or gone."""
+"""Names that are there even if the learner's import cell is broken or gone."""
 
 
 class CannotBeDefined(Exception):
@@ -53,19 +77,19 @@ class CannotBeDefined(Exception):
         self.crash = crash
 
 
-def run_job(job: Job) -> dict[str, Any]:
-    """Do one job: give the ``observations``, or the ``crash`` that came before them, or say that it is ``missing``."""
+def run_job(job: Job) -> JobResult:
+    """Return the observations of one job, or the crash that came before them, or that no cell has an answer."""
     random.seed(0)
     numpy.random.seed(0)  # as torch is for each call: grading twice gives the same
     name = job["name"]
     answer = find_answer(job["cells"], name)
     if answer is None:
         return {"missing": True}
-    parts = Parts(lambda wanted: _piece(wanted, job["library"], parts))
+    parts = Parts(lambda wanted: _library_part(wanted, job["library"], parts))
     with parts.without(name):
         try:
             cases = [Case(**case) for case in job["cases"]]
-            attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _lesson(parts))
+            attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _stand_in_notebook(parts))
             if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
                 raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
         except CannotBeDefined as error:
@@ -76,11 +100,11 @@ def run_job(job: Job) -> dict[str, Any]:
 def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType) -> Callable[..., Any]:
     """Execute the answer's statements, in the order of the notebook.
 
-    Errors in other statements than the one that defines it are passed over: what is missing shows when the answer is
+    Errors in other statements than the one that defines it are ignored: what is missing shows when the answer is
     called. Cells below the answer only add what is not yet there, as if the notebook had been run from the top.
 
     Raises:
-        CannotBeDefined: The cell is no Python, or fails before it has defined the answer.
+        CannotBeDefined: The cell is not Python, or fails before it has defined the answer.
     """
     if answer.error is not None:
         raise CannotBeDefined(_crash(answer.error, answer.cell, sources))
@@ -88,7 +112,7 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     vars(transformer_lab.course)["notebook"] = lesson
     namespace: dict[str, Any] = {
         "__name__": "__main__",
-        **USUAL,
+        **DEFAULT_NAMES,
         **{key: getattr(lesson, key) for key in lesson.__all__},
     }
     failure: BaseException | None = None
@@ -99,7 +123,7 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
         before = dict(namespace) if cell > answer.cell else {}
         try:
             exec(compile(ast.Module([statement.node], []), filename, "exec"), namespace)
-        except BaseException as error:  # an exit() between the definitions is passed over, too
+        except BaseException as error:  # an exit() between the definitions is ignored, too
             failure = failure or (error if cell == answer.cell else None)
         namespace.update(before)
         if cell == answer.cell and name in statement.binds:
@@ -113,10 +137,10 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     return defined
 
 
-def _lesson(parts: Parts) -> ModuleType:
-    """Stand in for ``transformer_lab.course.notebook``: nothing is checked here, and ``parts`` are the library's.
+def _stand_in_notebook(parts: Parts) -> ModuleType:
+    """Return a module in place of ``transformer_lab.course.notebook``: it checks nothing and has the library's parts.
 
-    The learner's own pieces are in the namespace of the answer anyway; through ``parts``, a lesson only uses those
+    The learner's own definitions are in the namespace of the answer anyway; through ``parts``, a lesson only uses those
     that passed, which do the same as the library's.
     """
     lesson = ModuleType("transformer_lab.course.notebook")
@@ -128,18 +152,22 @@ def _lesson(parts: Parts) -> ModuleType:
     return lesson
 
 
-def _piece(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
-    """Find the library's piece of a name, which may be made of others; a ``KeyError`` says that there is none."""
-    told = library[name]
-    if "module" in told:
-        return getattr(importlib.import_module(told["module"]), name)
-    namespace = {**USUAL, "parts": parts}
-    exec(compile(told["source"], f"<{name} of the library>", "exec"), namespace)
+def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
+    """Return the library's part of a name, which may be made of others.
+
+    Raises:
+        KeyError: There is none.
+    """
+    place = library[name]
+    if "module" in place:
+        return getattr(importlib.import_module(place["module"]), name)
+    namespace = {**DEFAULT_NAMES, "parts": parts}
+    exec(compile(place["source"], f"<{name} of the library>", "exec"), namespace)
     return namespace[name]
 
 
 def _remember(cell: int, source: str) -> str:
-    """Let tracebacks show the lines of a cell; return what they call it."""
+    """Make the lines of a cell known to tracebacks, and return the name that they have there."""
     filename = cell_filename(cell)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return filename

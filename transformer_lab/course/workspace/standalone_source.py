@@ -8,11 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 from transformer_lab.course.running.dependencies import Statement, definitions, parse
 
 LOOPS = (ast.For, ast.AsyncFor, ast.While)
-"""They are experiments: what they leave behind is not written again."""
+"""A loop is an experiment: what it leaves behind is not saved."""
 
 
 COMPOUND = (ast.If, ast.Try, ast.With, ast.Match)
-"""They may look up what they have bound themselves."""
+"""Such a statement may look up names that it has bound itself."""
 
 
 class NotStandalone(ValueError):
