@@ -1,4 +1,4 @@
-"""What one call of an attempt shows: outputs, what it changed, gradients, randomness, and what it takes from the notebook."""
+"""What one call of an attempt shows: outputs, what it changed, gradients, randomness, what it takes from around it."""
 
 import warnings
 
