@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from transformer_lab.generation.beam_search import beam_search as beam_search
     from transformer_lab.generation.decode import generate as generate
     from transformer_lab.generation.decode import greedy_decode as greedy_decode
+    from transformer_lab.inspection import plots as plots
     from transformer_lab.inspection.hooks import record_attention as record_attention
     from transformer_lab.inspection.shapes import trace_shapes as trace_shapes
     from transformer_lab.layers.decoder_layer import DecoderLayer as DecoderLayer
@@ -71,6 +72,7 @@ _MODULES = {
     "greedy_decode": "generation.decode",
     "initialise": "models.initialisation",
     "padding_mask": "attention.masks",
+    "plots": "inspection.plots",
     "record_attention": "inspection.hooks",
     "scaled_dot_product_attention": "attention.dot_product",
     "sinusoidal_encoding": "attention.positions",
@@ -95,7 +97,8 @@ def __getattr__(name: str) -> Any:
         return version("transformer-lab")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value = getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+    module = import_module(f"{__name__}.{_MODULES[name]}")
+    value = module if name == "plots" else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -44,10 +44,9 @@ from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import trace_shapes
+from transformer_lab import plots, trace_shapes
 from transformer_lab.course import check, compare, hint, parts, solution
 from transformer_lab.data.dates import write_date
-from transformer_lab.inspection import plots
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator
 
 # %%

@@ -41,8 +41,8 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
+from transformer_lab import plots
 from transformer_lab.course import check, compare, hint, parts, solution
-from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(1)

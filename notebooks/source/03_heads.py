@@ -40,9 +40,8 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab import trace_shapes
+from transformer_lab import plots, trace_shapes
 from transformer_lab.course import check, compare, hint, parts, solution
-from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(3)

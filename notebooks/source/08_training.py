@@ -45,7 +45,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_lab import Transformer as LibraryTransformer
-from transformer_lab import TransformerConfig, record_attention, trace_shapes
+from transformer_lab import TransformerConfig, plots, record_attention, trace_shapes
 from transformer_lab.cli.main import main
 from transformer_lab.course import check, compare, hint, parts, solution
 from transformer_lab.course.workspace.training_monitor import TrainingMonitor
@@ -53,7 +53,6 @@ from transformer_lab.data.batches import Batch, Batches, InMemory, pad
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
 from transformer_lab.generation.beam_search import search
-from transformer_lab.inspection import plots
 from transformer_lab.training.checkpoint import load_training, save_training
 
 # %%

@@ -25,10 +25,9 @@ from babel.dates import get_month_names
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import trace_shapes
+from transformer_lab import plots, trace_shapes
 from transformer_lab.course import compare
 from transformer_lab.data.dates import LOCALES
-from transformer_lab.inspection import plots
 
 # %%
 torch.manual_seed(0)  # random numbers are the same in every run from here on

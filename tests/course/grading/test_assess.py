@@ -4,9 +4,15 @@ from typing import Any
 import pytest
 
 from transformer_lab.course.checking.judge import behaviour
-from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.checking.verdict import Status, Verdict
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.grading.assess import Graded, Work, assess, verdict_on, where
+from transformer_lab.course.grading.assess import (
+    GradedExercise,
+    GradedSubmission,
+    assess,
+    judge_outcome,
+    library_source,
+)
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.jail import Jail, Outcome
 from transformer_lab.course.jail.limits import Limits
@@ -14,8 +20,8 @@ from transformer_lab.course.jail.limits import Limits
 SOFTMAX = every_exercise()["softmax"]
 
 
-def verdict(answer: Any, how: str = "exit 0") -> Verdict:
-    return verdict_on(SOFTMAX, Outcome(answer, how, 0.1), 7, Limits())
+def verdict(answer: Any, reason: str = "exit 0") -> Verdict:
+    return judge_outcome(SOFTMAX, Outcome(answer, reason, 0.1), 7, Limits())
 
 
 def test_observations_that_are_those_of_the_reference_pass():
@@ -57,7 +63,7 @@ def test_no_answer_is_told_by_how_the_process_ended():
 
 
 class FakeJail(Jail):
-    """Notes the jobs it gets, and says what it was told to say."""
+    """Records the jobs it gets, and returns the answer it was made with."""
 
     def __init__(self, answer: Any) -> None:
         super().__init__(Limits())
@@ -74,8 +80,8 @@ SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x"
 
 def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
     jail = FakeJail({"missing": True})
-    work = assess(SUBMISSION, jail, 1234567)
-    assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in work.graded]
+    notebook = assess(SUBMISSION, jail, 1234567)
+    assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in notebook.exercises]
     for job in jail.jobs:
         assert job.keys() == {"name", "cells", "cases", "seconds", "library"}
         assert job["name"] not in job["library"] and len(job["library"]) == len(every_exercise()) - 1
@@ -84,28 +90,29 @@ def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
 
 def test_what_a_learner_wrote_comes_back_short_and_printable():
     jail = FakeJail({"crash": {"type": "E", "message": "\ud800" * 10**5}})
-    for one in assess(SUBMISSION, jail, 7).graded:
+    for one in assess(SUBMISSION, jail, 7).exercises:
         assert len(one.verdict.message) < 5000 and one.verdict.message.encode()
         assert (one.points, one.seconds) == (0, 0.25)
 
 
 def test_what_cannot_be_read_is_not_run():
     jail = FakeJail({})
-    assert assess(Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), jail, 7).graded == []
+    assert assess(Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), jail, 7).exercises == []
     assert jail.jobs == []
 
 
 def test_points_and_bonus_are_added_up_apart():
     exercises = every_exercise()
-    done = {"softmax": "passed", "distance_attention": "passed", "similarity": "wrong"}
-    work = Work(SUBMISSION, [Graded(exercises[name], Verdict(name, how, ""), 0.1) for name, how in done.items()])  # type: ignore[arg-type]
+    done: dict[str, Status] = {"softmax": "passed", "distance_attention": "passed", "similarity": "wrong"}
+    graded = [GradedExercise(exercises[name], Verdict(name, status, ""), 0.1) for name, status in done.items()]
+    notebook = GradedSubmission(SUBMISSION, graded)
     assert exercises["distance_attention"].stretch and not exercises["softmax"].stretch
-    assert (work.points, work.bonus) == (exercises["softmax"].points, exercises["distance_attention"].points)
+    assert (notebook.points, notebook.bonus) == (exercises["softmax"].points, exercises["distance_attention"].points)
 
 
 @pytest.mark.parametrize("name", every_exercise())
 def test_the_jail_is_told_where_to_find_a_piece(name: str):
     exercise = every_exercise()[name]
-    told = where(exercise)
+    told = library_source(exercise)
     assert told in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
     assert not told.get("module", "").startswith("transformer_lab.course")

@@ -4,8 +4,8 @@ import pytest
 
 from transformer_lab.course.checking.verdict import Status, Verdict
 from transformer_lab.course.exercises import every_exercise, exercises_of
-from transformer_lab.course.grading.assess import Graded, Work
-from transformer_lab.course.grading.feedback import file_names, page
+from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
+from transformer_lab.course.grading.feedback import feedback_page, file_names
 from transformer_lab.course.grading.submissions import Submission
 
 
@@ -27,19 +27,25 @@ def test_no_two_students_share_a_page():
 def test_what_learners_wrote_is_escaped():
     evil = '<script>alert("x")</script>'
     verdict = Verdict("softmax", "crashed", f"{evil}\n    {evil}\n`{evil}`")
-    graded = Graded(every_exercise()["softmax"], verdict, 0.1)
-    works = [
-        Work(Submission(evil, Path("/", "folder", f"{evil.replace('/', '')}.ipynb"), "01_lookup"), [graded]),
-        Work(Submission(evil, Path("x.ipynb"), problem=evil), []),
+    graded = GradedExercise(every_exercise()["softmax"], verdict, 0.1)
+    notebooks = [
+        GradedSubmission(
+            Submission(evil, Path("/", "folder", f"{evil.replace('/', '')}.ipynb"), "01_lookup"), [graded]
+        ),
+        GradedSubmission(Submission(evil, Path("x.ipynb"), problem=evil), []),
     ]
-    text = page(evil, works, ["01_lookup"])
+    text = feedback_page(evil, notebooks, ["01_lookup"])
     assert "<script" not in text and text.count("&lt;script&gt;") >= 6
 
 
 def test_points_and_bonus_are_told_apart():
     exercises = every_exercise()
-    graded = [Graded(exercises[name], Verdict(name, "passed", ""), 0.1) for name in ("softmax", "distance_attention")]
-    text = page("ada", [Work(Submission("ada", Path("01_lookup.ipynb"), "01_lookup"), graded)], ["01_lookup"])
+    graded = [
+        GradedExercise(exercises[name], Verdict(name, "passed", ""), 0.1) for name in ("softmax", "distance_attention")
+    ]
+    text = feedback_page(
+        "ada", [GradedSubmission(Submission("ada", Path("01_lookup.ipynb"), "01_lookup"), graded)], ["01_lookup"]
+    )
     core, stretch = (exercises[name].points for name in ("softmax", "distance_attention"))
     most = sum(exercise.points for exercise in exercises_of("01_lookup") if not exercise.stretch)
     assert f"<p>{core} of {most} points, and {stretch} bonus.</p>" in text
@@ -50,9 +56,11 @@ def test_points_and_bonus_are_told_apart():
 def test_the_notebook_that_counts_comes_first_and_others_are_folded():
     softmax = every_exercise()["softmax"]
 
-    def work(file: str, status: Status) -> Work:
-        return Work(Submission("ada", Path(file), "01_lookup"), [Graded(softmax, Verdict("softmax", status, ""), 0.1)])
+    def notebook(file: str, status: Status) -> GradedSubmission:
+        return GradedSubmission(
+            Submission("ada", Path(file), "01_lookup"), [GradedExercise(softmax, Verdict("softmax", status, ""), 0.1)]
+        )
 
-    text = page("ada", [work("worse.ipynb", "wrong"), work("better.ipynb", "passed")], ["01_lookup"])
+    text = feedback_page("ada", [notebook("worse.ipynb", "wrong"), notebook("better.ipynb", "passed")], ["01_lookup"])
     assert text.index("<h2>better.ipynb: 2 of") < text.index("<details><summary>worse.ipynb: 0 of")
     assert text.count("Another notebook counts.") == 1

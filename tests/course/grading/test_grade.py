@@ -7,10 +7,10 @@ from typing import Any
 import pandas as pd
 import pytest
 
-from tests.course.jail.sample_submissions import RIGHT, cells, hand_in
+from tests.course.jail.sample_submissions import RIGHT, cells, write_notebook
 from transformer_lab.course.exercises import exercises_of
 from transformer_lab.course.grading.grade import caution, grade
-from transformer_lab.course.jail.interpreter import JailBroken
+from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.jail import Jail
 
 CORE = {lesson: sum(e.points for e in exercises_of(lesson) if not e.stretch) for lesson in ("01_lookup", "02_scaling")}
@@ -24,10 +24,10 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The results of a class in which all sorts of things were handed in."""
     folder = tmp_path_factory.mktemp("class")
     for lesson in CORE:
-        hand_in(folder / "ada" / f"{lesson}.ipynb", cells(RIGHT, lesson))
-    hand_in(folder / "ben" / "01_lookup.ipynb", cells(MISTAKEN))
-    hand_in(folder / "ben" / "01_lookup-1.ipynb", cells({}))
-    hand_in(folder / "<b>eve" / "01_lookup.ipynb", cells(EXITS))
+        write_notebook(folder / "ada" / f"{lesson}.ipynb", cells(RIGHT, lesson))
+    write_notebook(folder / "ben" / "01_lookup.ipynb", cells(MISTAKEN))
+    write_notebook(folder / "ben" / "01_lookup-1.ipynb", cells({}))
+    write_notebook(folder / "<b>eve" / "01_lookup.ipynb", cells(EXITS))
     (folder / "=cmd").mkdir()
     (folder / "=cmd" / "01_lookup.ipynb").write_bytes(b"\x00garbage")
     grade([folder], folder / "results", seconds=60.0)
@@ -103,7 +103,7 @@ def verdicts(out: Path) -> list[Any]:
 
 def test_two_graders_agree_given_the_same_seed(one_jail: Jail, tmp_path: Path):
     wrong = {"softmax": RIGHT["softmax"], "similarity": "def similarity(query, keys): return keys @ query + 1"}
-    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells(wrong))
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(wrong))
     for seed, out in ((7, "one"), (7, "two"), (8, "three")):
         grade([path], tmp_path / out, seed=seed)
     one, two, three = (verdicts(tmp_path / out) for out in ("one", "two", "three"))
@@ -121,14 +121,14 @@ def test_a_seed_of_its_own_is_drawn_for_every_grading(one_jail: Jail, graded: Pa
 def test_a_second_grading_replaces_the_first(one_jail: Jail, tmp_path: Path):
     out = tmp_path / "out"
     for student in ("ada", "ben"):
-        told = grade([hand_in(tmp_path / student / "01_lookup.ipynb", [])], out, seed=7)
+        told = grade([write_notebook(tmp_path / student / "01_lookup.ipynb", [])], out, seed=7)
         assert f"{student}: 0 of {CORE['01_lookup']} points" in told
         assert [path.name for path in (out / "feedback").iterdir()] == [f"{student}.html"]
 
 
-def test_only_the_lessons_asked_for_are_graded_and_nobody_is_forgotten(one_jail: Jail, tmp_path: Path):
-    hand_in(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
-    hand_in(tmp_path / "eve" / "02_scaling.ipynb", [])
+def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(one_jail: Jail, tmp_path: Path):
+    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
     told = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"], seed=7)
     assert "Graded 1 notebook of 2 students: 01_lookup (1)." in told
     assert f"eve: 0 of {CORE['01_lookup']} points" in told
@@ -168,11 +168,11 @@ def test_the_caution_comes_before_anything_runs(
     monkeypatch.setattr(one_jail, "guards", GUARDED | {"landlock": 0})
     monkeypatch.setattr("transformer_lab.course.grading.grade.assess", lambda *_: pytest.fail(caplog.text))
     with pytest.raises(pytest.fail.Exception, match="Caution: on this system"):
-        grade([hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
+        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
 
 
 def test_nothing_else_is_ever_overwritten(tmp_path: Path):
-    path = hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
     with pytest.raises(ValueError, match="ada holds something else than an earlier grading"):
         grade([path], path.parent)
     with pytest.raises(ValueError, match=r"01_lookup\.ipynb is a file"):
@@ -183,9 +183,9 @@ def test_nothing_else_is_ever_overwritten(tmp_path: Path):
 @pytest.mark.parametrize(
     ("options", "says"),
     [
-        ({"seed": -1}, "seed=-1 should be"),
-        ({"seconds": 0}, "seconds=0 should be"),
-        ({"memory_mb": -5}, "memory_mb=-5 should be"),
+        ({"seed": -1}, r"seed must be between 0 and 2\*\*63 - 1; got seed=-1"),
+        ({"seconds": 0}, "seconds must be above 0 and at most 1,000,000; got seconds=0"),
+        ({"memory_mb": -5}, "memory_mb must be above 0 and at most 1,000,000; got memory_mb=-5"),
         ({"lessons": ["01_lookup", "03"]}, "there is no lesson '03'; there are 00_bottleneck, 01_lookup, "),
     ],
 )
@@ -196,6 +196,6 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], s
 
 def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_lab.course.jail.contents.JAILED", ())
-    with pytest.raises(JailBroken):
-        grade([hand_in(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
+    with pytest.raises(JailError):
+        grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()

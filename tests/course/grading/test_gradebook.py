@@ -8,32 +8,34 @@ import pytest
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import exercises_of
 from transformer_lab.course.grading import gradebook
-from transformer_lab.course.grading.assess import Graded, Work
+from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.limits import Limits
 
 
-def work(passed: int, file: str = "01_lookup.ipynb", lesson: str = "01_lookup", problem: str = "") -> Work:
-    """Make a work with so many exercises right."""
+def notebook(
+    passed: int, file: str = "01_lookup.ipynb", lesson: str = "01_lookup", problem: str = ""
+) -> GradedSubmission:
+    """Return a graded notebook of which the first ``passed`` exercises passed."""
     graded = [
-        Graded(exercise, Verdict(exercise.name, "passed" if i < passed else "wrong", ""), 0.1)
+        GradedExercise(exercise, Verdict(exercise.name, "passed" if i < passed else "wrong", ""), 0.1)
         for i, exercise in enumerate([] if problem else exercises_of(lesson))
     ]
-    return Work(Submission("", Path("folder", file), lesson, problem=problem), graded)
+    return GradedSubmission(Submission("", Path("folder", file), lesson, problem=problem), graded)
 
 
 def test_of_several_notebooks_of_a_lesson_the_best_counts():
-    works = [work(1), work(3), work(2), work(0, problem="It is damaged.")]
-    assert gradebook.counting(works) == {"01_lookup": works[1]}
+    notebooks = [notebook(1), notebook(3), notebook(2), notebook(0, problem="It is damaged.")]
+    assert gradebook.best_per_lesson(notebooks) == {"01_lookup": notebooks[1]}
 
 
 def test_one_that_can_be_read_counts_before_one_that_cannot():
-    works = [work(0), work(0, problem="It is damaged.")]
-    assert gradebook.counting(works) == {"01_lookup": works[0]}
+    notebooks = [notebook(0), notebook(0, problem="It is damaged.")]
+    assert gradebook.best_per_lesson(notebooks) == {"01_lookup": notebooks[0]}
 
 
 def test_the_table_has_points_for_each_exercise_and_in_all():
-    table = gradebook.table({"ben": [], "ada": [work(2)]}).set_index("student")
+    table = gradebook.gradebook_table({"ben": [], "ada": [notebook(2)]}).set_index("student")
     first, second, *others = exercises_of("01_lookup")
     assert list(table.index) == ["ada", "ben"]
     assert table.loc["ada", f"01_lookup: {first.name}"] == first.points
@@ -46,19 +48,19 @@ def test_the_table_has_points_for_each_exercise_and_in_all():
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)"])
 def test_no_cell_begins_a_formula(name: str):
-    table = gradebook.table({name: [work(0, file=f"{name}.ipynb", problem="It is damaged.")]})
+    table = gradebook.gradebook_table({name: [notebook(0, file=f"{name}.ipynb", problem="It is damaged.")]})
     assert table.loc[0, "student"] == f"'{name}"
     assert table.loc[0, "remarks"] == f"'{name}.ipynb: It is damaged."
 
 
-def write(out: Path, students: dict[str, list[Work]]) -> dict[str, Any]:
-    gradebook.write(out, students, 7, Limits(seconds=3.0), {"landlock": 5})
+def written_results(out: Path, students: dict[str, list[GradedSubmission]]) -> dict[str, Any]:
+    gradebook.write_gradebook(out, students, 7, Limits(seconds=3.0), {"landlock": 5})
     told: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
     return told
 
 
 def test_results_tell_how_each_exercise_went(tmp_path: Path):
-    told = write(tmp_path / "new", {"ada": [work(1)]})
+    told = written_results(tmp_path / "new", {"ada": [notebook(1)]})
     assert (told["seed"], told["limits"]["seconds"], told["guards"]) == (7, 3.0, {"landlock": 5})
     first, second = told["students"]["ada"][0]["exercises"][:2]
     points = exercises_of("01_lookup")[0].points
@@ -67,8 +69,8 @@ def test_results_tell_how_each_exercise_went(tmp_path: Path):
 
 
 def test_names_no_file_can_hold_are_written_all_the_same(tmp_path: Path):
-    students = {"ada": [work(0, file="\udcff\x1b[31m.ipynb", problem="It is damaged.")]}
-    told = write(tmp_path, students)
+    students = {"ada": [notebook(0, file="\udcff\x1b[31m.ipynb", problem="It is damaged.")]}
+    told = written_results(tmp_path, students)
     assert told["students"]["ada"][0]["notebook"].endswith("?_[31m.ipynb")
     assert "?_[31m.ipynb: It is damaged." in pd.read_csv(tmp_path / "gradebook.csv").loc[0, "remarks"]
     assert "\x1b" not in gradebook.summary(tmp_path, students) and gradebook.summary(tmp_path, students).encode()
@@ -78,26 +80,26 @@ def test_a_folder_with_other_things_is_refused(tmp_path: Path):
     (tmp_path / "file").touch()
     (tmp_path / "results.json").write_text("[]")
     with pytest.raises(ValueError, match="holds something else than an earlier grading"):
-        gradebook.check_folder(tmp_path)
+        gradebook.check_output_folder(tmp_path)
     with pytest.raises(ValueError, match="file is a file; the results need a folder"):
-        gradebook.check_folder(tmp_path / "file")
+        gradebook.check_output_folder(tmp_path / "file")
 
 
 def test_a_folder_that_is_new_empty_or_of_an_earlier_grading_is_taken(tmp_path: Path):
-    gradebook.check_folder(tmp_path / "new")
-    gradebook.check_folder(tmp_path)
-    write(tmp_path, {})
-    gradebook.check_folder(tmp_path)
+    gradebook.check_output_folder(tmp_path / "new")
+    gradebook.check_output_folder(tmp_path)
+    written_results(tmp_path, {})
+    gradebook.check_output_folder(tmp_path)
 
 
 def test_the_summary_counts_and_names_what_could_not_be_graded():
-    students = {"ada": [work(2), work(0, file="x.ipynb", problem="It is damaged.")], "ben": [work(0)]}
+    students = {"ada": [notebook(2), notebook(0, file="x.ipynb", problem="It is damaged.")], "ben": [notebook(0)]}
     first, *others = gradebook.summary(Path("out"), students).splitlines()
     assert first == "Graded 3 notebooks of 2 students: 01_lookup (3)."
     assert f"  {Path('folder', 'x.ipynb')}: It is damaged." in others
-    assert gradebook.summary(Path("out"), {"ada": [work(0)]}).startswith("Graded 1 notebook of 1 student:")
+    assert gradebook.summary(Path("out"), {"ada": [notebook(0)]}).startswith("Graded 1 notebook of 1 student:")
 
 
-def test_the_summary_of_a_large_class_lists_nobody():
-    students = {f"student {number}": [work(0)] for number in range(21)}
+def test_the_summary_of_a_large_class_lists_no_students():
+    students = {f"student {number}": [notebook(0)] for number in range(21)}
     assert len(gradebook.summary(Path("out"), students).splitlines()) == 2

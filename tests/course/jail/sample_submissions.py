@@ -1,4 +1,4 @@
-"""Notebooks as learners hand them in."""
+"""Notebooks as learners submit them, and answers as attackers write them."""
 
 import contextlib
 import os
@@ -12,7 +12,7 @@ import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
 from transformer_lab.course.exercises import every_exercise, exercises_of
-from transformer_lab.course.grading.assess import Graded, assess_one
+from transformer_lab.course.grading.assess import GradedExercise, assess_exercise
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.jail import Jail
 
@@ -21,18 +21,23 @@ import math
 import torch
 from jaxtyping import Float
 from torch import Tensor
-from transformer_lab import plots
-from transformer_lab.course.notebook import check, compare, hint, parts, solution
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.inspection import plots
 """
 STUB = "def {name}(*arguments):\n    raise NotImplementedError\n"
 RIGHT = {name: exercise.solution for name, exercise in every_exercise().items()}
 SEED = 20_170_612
+TIME_LIMIT = 0.25
+"""Seconds after which an answer that never ends is stopped."""
+STOPPED = f"no answer within {TIME_LIMIT:g} s"
 
-linux = pytest.mark.skipif(sys.platform != "linux", reason="only Linux limits this; the README of grading says so")
+linux = pytest.mark.skipif(
+    sys.platform != "linux", reason="only Linux limits this; see transformer_lab/course/jail/README.md"
+)
 
 
 def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequence[str] = ()) -> list[dict[str, str]]:
-    """Make the code cells of a lesson: an answer or a stub for each exercise, its check, and some more."""
+    """Return the code cells of a lesson: an answer or a stub for each exercise, its check, and some more."""
     made = [{"id": "imports", "source": IMPORTS}, *({"id": "", "source": source} for source in others)]
     for exercise in exercises_of(lesson):
         source = answers.get(exercise.name, STUB.format(name=exercise.name))
@@ -41,7 +46,7 @@ def cells(answers: Mapping[str, str], lesson: str = "01_lookup", others: Sequenc
     return made
 
 
-def hand_in(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
+def write_notebook(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
     """Write a notebook with these code cells."""
     notebook = new_notebook(cells=[new_markdown_cell("# A lesson")])
     for cell in code:
@@ -53,47 +58,47 @@ def hand_in(path: Path, code: Sequence[Mapping[str, str]]) -> Path:
     return path
 
 
-def grade_cells(jail: Jail, code: Sequence[Mapping[str, str]], name: str, seed: int = SEED) -> Graded:
+def grade_cells(jail: Jail, code: Sequence[Mapping[str, str]], name: str, seed: int = SEED) -> GradedExercise:
     """Grade one exercise of a notebook with these code cells."""
     submission = Submission("ada", Path("ada/lesson.ipynb"), "01_lookup", [dict(cell) for cell in code])
-    return assess_one(submission, every_exercise()[name], jail, seed)
+    return assess_exercise(submission, every_exercise()[name], jail, seed)
 
 
-def grade_answer(jail: Jail, source: str, name: str = "softmax", seed: int = SEED) -> Graded:
+def grade_answer(jail: Jail, source: str, name: str = "softmax", seed: int = SEED) -> GradedExercise:
     """Grade an answer that is all there is in its notebook."""
     return grade_cells(jail, [{"id": name, "source": source}], name, seed)
 
 
-def inside(body: str) -> str:
-    """Write an answer that does something first and is right otherwise."""
+def softmax_after(body: str) -> str:
+    """Return the source of an answer to softmax that does something first and is right otherwise."""
     lines = "\n".join(f"    {line}" for line in body.splitlines())
     imports = "import os, sys, time, ctypes, signal, socket, threading, subprocess"
     return f"{imports}\ndef softmax(s):\n{lines}\n    return s.softmax(-1)"
 
 
 def still_works(jail: Jail) -> bool:
-    """Tell whether a right answer passes."""
+    """Return whether a right answer passes."""
     return grade_answer(jail, RIGHT["softmax"]).verdict.passed
 
 
 @contextlib.contextmanager
-def hurried(jail: Jail, seconds: float = 1.0) -> Iterator[None]:
-    """Have little patience for a while."""
-    patient = jail.limits
-    jail.limits = replace(patient, seconds=seconds)
+def short_time_limit(jail: Jail, seconds: float = TIME_LIMIT) -> Iterator[None]:
+    """Shorten the time limit inside the block: for answers that never end."""
+    usual = jail.limits
+    jail.limits = replace(usual, seconds=seconds)
     try:
         yield
     finally:
-        jail.limits = patient
+        jail.limits = usual
 
 
 def children(process: int) -> list[int]:
-    """List the processes that a process has started or adopted; Linux only."""
+    """List the child processes of a process, adopted ones included; Linux only."""
     return [int(child) for child in Path(f"/proc/{process}/task/{process}/children").read_text().split()]
 
 
-def nest(folder: Path, depth: int) -> None:
-    """Make folders within folders; no path leads to the innermost."""
+def make_nested_folders(folder: Path, depth: int) -> None:
+    """Make nested folders; the innermost is too deep for any path."""
     here = os.open(folder, os.O_RDONLY)
     for _ in range(depth):
         os.mkdir("a", dir_fd=here)

@@ -1,25 +1,11 @@
 import os
-import re
 from collections.abc import Callable
-from typing import Any
 
 import pytest
 
-from tests.course.jail.sample_submissions import grade_answer, inside, linux
+from tests.course.jail.sample_submissions import grade_answer, linux, softmax_after
 from transformer_lab.course.jail import confine
 from transformer_lab.course.jail.jail import Jail
-from transformer_lab.course.jail.limits import Limits
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [("seconds", 0), ("seconds", -1), ("seconds", float("nan")), ("seconds", float("inf")), ("memory_mb", 0),
-     ("memory_mb", 10**20), ("processes", 0)],
-)  # fmt: skip
-def test_a_limit_that_is_none_is_refused(name: str, value: Any):
-    says = f"{name}={value} should be a number above 0 and not above 1,000,000"
-    with pytest.raises(ValueError, match=re.escape(says)):
-        Limits(**{name: value})
 
 
 @linux
@@ -30,15 +16,17 @@ def test_the_system_keeps_the_limits(jail: Jail, name: str, most: int):
     if name == "NPROC" and not jail.guards["own_user"]:
         pytest.skip("what else this user runs counts as well")
     body = f"import resource\nassert resource.getrlimit(resource.RLIMIT_{name}) == ({most}, {most})"
-    verdict = grade_answer(jail, inside(body)).verdict
+    verdict = grade_answer(jail, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
 
 
 @linux
 def test_the_limit_of_memory_is_on_top_of_what_torch_takes(jail: Jail):
     body = "torch.ones({} << 18)"  # four bytes each
-    assert grade_answer(jail, inside(body.format(jail.limits.memory_mb // 2))).verdict.passed
-    assert "allocate memory" in grade_answer(jail, inside(body.format(jail.limits.memory_mb + 1))).verdict.message
+    assert grade_answer(jail, softmax_after(body.format(jail.limits.memory_mb // 2))).verdict.passed
+    assert (
+        "allocate memory" in grade_answer(jail, softmax_after(body.format(jail.limits.memory_mb + 1))).verdict.message
+    )
 
 
 @linux
@@ -52,9 +40,9 @@ assert libc.capget(header, data) == 0
 assert not (data[0] | data[1] | data[2] | data[3] | data[4] | data[5]) & ~4, list(data)
 """
     if jail.guards["own_user"]:
-        body += f"assert os.getuid() == os.geteuid() == os.getgid() == {confine.FIRST_USER} + os.getpid()\n"
+        body += f"assert os.getuid() == os.geteuid() == os.getgid() == {confine.FIRST_UID} + os.getpid()\n"
         body += "assert os.getgroups() == []"
-    verdict = grade_answer(jail, inside(body)).verdict
+    verdict = grade_answer(jail, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
 
 
@@ -64,24 +52,24 @@ def refuse(*_: object) -> None:
 
 @pytest.fixture
 def root(monkeypatch: pytest.MonkeyPatch) -> list[int]:
-    """Seem to be root, and note what rights are kept."""
-    kept: list[int] = []
+    """Appear to be root, and list the capabilities that are set."""
+    capabilities: list[int] = []
     for name in ("chown", "setgroups", "setresgid", "setresuid"):
         monkeypatch.setattr(os, name, lambda *_: None, raising=False)
     monkeypatch.setattr(os, "geteuid", lambda: 0, raising=False)
     monkeypatch.setattr(confine, "prctl", lambda *_: None)
-    monkeypatch.setattr(confine, "_set_capabilities", kept.append)
-    return kept
+    monkeypatch.setattr(confine, "set_capabilities", capabilities.append)
+    return capabilities
 
 
 def test_root_becomes_a_user_without_rights(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "access", lambda *_: True)
-    assert confine.become_nobody(7, ".") and root == [0]
+    assert confine.switch_to_own_user(7, ".") and root == [0]
 
 
 def test_the_right_to_read_is_kept_where_only_root_can_read_python(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "access", lambda *_: False)
-    assert confine.become_nobody(7, ".") and root == [confine.READ_EVERYTHING]
+    assert confine.switch_to_own_user(7, ".") and root == [confine.CAP_DAC_READ_SEARCH]
 
 
 @pytest.mark.parametrize("name", ["chown", "setgroups", "setresgid", "setresuid"])
@@ -90,9 +78,9 @@ def test_where_there_are_no_other_users_root_stays_but_without_rights(
 ):
     refusing: Callable[..., None] = refuse
     monkeypatch.setattr(os, name, refusing)
-    assert not confine.become_nobody(7, ".") and root == [0]
+    assert not confine.switch_to_own_user(7, ".") and root == [0]
 
 
-def test_whoever_is_not_root_stays_who_they_are(root: list[int], monkeypatch: pytest.MonkeyPatch):
+def test_a_user_other_than_root_stays_the_same_user(root: list[int], monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(os, "geteuid", lambda: 1000)
-    assert not confine.become_nobody(7, ".") and root == []
+    assert not confine.switch_to_own_user(7, ".") and root == []

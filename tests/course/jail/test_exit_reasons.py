@@ -1,21 +1,21 @@
 import pytest
 
-from transformer_lab.course.jail.exit_reasons import ending, in_words
+from transformer_lab.course.jail.exit_reasons import exit_reason, explain_exit
 from transformer_lab.course.jail.limits import Limits
 
 
 @pytest.mark.parametrize(("code", "name"), [(0, "exit 0"), (3, "exit 3"), (-9, "SIGKILL"), (-62, "signal 62")])
 def test_every_exit_code_has_a_name(code: int, name: str):
-    assert ending(code) == name
+    assert exit_reason(code) == name
 
 
 @pytest.mark.parametrize(
-    ("how", "says"),
+    ("reason", "says"),
     [
         ("time", "no answer within 3 s"),
         ("SIGXCPU", "no answer within 3 s"),
         ("size", "more than 7 MB"),
-        ("keeper", "the process that looked after it"),
+        ("supervisor", "the process that looked after it"),
         ("exit 0", "cannot be read"),
         ("exit 3", "with exit 3"),
         ("SIGSEGV", "a recursion went too deep"),
@@ -23,5 +23,5 @@ def test_every_exit_code_has_a_name(code: int, name: str):
         ("signal 62", "ended by signal 62"),
     ],
 )
-def test_every_ending_is_told_with_the_limit_it_met(how: str, says: str):
-    assert says in in_words(how, Limits(seconds=3.0, answer_mb=7, file_mb=5))
+def test_every_exit_reason_is_explained_with_its_limit(reason: str, says: str):
+    assert says in explain_exit(reason, Limits(seconds=3.0, answer_mb=7, file_mb=5))

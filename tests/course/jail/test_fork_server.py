@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.course.jail.sample_submissions import children, grade_answer, inside, linux, still_works
+from tests.course.jail.sample_submissions import children, grade_answer, linux, softmax_after, still_works
 from transformer_lab.course.jail import fork_server, landlock
 from transformer_lab.course.jail.jail import Jail, Outcome
 
@@ -42,14 +42,14 @@ def test_what_others_handed_in_is_not_in_memory(jail: Jail):
     assert verdict.passed, verdict.message
 
 
-def test_it_says_what_guards_the_machine(jail: Jail):
+def test_the_fork_server_reports_the_guards(jail: Jail):
     assert jail.guards.keys() == {"own_user", "landlock", "seccomp"}
     assert jail.guards["landlock"] == landlock.version()
 
 
-def test_when_a_keeper_is_killed_the_nursery_goes_on_and_ends_what_it_kept(jail: Jail):
-    assert jail._inside is not None
-    process = jail._inside.process.pid
+def test_the_fork_server_outlives_a_killed_supervisor_and_kills_its_descendants(jail: Jail):
+    assert jail.process is not None
+    process = jail.process.pid
     outcomes: list[Outcome] = []
     job = {
         "name": "f",
@@ -60,12 +60,12 @@ def test_when_a_keeper_is_killed_the_nursery_goes_on_and_ends_what_it_kept(jail:
     }
     thread = threading.Thread(target=lambda: outcomes.append(jail.run(job)))
     thread.start()
-    while not (keepers := children(process)) or not children(keepers[0]):
+    while not (supervisors := children(process)) or not children(supervisors[0]):
         time.sleep(0.01)
-    os.kill(keepers[0], signal.SIGKILL)
+    os.kill(supervisors[0], signal.SIGKILL)
     thread.join()
-    assert outcomes[0].how == "keeper" and children(process) == []
-    assert still_works(jail) and jail._inside.process.pid == process
+    assert outcomes[0].reason == "supervisor" and children(process) == []
+    assert still_works(jail) and jail.process.pid == process
 
 
 def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
@@ -74,12 +74,12 @@ def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.Monkey
     own = str(Path(fork_server.__file__).parents[3])
     folders = [str(tmp_path / name) for name in ("checkout", "packages", "other")]
     monkeypatch.setattr("sys.path", [own, *folders])
-    fork_server._forget_the_course()
+    fork_server.hide_other_copies()
     assert fork_server.sys.path == [own, *folders[1:]]
 
 
 def test_every_job_finds_the_same_chance(jail: Jail):
     drawn = "random.random(), numpy.random.rand(), list({'a', 'b', 'c', 'd'})"
     body = f"import random, numpy\nraise ValueError(str(({drawn})))"
-    one, two = (grade_answer(jail, inside(body)).verdict.message for _ in range(2))
+    one, two = (grade_answer(jail, softmax_after(body)).verdict.message for _ in range(2))
     assert "ValueError" in one and one == two

@@ -7,7 +7,7 @@ import pytest
 from transformer_lab.course.jail import framing
 
 
-def through_a_pipe(payload: bytes, at_most: int) -> bytes:
+def through_a_pipe(payload: bytes, max_bytes: int) -> bytes:
     reading, writing = os.pipe()
 
     def write() -> None:
@@ -18,7 +18,7 @@ def through_a_pipe(payload: bytes, at_most: int) -> bytes:
     writer.start()
     with FileIO(reading, "r") as pipe:
         try:
-            return framing.receive(pipe, at_most)
+            return framing.receive(pipe, max_bytes)
         finally:
             writer.join()
 
@@ -30,11 +30,11 @@ def test_a_frame_arrives_as_it_was_sent_even_if_the_pipe_is_small(payload: bytes
 
 
 def test_a_frame_that_is_too_long_is_not_read():
-    with pytest.raises(framing.Broken, match=f"a frame of {2**64 - 1} bytes, where at most 10 may come"):
+    with pytest.raises(framing.BrokenFrame, match=f"the frame must have at most 10 bytes; got {2**64 - 1}"):
         through_a_pipe(b"\xff" * 8, 10)
 
 
 @pytest.mark.parametrize("piece", [b"", b"\x00" * 7, (5).to_bytes(8, "big") + b"four"])
 def test_a_frame_that_breaks_off_is_noticed(piece: bytes):
-    with pytest.raises(framing.Broken, match="the pipe ended after"):
+    with pytest.raises(framing.BrokenFrame, match="the pipe ended after"):
         through_a_pipe(piece, 10)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from transformer_lab.course.jail import framing, interpreter
-from transformer_lab.course.jail.interpreter import Interpreter, JailBroken
+from transformer_lab.course.jail.interpreter import Interpreter, JailError
 
 ECHO = """
 import sys, time
@@ -41,7 +41,7 @@ def echo(tmp_path: Path) -> Iterator[Interpreter]:
     echo.stop()
 
 
-def test_it_says_about_itself_when_it_is_ready(echo: Interpreter):
+def test_an_interpreter_reports_its_guards_when_it_is_ready(echo: Interpreter):
     assert echo.guards == {"work": True}
 
 
@@ -58,7 +58,7 @@ def test_an_answer_that_does_not_come_is_not_waited_for(echo: Interpreter):
 
 def test_an_answer_that_is_too_large_is_not_read(echo: Interpreter):
     echo.send(b"four")
-    with pytest.raises(framing.Broken, match="a frame of 4 bytes, where at most 3 may come"):
+    with pytest.raises(framing.BrokenFrame, match="the frame must have at most 3 bytes; got 4"):
         echo.receive(60.0, 3)
 
 
@@ -81,8 +81,8 @@ def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
     while not glob.glob("gone-*"):
         time.sleep(0.01)
 """
-    nursery = ECHO.replace("    frames.send(answers, b", f"{leave}    frames.send(answers, b", 1)
-    echo = Interpreter(jail_with(tmp_path, nursery), forks=False)
+    fork_server = ECHO.replace("    framing.send(answers, b", f"{leave}    framing.send(answers, b", 1)
+    echo = Interpreter(jail_with(tmp_path, fork_server), forks=False)
     started = time.monotonic()
     echo.stop()
     assert time.monotonic() - started < 30
@@ -91,15 +91,15 @@ def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
 
 
 @pytest.mark.parametrize(
-    ("nursery", "says"),
+    ("fork_server", "says"),
     [("1 / 0", "ZeroDivisionError: division by zero"), ("def main(*_): pass", "it says nothing")],
 )
-def test_one_that_does_not_start_says_why(tmp_path: Path, nursery: str, says: str):
-    with pytest.raises(JailBroken, match=f"the jail does not start: {says}"):
-        Interpreter(jail_with(tmp_path, nursery), forks=False)
+def test_an_interpreter_that_does_not_start_says_why(tmp_path: Path, fork_server: str, says: str):
+    with pytest.raises(JailError, match=f"the jail does not start: {says}"):
+        Interpreter(jail_with(tmp_path, fork_server), forks=False)
 
 
-def test_one_that_starts_with_nonsense_is_stopped(tmp_path: Path):
+def test_an_interpreter_that_starts_with_nonsense_is_stopped(tmp_path: Path):
     nonsense = ECHO.replace('{"work": true}', "{")
     with pytest.raises(ValueError, match="Expecting property name"):
         Interpreter(jail_with(tmp_path, nonsense), forks=False)
@@ -108,8 +108,8 @@ def test_one_that_starts_with_nonsense_is_stopped(tmp_path: Path):
 def test_it_sees_nothing_of_the_environment_but_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setenv("SECRET", "x")
     monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    told = "import json, os\n    frames.send(answers, json.dumps(sorted(os.environ)).encode())"
-    nursery = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {told}")
-    echo = Interpreter(jail_with(tmp_path, nursery), forks=False)
+    told = "import json, os\n    framing.send(answers, json.dumps(sorted(os.environ)).encode())"
+    fork_server = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {told}")
+    echo = Interpreter(jail_with(tmp_path, fork_server), forks=False)
     echo.stop()
-    assert set(echo.guards) <= {*interpreter.KEPT_VARIABLES, *interpreter.SET_VARIABLES, "LC_CTYPE"}
+    assert set(echo.guards) <= {*interpreter.INHERITED_VARIABLES, *interpreter.FIXED_VARIABLES, "LC_CTYPE"}

@@ -3,15 +3,21 @@
 import os
 import sys
 import tempfile
-import time
 from pathlib import Path
 
 import pytest
 
-from tests.course.jail.sample_submissions import grade_answer, hurried, inside, linux, still_works
+from tests.course.jail.sample_submissions import (
+    STOPPED,
+    grade_answer,
+    linux,
+    short_time_limit,
+    softmax_after,
+    still_works,
+)
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.jail.contents import copy_course
-from transformer_lab.course.jail.interpreter import JailBroken
+from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.plain_data import pack
@@ -20,7 +26,7 @@ SOFTMAX = every_exercise()["softmax"]
 
 
 @linux
-def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail):
+def test_files_outside_the_jail_can_be_neither_read_nor_changed(jail: Jail):
     if not jail.guards["landlock"]:
         pytest.skip("this kernel has no Landlock")
     course = Path(sys.modules["transformer_lab"].__file__ or "").parent / "course" / "exercises" / "__init__.py"
@@ -41,7 +47,7 @@ def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail):
         if jail.guards["landlock"] >= 4:
             attacks.append("socket.create_connection(('127.0.0.1', 80))")
         for attack in attacks:
-            assert "PermissionError" in grade_answer(jail, inside(attack)).verdict.message, attack
+            assert "PermissionError" in grade_answer(jail, softmax_after(attack)).verdict.message, attack
         assert victim.read_text() == "ada,1" and os.listdir(folder) == ["grades.csv"]
 
 
@@ -49,23 +55,34 @@ def test_other_peoples_files_can_be_neither_read_nor_changed(jail: Jail):
     "source",
     [
         "torch.softmax = None\ndef softmax(s): return s.softmax(-1)",
-        inside("torch.equal = torch.allclose = lambda *a, **k: True"),
-        inside("import transformer_lab.course.running.observe as call\ncall.observe_all = call.call = None"),
+        softmax_after("torch.equal = torch.allclose = lambda *a, **k: True"),
+        softmax_after(
+            "import transformer_lab.course.running.observe as module\n"
+            "for name in dir(module):\n    if callable(getattr(module, name)): setattr(module, name, None)"
+        ),
     ],
 )
-def test_what_one_answer_breaks_is_whole_for_the_next(jail: Jail, source: str):
+def test_the_next_answer_finds_whole_what_one_answer_breaks(jail: Jail, source: str):
     grade_answer(jail, source)
     assert still_works(jail)
 
 
 @pytest.mark.parametrize(
     "what",
-    ["exercises", "exercise", "checking.judge", "checking.explain", "notebook.every_exercise", "grading.assess"],
+    [
+        "exercises",
+        "exercise",
+        "checking.judge",
+        "checking.explain",
+        "workspace.saved_parts",
+        "notebook.every_exercise",
+        "grading.assess",
+    ],
 )
 def test_the_trusted_side_cannot_be_imported(jail: Jail, what: str):
     module, _, name = f"transformer_lab.course.{what}".partition(".every")
     body = f"import importlib\nm = importlib.import_module({module!r})" + (f"\nm.every{name}" if name else "")
-    message = grade_answer(jail, inside(body)).verdict.message
+    message = grade_answer(jail, softmax_after(body)).verdict.message
     assert "ModuleNotFoundError" in message or "has no attribute" in message
 
 
@@ -83,7 +100,7 @@ assert not bad, bad
 seen = str([f.f_locals for f in sys._current_frames().values()]) + str(os.environ) + str(sys.argv)
 assert '20170612' not in seen
 """
-    verdict = grade_answer(jail, inside(body)).verdict
+    verdict = grade_answer(jail, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
 
 
@@ -105,29 +122,29 @@ def softmax(s):
 
 @pytest.mark.parametrize("answer", [{"observations": [{"output": 3}] * 8}, 3, {}])
 def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: object):
-    graded = grade_answer(jail, inside(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
+    graded = grade_answer(jail, softmax_after(f"os.write(3, {pack(answer)!r}); os._exit(0)"))
     assert graded.points == 0
     assert still_works(jail)
 
 
-def test_where_torch_is_not_forked_a_process_each_does_the_same():
+def test_a_jail_that_does_not_fork_gives_the_same_outcomes():
     with Jail(Limits(seconds=60.0), forks=False) as jail:
-        assert "exit 3" in grade_answer(jail, inside("os._exit(3)")).verdict.message
-        with hurried(jail):
-            jailed = grade_answer(jail, inside("os.closerange(0, 99); time.sleep(600)"))
-        assert "no answer within 1 s" in jailed.verdict.message
+        assert "exit 3" in grade_answer(jail, softmax_after("os._exit(3)")).verdict.message
+        with short_time_limit(jail):
+            jailed = grade_answer(jail, softmax_after("os.closerange(0, 99); time.sleep(600)"))
+        assert STOPPED in jailed.verdict.message
         assert still_works(jail)
 
 
 @linux
-def test_where_nothing_guards_the_machine_the_limits_still_hold(monkeypatch: pytest.MonkeyPatch):
+def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
     def copy_unguarded(to: Path) -> None:
         copy_course(to)
         room = to / "transformer_lab" / "course" / "jail"
         for module, without in (
             ("landlock", "def version(): return 0"),
-            ("seccomp", "def close_doors(): return False"),
-            ("confine", "def become_nobody(*_): return False"),
+            ("seccomp", "def install_filter(): return False"),
+            ("confine", "def switch_to_own_user(*_): return False"),
         ):
             with (room / f"{module}.py").open("a", encoding="utf-8") as file:
                 file.write(f"\n{without}\n")
@@ -136,31 +153,41 @@ def test_where_nothing_guards_the_machine_the_limits_still_hold(monkeypatch: pyt
     with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
         assert jail.guards == {"own_user": False, "landlock": 0, "seccomp": False}
         for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
-            assert says in grade_answer(jail, inside(attack)).verdict.message
-        with hurried(jail):
-            assert "no answer within 1 s" in grade_answer(jail, inside("while True: pass")).verdict.message
+            assert says in grade_answer(jail, softmax_after(attack)).verdict.message
+        with short_time_limit(jail):
+            assert STOPPED in grade_answer(jail, softmax_after("while True: pass")).verdict.message
         first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
-        verdict = grade_answer(jail, inside(first)).verdict
+        verdict = grade_answer(jail, softmax_after(first)).verdict
         assert verdict.passed, verdict.message
 
 
-def test_a_jail_leaves_nothing_behind():
+def test_a_jail_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
+    def copy_idle(to: Path) -> None:
+        """Have a fork server that is ready at once: importing torch takes seconds, and proves nothing here."""
+        copy_course(to)
+        idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
+        (to / "transformer_lab" / "course" / "jail" / "fork_server.py").write_text(idle, encoding="utf-8")
+
+    monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_idle)
     with Jail(Limits(seconds=2.0)) as jail:
-        assert jail._inside is not None
-        folder, process = jail._folder, jail._inside.process
-        assert folder.exists() and process.poll() is None
-    deadline = time.monotonic() + 10
-    while process.poll() is None and time.monotonic() < deadline:
-        time.sleep(0.01)
+        folder, process = jail.folder, jail.process
+        assert folder is not None and folder.exists()
+        assert process is not None and process.poll() is None
     assert not folder.exists() and process.poll() is not None
+    assert jail.folder is None and jail.process is None
 
 
-def test_a_jail_that_does_not_start_says_why_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
+def test_a_jail_that_does_not_start_says_why_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("transformer_lab.course.jail.contents.JAILED", ())
-    jail = Jail(Limits())
-    with pytest.raises(JailBroken, match=r"the jail does not start: ModuleNotFoundError.*jail"), jail:
+    with pytest.raises(JailError, match=r"the jail does not start: ModuleNotFoundError.*jail"), Jail(Limits()):
         pass
-    assert not jail._folder.exists()
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_jail_that_is_not_open_runs_nothing():
+    with pytest.raises(JailError, match="only in a `with` block"):
+        Jail(Limits()).run({})
 
 
 @linux
@@ -171,5 +198,5 @@ def test_a_jail_that_cannot_confine_does_not_start(monkeypatch: pytest.MonkeyPat
             file.write("\ndef confine(*_): raise OSError('no such luck')\n")
 
     monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_broken)
-    with pytest.raises(JailBroken, match="the jail does not start: OSError: no such luck"), Jail(Limits()):
+    with pytest.raises(JailError, match="the jail does not start: OSError: no such luck"), Jail(Limits()):
         pass

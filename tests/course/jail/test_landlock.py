@@ -9,12 +9,12 @@ from transformer_lab.course.jail import landlock
 
 
 def confined(readable: Path, writable: Path, code: str) -> str:
-    """Try something in a process of its own that has only these two folders; give the error's name, if any."""
+    """Try something in a process of its own that has only these two folders; return the error's name, if any."""
     script = f"""
 import ctypes, os, runpy, socket, sys
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no new privileges
 lock = runpy.run_path({str(Path(landlock.__file__))!r})
-lock["confine"]([{str(readable)!r}, "/nowhere"], [{str(writable)!r}])
+lock["restrict_self"]([{str(readable)!r}, "/nowhere"], [{str(writable)!r}])
 try:
     {code}
 except OSError as error:
@@ -25,7 +25,7 @@ except OSError as error:
 
 @pytest.fixture
 def folders(tmp_path: Path) -> list[Path]:
-    """Three folders, each with a file: one to read, one to write to, and somebody else's."""
+    """Three folders, each with a file: one to read, one to write to, and a foreign one."""
     if not landlock.version():
         pytest.skip("this kernel has no Landlock")
     made = [tmp_path / name for name in ("readable", "writable", "foreign")]

@@ -7,28 +7,28 @@ import pytest
 from tests.course.jail.sample_submissions import linux
 from transformer_lab.course.jail import seccomp
 
-CLOSE = f"""
+INSTALL = f"""
 import ctypes, runpy
 ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)  # no new privileges
-closed = runpy.run_path({str(Path(seccomp.__file__))!r})["close_doors"]()
+installed = runpy.run_path({str(Path(seccomp.__file__))!r})["install_filter"]()
 """
 
 
-def behind_closed_doors(code: str) -> str:
-    """Run code in a process of its own that has closed its doors; give what it prints."""
-    run = [sys.executable, "-I", "-c", CLOSE + code]
+def run_filtered(code: str) -> str:
+    """Run code in a process of its own that has installed the filter; return what it prints."""
+    run = [sys.executable, "-I", "-c", INSTALL + code]
     return subprocess.run(run, capture_output=True, text=True, check=True).stdout.strip()
 
 
 @pytest.fixture(scope="module", autouse=True)
 def _available() -> None:
-    if sys.platform == "linux" and behind_closed_doors("print(closed)") != "True":
+    if sys.platform == "linux" and run_filtered("print(installed)") != "True":
         pytest.skip("this kernel has no seccomp, or this machine is of another kind")
 
 
 @linux
 @pytest.mark.parametrize(
-    "door",
+    "call",
     [
         "socket.socket(socket.AF_INET, socket.SOCK_DGRAM)",
         "socket.socket(socket.AF_UNIX)",
@@ -39,22 +39,22 @@ def _available() -> None:
         "libc('syscall', 425, 1, None)",
     ],
 )
-def test_doors_are_closed(door: str):
+def test_blocked_system_calls_are_refused(call: str):
     code = f"""
 import os, socket
 def libc(name, *arguments):
     if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) == -1:
         raise OSError(ctypes.get_errno(), name)
 try:
-    print({door})
+    print({call})
 except PermissionError:
-    print("closed")
+    print("refused")
 """
-    assert behind_closed_doors(code) == "closed"
+    assert run_filtered(code) == "refused"
 
 
 @linux
-def test_all_else_goes_on_and_what_it_starts_meets_the_same_doors():
+def test_other_system_calls_work_and_children_have_the_same_filter():
     code = """
 import subprocess, sys, threading
 threading.Thread(target=print, args=["thread"]).start()
@@ -62,9 +62,9 @@ inner = "import socket; print('inner'); socket.socket()"
 told = subprocess.run([sys.executable, "-I", "-c", inner], capture_output=True, text=True)
 print(told.stdout.strip(), "PermissionError" in told.stderr)
 """
-    assert behind_closed_doors(code).split() == ["thread", "inner", "True"]
+    assert run_filtered(code).split() == ["thread", "inner", "True"]
 
 
 def test_a_machine_of_another_kind_is_left_alone(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("platform.machine", lambda: "riscv64")
-    assert not seccomp.close_doors()
+    assert not seccomp.install_filter()

@@ -3,7 +3,15 @@ import time
 
 import pytest
 
-from tests.course.jail.sample_submissions import children, grade_answer, hurried, inside, linux, still_works
+from tests.course.jail.sample_submissions import (
+    STOPPED,
+    children,
+    grade_answer,
+    linux,
+    short_time_limit,
+    softmax_after,
+    still_works,
+)
 from transformer_lab.course.jail.jail import Jail
 
 pytestmark = linux
@@ -24,19 +32,19 @@ while True:
     ],
 )
 def test_nothing_is_left_running(jail: Jail, body: str):
-    assert jail._inside is not None
-    grade_answer(jail, inside(body))
-    deadline = time.monotonic() + 10  # the keeper itself ends when it has answered
-    while children(jail._inside.process.pid) and time.monotonic() < deadline:
+    assert jail.process is not None
+    grade_answer(jail, softmax_after(body))
+    deadline = time.monotonic() + 10  # the supervisor itself exits after its answer
+    while children(jail.process.pid) and time.monotonic() < deadline:
         time.sleep(0.01)
-    assert children(jail._inside.process.pid) == []
+    assert children(jail.process.pid) == []
 
 
-@pytest.mark.parametrize("whom", ["os.getppid()", "-1"])
-def test_whoever_kills_others_costs_only_itself(jail: Jail, whom: str):
+@pytest.mark.parametrize("victim", ["os.getppid()", "-1"])
+def test_an_answer_that_kills_other_processes_costs_only_itself(jail: Jail, victim: str):
     if not (jail.guards["own_user"] or jail.guards["landlock"] >= 6):
         pytest.skip("without a user of its own or a new Linux, this would end the tests themselves")
-    grade_answer(jail, inside(f"try: os.kill({whom}, signal.SIGKILL)\nexcept OSError: pass"))
+    grade_answer(jail, softmax_after(f"try: os.kill({victim}, signal.SIGKILL)\nexcept OSError: pass"))
     assert still_works(jail)
 
 
@@ -48,10 +56,11 @@ if not os.path.exists('a'):
     assert open('a/b/c').read() == 'x' and os.environ['HOME'] == os.getcwd()
     os.chmod('a', 0)
 """
-    before = set(os.listdir(jail._folder / "work"))
-    verdict = grade_answer(jail, inside(body)).verdict
+    assert jail.folder is not None
+    before = set(os.listdir(jail.folder / "work"))
+    verdict = grade_answer(jail, softmax_after(body)).verdict
     assert verdict.passed, verdict.message
-    assert set(os.listdir(jail._folder / "work")) <= before
+    assert set(os.listdir(jail.folder / "work")) <= before
 
 
 def test_what_its_children_say_after_it_does_not_count(jail: Jail):
@@ -60,13 +69,13 @@ if os.fork() == 0:
     while os.getppid() != 1: os.write(3, bytes(1 << 10))
 os._exit(0)
 """
-    with hurried(jail):
-        assert grade_answer(jail, inside(body)).points == 0
+    with short_time_limit(jail):
+        assert grade_answer(jail, softmax_after(body)).points == 0
     assert still_works(jail)
 
 
 def test_an_answer_that_dawdles_is_cut_off(jail: Jail):
-    with hurried(jail):
-        graded = grade_answer(jail, inside(DAWDLE))
-    assert "no answer within 1 s" in graded.verdict.message
+    with short_time_limit(jail):
+        graded = grade_answer(jail, softmax_after(DAWDLE))
+    assert STOPPED in graded.verdict.message
     assert graded.seconds < 60

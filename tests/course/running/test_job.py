@@ -6,7 +6,7 @@ import pytest
 
 from tests.course.jail.sample_submissions import IMPORTS, RIGHT, STUB, cells, grade_answer, grade_cells
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.grading.assess import where
+from transformer_lab.course.grading.assess import library_source
 from transformer_lab.course.jail.jail import Jail
 
 ATTENTION = every_exercise()["attention"]
@@ -28,7 +28,7 @@ def test_the_parts_of_the_library_do_what_was_asked(jail: Jail, name: str):
         "cells": [{"id": "", "source": borrows.format(name)}],
         "cases": [vars(case) | {"label": ""} for case in exercise.cases(1)],
         "seconds": 10.0,
-        "library": {other.name: where(other) for other in every_exercise().values()},
+        "library": {other.name: library_source(other) for other in every_exercise().values()},
     }
     answer = jail.run(job).answer
     assert answer is not None
@@ -81,11 +81,26 @@ def test_a_crash_shows_the_learners_own_line(jail: Jail, source: str, says: str)
         "from transformer_lab.course import check, parts\ndef softmax(s): check(softmax); return s.softmax(-1)",
         "from transformer_lab.course import *\ndef softmax(s): check(softmax); return s.softmax(-1)",
         "from transformer_lab.course.notebook import *\ndef softmax(s): return s.softmax(-1)",
+        "import transformer_lab.course as lab\ndef softmax(s): lab.check(softmax); return s.softmax(-1)",
         "import transformer_lab.course.notebook as lab\ndef softmax(s): lab.check(softmax); return s.softmax(-1)",
     ],
 )
 def test_unusual_cells_pass(jail: Jail, source: str):
     assert grade_answer(jail, source).verdict.passed
+
+
+@pytest.mark.parametrize("package", ["transformer_lab.course", "transformer_lab.course.notebook"])
+def test_an_import_cell_gets_parts_that_work_and_checks_that_do_nothing(jail: Jail, package: str):
+    """Lessons import from the first; those that were handed out before imported from the second."""
+    imports = f"from {package} import check as c, compare as e, hint as h, parts as p, solution as s"  # not as usual
+    answer = """
+def attention(queries, keys, values):
+    assert c(attention) is e(1, 2) is h(attention) is s(attention) is None
+    return p.attention_weights(queries, keys) @ values
+"""
+    code = [{"id": "imports", "source": imports}, {"id": "attention", "source": answer}]
+    verdict = grade_cells(jail, code, "attention").verdict
+    assert verdict.passed, verdict.message
 
 
 def test_helpers_of_other_cells_are_there_wherever_they_stand(jail: Jail):

@@ -1,5 +1,6 @@
-"""Notebooks in, gradebook and feedback out.
+"""The grader: submitted notebooks in, gradebook and feedback out.
 
-In reading order: ``submissions`` finds them, ``assess`` runs and judges each, ``gradebook`` and ``feedback`` write
-down what came of it, ``grade`` does all of that. Uses ``checking`` and ``jail``.
+In reading order: ``submissions`` finds and reads the notebooks, ``assess`` runs each in the jail and judges what was
+observed there, ``gradebook`` and ``feedback`` write the results, ``grade`` does all of that. The security model is in
+``course/jail/README.md``. Uses ``checking`` and ``jail``.
 """

@@ -1,4 +1,4 @@
-"""Write a page of feedback for each student."""
+"""A page of feedback for each student, as HTML."""
 
 import html
 import re
@@ -8,10 +8,10 @@ from pathlib import Path
 
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.exercises import LESSONS
-from transformer_lab.course.grading.assess import Graded, Work
-from transformer_lab.course.grading.gradebook import counting, lessons_of, reachable
+from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
+from transformer_lab.course.grading.gradebook import best_per_lesson, lessons_of, max_points
 
-PAGE = """<!doctype html>
+PAGE_TEMPLATE = """<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width">
@@ -29,23 +29,23 @@ pre, code {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere }}
 """
 
 
-def write(folder: Path, students: Mapping[str, Sequence[Work]]) -> None:
-    """Write one page per student, in place of the pages of an earlier grading."""
+def write_feedback(folder: Path, students: Mapping[str, Sequence[GradedSubmission]]) -> None:
+    """Write one page per student, and delete the pages of an earlier grading."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.html"):
         old.unlink()
     lessons = lessons_of(students)
     for student, name in file_names(list(students)).items():
-        (folder / name).write_text(page(student, students[student], lessons), "utf-8")
+        (folder / name).write_text(feedback_page(student, students[student], lessons), "utf-8")
 
 
 def file_names(students: Sequence[str]) -> dict[str, str]:
-    """Give each student a file name that every system accepts and that no other student has."""
+    """Map each student to a file name of their own that every operating system accepts."""
     names: dict[str, str] = {}
     taken: set[str] = set()
     for student in sorted(students):
         stem = re.sub(r"[^\w.-]+", "_", student).strip("._")[:60] or "student"
-        if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # devices, to Windows
+        if re.fullmatch(r"(?i)(con|prn|aux|nul|com\d|lpt\d)(\..*)?", stem):  # names of devices on Windows
             stem = f"_{stem}"
         name, number = f"{stem}.html", 2
         while name.casefold() in taken:
@@ -55,40 +55,46 @@ def file_names(students: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def page(student: str, works: Sequence[Work], lessons: Sequence[str]) -> str:
-    """Make a student's page: the points, then every lesson with what is said about each exercise."""
-    counts = counting(works)
-    points, bonus = (sum(getattr(work, what) for work in counts.values()) for what in ("points", "bonus"))
-    parts = [f"<h1>{html.escape(student)}</h1>", f"<p>{_points(points, reachable(lessons), bonus)}.</p>"]
+def feedback_page(student: str, notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> str:
+    """Return a student's page as HTML: the points, then every lesson with the verdict on each exercise.
+
+    Args:
+        student: The student's name.
+        notebooks: Everything that the student handed in.
+        lessons: The lessons that are graded, whether this student handed them in or not.
+    """
+    best = best_per_lesson(notebooks)
+    points, bonus = (sum(getattr(notebook, kind) for notebook in best.values()) for kind in ("points", "bonus"))
+    parts = [f"<h1>{html.escape(student)}</h1>", f"<p>{_points(points, max_points(lessons), bonus)}.</p>"]
     for lesson in [*LESSONS, ""]:
-        theirs = [work for work in works if work.submission.lesson == lesson]
-        for work in sorted(theirs, key=lambda work: counts.get(lesson) is not work):  # the one that counts comes first
-            parts += _notebook(work, is_counted=counts.get(lesson) is work)
-    parts += [f"<h2>{lesson}</h2><p>Not handed in.</p>" for lesson in lessons if lesson not in counts]
-    return PAGE.format(title=html.escape(student), body="\n".join(parts))
+        of_lesson = [notebook for notebook in notebooks if notebook.submission.lesson == lesson]
+        for notebook in sorted(of_lesson, key=lambda notebook: best.get(lesson) is not notebook):  # the best first
+            parts += _notebook_section(notebook, is_best=best.get(lesson) is notebook)
+    parts += [f"<h2>{lesson}</h2><p>Not handed in.</p>" for lesson in lessons if lesson not in best]
+    return PAGE_TEMPLATE.format(title=html.escape(student), body="\n".join(parts))
 
 
-def _points(points: int, reachable: int, bonus: int) -> str:
-    return f"{points} of {reachable} points" + (f", and {bonus} bonus" if bonus else "")
+def _points(points: int, maximum: int, bonus: int) -> str:
+    return f"{points} of {maximum} points" + (f", and {bonus} bonus" if bonus else "")
 
 
-def _notebook(work: Work, is_counted: bool) -> list[str]:
-    name = html.escape(work.submission.file)
-    if work.submission.problem:
-        return [f"<h2>{name}</h2>", Panel("It could not be graded", work.submission.problem, "bad")._repr_html_()]
-    head = f"{name}: {_points(work.points, reachable([work.submission.lesson]), work.bonus)}"
-    exercises = [part for one in work.graded for part in _exercise(one)]
-    if is_counted:
-        return [f"<h2>{head}</h2>", *exercises]
-    return [f"<details><summary>{head}. Another notebook counts.</summary>", *exercises, "</details>"]
+def _notebook_section(notebook: GradedSubmission, is_best: bool) -> list[str]:
+    name, problem = html.escape(notebook.submission.file), notebook.submission.problem
+    if problem:
+        return [f"<h2>{name}</h2>", Panel("It could not be graded", problem, "bad")._repr_html_()]
+    points = _points(notebook.points, max_points([notebook.submission.lesson]), notebook.bonus)
+    panels = [panel for one in notebook.exercises for panel in _exercise_panels(one)]
+    if is_best:
+        return [f"<h2>{name}: {points}</h2>", *panels]
+    return [f"<details><summary>{name}: {points}. Another notebook counts.</summary>", *panels, "</details>"]
 
 
-def _exercise(one: Graded) -> list[str]:
-    panel, bonus = one.verdict.panel, "bonus: " if one.exercise.stretch else ""
-    titled = replace(panel, title=f"{panel.title} ({bonus}{one.points} of {one.exercise.points})")
-    return [titled._repr_html_(), *([_hint(one)] if one.verdict.mistake else [])]
+def _exercise_panels(graded: GradedExercise) -> list[str]:
+    panel, bonus = graded.verdict.panel, "bonus: " if graded.exercise.stretch else ""
+    titled = replace(panel, title=f"{panel.title} ({bonus}{graded.points} of {graded.exercise.points})")
+    return [titled._repr_html_(), *([_hint_panel(graded)] if graded.verdict.mistake else [])]
 
 
-def _hint(one: Graded) -> str:
-    mistake = next(m for m in one.exercise.mistakes if m.name == one.verdict.mistake)
+def _hint_panel(graded: GradedExercise) -> str:
+    mistake = next(m for m in graded.exercise.mistakes if m.name == graded.verdict.mistake)
     return Panel("A hint", mistake.hints[0], "help")._repr_html_()

@@ -1,4 +1,4 @@
-"""Write the gradebook (a row per student) and the results (everything there is to know, for programs)."""
+"""The gradebook (a table with a row per student) and the results (everything, as JSON for programs)."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -14,21 +14,21 @@ import torch
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, exercises_of
-from transformer_lab.course.grading.assess import Work
+from transformer_lab.course.grading.assess import GradedSubmission
 from transformer_lab.course.grading.submissions import printable
 from transformer_lab.course.jail.limits import Limits
 
 KIND = "transformer-lab grading"
-"""By this a folder of results is recognised."""
-FEW = 20
-"""So many students are listed one by one."""
+"""Value of ``kind`` in ``results.json``, which identifies a folder of results."""
+MAX_LISTED_STUDENTS = 20
+"""Size of a class up to which the summary lists every student."""
 
 
-def check_folder(out: Path) -> None:
-    """Make sure that nothing but an earlier grading would be overwritten.
+def check_output_folder(out: Path) -> None:
+    """Check that writing the results would overwrite nothing but those of an earlier grading.
 
     Raises:
-        ValueError: Something else is there.
+        ValueError: ``out`` is a file, or a folder that contains something else.
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; the results need a folder")
@@ -43,40 +43,41 @@ def _holds_results(out: Path) -> bool:
         return False
 
 
-def counting(works: Sequence[Work]) -> dict[str, Work]:
-    """Of several notebooks of one lesson, the one with the most points counts: by lesson, in their order."""
-    ranked = sorted((w for w in works if w.submission.lesson), key=lambda w: (w.points + w.bonus, bool(w.graded)))
-    best = {work.submission.lesson: work for work in ranked}
+def best_per_lesson(notebooks: Sequence[GradedSubmission]) -> dict[str, GradedSubmission]:
+    """Return a student's notebook that counts for each lesson, in the lessons' order: the one with the most points."""
+    known = [notebook for notebook in notebooks if notebook.submission.lesson]
+    ranked = sorted(known, key=lambda notebook: (notebook.points + notebook.bonus, bool(notebook.exercises)))
+    best = {notebook.submission.lesson: notebook for notebook in ranked}
     return {lesson: best[lesson] for lesson in LESSONS if lesson in best}
 
 
-def lessons_of(students: Mapping[str, Sequence[Work]]) -> list[str]:
-    """List the lessons that anybody handed in."""
-    seen = {work.submission.lesson for works in students.values() for work in works}
+def lessons_of(students: Mapping[str, Sequence[GradedSubmission]]) -> list[str]:
+    """List the lessons that at least one student handed in."""
+    seen = {notebook.submission.lesson for notebooks in students.values() for notebook in notebooks}
     return [lesson for lesson in LESSONS if lesson in seen]
 
 
-def reachable(lessons: Sequence[str]) -> int:
-    """Add up the points of the core exercises."""
+def max_points(lessons: Sequence[str]) -> int:
+    """Return the sum of the points of these lessons' core exercises."""
     return sum(e.points for lesson in lessons for e in exercises_of(lesson) if not e.stretch)
 
 
-def table(students: Mapping[str, Sequence[Work]]) -> pd.DataFrame:
-    """Make the gradebook: the points for each exercise, then points out of how many, bonus and remarks."""
+def gradebook_table(students: Mapping[str, Sequence[GradedSubmission]]) -> pd.DataFrame:
+    """Return the gradebook: points for each exercise, then their sum, its maximum, bonus and remarks."""
     lessons = lessons_of(students)
     rows = []
-    for student, works in sorted(students.items()):
-        counts = counting(works)
-        points = {_column(lesson, one.exercise): one.points for lesson, w in counts.items() for one in w.graded}
+    for student, notebooks in sorted(students.items()):
+        best = best_per_lesson(notebooks)
+        points = {_column(lesson, one.exercise): one.points for lesson, nb in best.items() for one in nb.exercises}
         columns = [_column(lesson, exercise) for lesson in lessons for exercise in exercises_of(lesson)]
         rows.append(
             {
-                "student": _no_formula(student),
+                "student": _escape_formula(student),
                 **{column: points.get(column, 0) for column in columns},
-                "points": sum(w.points for w in counts.values()),
-                "of": reachable(lessons),
-                "bonus": sum(w.bonus for w in counts.values()),
-                "remarks": _no_formula(" ".join(_remark(work) for work in works if work.submission.problem)),
+                "points": sum(notebook.points for notebook in best.values()),
+                "of": max_points(lessons),
+                "bonus": sum(notebook.bonus for notebook in best.values()),
+                "remarks": _escape_formula(" ".join(_remark(nb) for nb in notebooks if nb.submission.problem)),
             }
         )
     return pd.DataFrame(rows)
@@ -86,17 +87,27 @@ def _column(lesson: str, exercise: Exercise) -> str:
     return f"{lesson}: {exercise.name}{' (bonus)' if exercise.stretch else ''}"
 
 
-def _no_formula(text: str) -> str:
-    """Keep a spreadsheet from executing what a student has called a file."""
+def _escape_formula(text: str) -> str:
+    """Put an apostrophe before text that a spreadsheet would execute; students choose the names of their files."""
     return f"'{text}" if text[:1] in tuple("=+-@") else text
 
 
-def _remark(work: Work) -> str:
-    return f"{work.submission.file}: {work.submission.problem}"
+def _remark(notebook: GradedSubmission) -> str:
+    return f"{notebook.submission.file}: {notebook.submission.problem}"
 
 
-def write(out: Path, students: Mapping[str, Sequence[Work]], seed: int, limits: Limits, guards: dict[str, Any]) -> None:
-    """Write ``gradebook.csv`` and ``results.json``."""
+def write_gradebook(
+    out: Path, students: Mapping[str, Sequence[GradedSubmission]], seed: int, limits: Limits, guards: dict[str, Any]
+) -> None:
+    """Write ``gradebook.csv`` and ``results.json``.
+
+    Args:
+        out: Folder to write to.
+        students: The graded notebooks of each student.
+        seed: Seed of the cases.
+        limits: Limits that the answers ran under.
+        guards: The guards that the jail had, as ``confine.confine`` returns them.
+    """
     results = {
         "kind": KIND,
         "seed": seed,
@@ -105,26 +116,26 @@ def write(out: Path, students: Mapping[str, Sequence[Work]], seed: int, limits: 
         "platform": platform(),
         "limits": asdict(limits),
         "guards": guards,
-        "students": {student: [_told(work) for work in works] for student, works in sorted(students.items())},
+        "students": {student: [_as_dict(nb) for nb in notebooks] for student, notebooks in sorted(students.items())},
     }
     out.mkdir(parents=True, exist_ok=True)
-    # First what makes the folder ours: were it interrupted, it could be written again.
+    # First the file that identifies the folder: after an interruption it may be written again.
     (out / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    table(students).to_csv(out / "gradebook.csv", index=False, encoding="utf-8")
+    gradebook_table(students).to_csv(out / "gradebook.csv", index=False, encoding="utf-8")
 
 
 def _version() -> str:
     try:
         return version("transformer-lab")
-    except PackageNotFoundError:  # used from its folder, without being installed
+    except PackageNotFoundError:  # used from a clone without installation
         return "unknown"
 
 
-def _told(work: Work) -> dict[str, Any]:
+def _as_dict(notebook: GradedSubmission) -> dict[str, Any]:
     return {
-        "notebook": printable(str(work.submission.path)),
-        "lesson": work.submission.lesson,
-        "problem": work.submission.problem,
+        "notebook": printable(str(notebook.submission.path)),
+        "lesson": notebook.submission.lesson,
+        "problem": notebook.submission.problem,
         "exercises": [
             {
                 "exercise": one.exercise.name,
@@ -136,23 +147,25 @@ def _told(work: Work) -> dict[str, Any]:
                 "stretch": one.exercise.stretch,
                 "seconds": round(one.seconds, 3),
             }
-            for one in work.graded
+            for one in notebook.exercises
         ],
     }
 
 
-def summary(out: Path, students: Mapping[str, Sequence[Work]]) -> str:
-    """Say in a few lines what was graded, and what could not be."""
-    works = [work for everything in students.values() for work in everything]
-    counts = [f"{lesson} ({sum(w.submission.lesson == lesson for w in works)})" for lesson in lessons_of(students)]
-    told = f"Graded {_count(len(works), 'notebook')} of {_count(len(students), 'student')}"
-    lines = [f"{told}: {', '.join(counts)}." if counts else f"{told}."]
-    for row in table(students).to_dict("records") if len(students) <= FEW else []:
+def summary(out: Path, students: Mapping[str, Sequence[GradedSubmission]]) -> str:
+    """Return a few lines that say what was graded, and what could not be."""
+    notebooks = [notebook for everything in students.values() for notebook in everything]
+    graded_lessons = [notebook.submission.lesson for notebook in notebooks]
+    counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in lessons_of(students)]
+    total = f"Graded {_pluralise(len(notebooks), 'notebook')} of {_pluralise(len(students), 'student')}"
+    lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
+    for row in gradebook_table(students).to_dict("records") if len(students) <= MAX_LISTED_STUDENTS else []:
         bonus = f" and {row['bonus']} bonus" if row["bonus"] else ""
         lines.append(f"  {row['student']}: {row['points']} of {row['of']} points{bonus}")
-    lines += [f"  {printable(str(w.submission.path))}: {w.submission.problem}" for w in works if w.submission.problem]
+    for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
+        lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
     return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
 
 
-def _count(number: int, of_what: str) -> str:
-    return f"{number} {of_what}{'' if number == 1 else 's'}"
+def _pluralise(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

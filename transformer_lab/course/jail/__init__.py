@@ -1,7 +1,8 @@
-"""The sandbox: a process that can harm nobody. The whole folder is copied into it, with ``running``.
+"""The sandbox: runs learners' code in a process that can harm neither the machine nor the grading.
 
-In reading order: ``jail`` is what the grader sees; ``limits`` say what a job may use; ``interpreter`` starts a Python
-on the copy that ``contents`` makes; there ``fork_server`` forks a ``supervisor`` for each job, which has a child
-``confine`` itself with ``landlock`` and ``seccomp``; ``framing`` is the protocol, ``exit_reasons`` are how it ends,
-and ``delete_tree`` cleans up. Uses ``running``.
+In reading order: ``jail`` is what the grader sees; ``limits`` are the resource limits of a job; ``interpreter`` starts
+a Python process on the copy that ``contents`` makes; in it, ``fork_server`` forks a ``supervisor`` for each job, which
+forks the process that ``confine`` restricts, with ``landlock`` and ``seccomp``; ``framing`` is the protocol,
+``exit_reasons`` say why a process ended, and ``delete_tree`` deletes its files. The README beside this file is the
+security model. The whole folder is copied into the jail, together with ``running``. Uses ``running``.
 """

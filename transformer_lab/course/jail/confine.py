@@ -1,4 +1,4 @@
-"""Give up rights, in the jail's process itself, before it meets the learner's code."""
+"""Drop the rights of the jail's process, from within, before it runs the learner's code."""
 
 import contextlib
 import ctypes
@@ -13,96 +13,112 @@ from typing import Any
 from transformer_lab.course.jail import landlock, seccomp
 from transformer_lab.course.jail.limits import Limits
 
-FIRST_USER = 1_879_048_192
-"""From here on no system gives ids to anybody (systemd.io/UIDS-GIDS); a process's own number is added."""
+FIRST_UID = 1_879_048_192
+"""Start of the user ids that no system assigns (systemd.io/UIDS-GIDS); a process's own number is added."""
 NO_NEW_PRIVILEGES, KEEP_CAPABILITIES, DIE_WITH_PARENT, DUMPABLE, SUBREAPER = 38, 8, 1, 4, 36  # man 2 prctl
 NO_GUARDS = {"own_user": False, "landlock": 0, "seccomp": False}
-READ_EVERYTHING = 1 << 2  # CAP_DAC_READ_SEARCH
+CAP_DAC_READ_SEARCH = 1 << 2
+"""Capability to read every file (``man 7 capabilities``)."""
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
 DEVICES = ("/dev/null", "/dev/zero", "/dev/random", "/dev/urandom")
 
 
 def confine(limits: Limits, folder: str) -> dict[str, Any]:
-    """Leave this process, for good, what its limits and its own empty folder allow.
+    """Restrict this process irrevocably to its limits and to its own empty folder.
+
+    Args:
+        limits: Resource limits to set.
+        folder: Where it may write; it becomes the working directory and ``HOME``.
 
     Returns:
-        What guards the rest of the machine from it, beyond limits: whether it became a user of its own
-        (``own_user``), the version of ``landlock`` that holds it, and whether ``seccomp`` does.
+        The guards that protect the rest of the machine, beyond the limits: whether the process became a user of its
+        own (``own_user``), the version of ``landlock`` that restricts it (0 if none), and whether ``seccomp`` does.
+
+    Raises:
+        OSError: The system refuses a restriction that it should support.
     """
     os.chdir(folder)
     os.environ.update(HOME=folder, TMPDIR=folder)
     bounds = {
         "RLIMIT_CORE": 0,
-        "RLIMIT_CPU": math.ceil(limits.patience) + 1,
+        "RLIMIT_CPU": math.ceil(limits.kill_after) + 1,
         "RLIMIT_FSIZE": limits.file_mb << 20,
         "RLIMIT_NOFILE": limits.open_files,
     }
     guards: dict[str, Any] = dict(NO_GUARDS)
     if sys.platform == "linux":
-        _be_the_first_to_go()
+        _prefer_for_oom_kill()
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
         bounds["RLIMIT_AS"] = mapped + (limits.memory_mb << 20)
-        running = _tasks_of_this_user()
-        guards["own_user"] = become_nobody(os.getpid(), folder)
-        bounds["RLIMIT_NPROC"] = limits.processes + (0 if guards["own_user"] else running)
+        threads = _threads_of_this_user()
+        guards["own_user"] = switch_to_own_user(os.getpid(), folder)
+        bounds["RLIMIT_NPROC"] = limits.processes + (0 if guards["own_user"] else threads)
         prctl(DIE_WITH_PARENT, signal.SIGKILL)
         prctl(NO_NEW_PRIVILEGES, 1)
         guards["landlock"] = landlock.version()
         if guards["landlock"]:
-            landlock.confine(readable=[*_python(), *DEVICES], writable=[folder, "/dev/null"])
-        guards["seccomp"] = seccomp.close_doors()
+            landlock.restrict_self(readable=[*_python_paths(), *DEVICES], writable=[folder, "/dev/null"])
+        guards["seccomp"] = seccomp.install_filter()
     if sys.platform != "win32":
         import resource
 
-        for name, most in bounds.items():
-            with contextlib.suppress(OSError, ValueError):  # already lower, or not to be had on this system
-                resource.setrlimit(getattr(resource, name), (most, most))
+        for name, bound in bounds.items():
+            with contextlib.suppress(OSError, ValueError):  # already lower, or not supported by this system
+                resource.setrlimit(getattr(resource, name), (bound, bound))
     return guards
 
 
-def _be_the_first_to_go() -> None:
-    """Where memory runs out, let Linux end this process, and none of the innocent ones."""
-    prctl(DUMPABLE, 1)  # else its files in /proc are root's
+def _prefer_for_oom_kill() -> None:
+    """Let Linux kill this process first when memory runs out, rather than an innocent one."""
+    prctl(DUMPABLE, 1)  # else its files in /proc belong to root
     with contextlib.suppress(OSError):
         Path("/proc/self/oom_score_adj").write_text("1000")
 
 
-def user_for(pid: int) -> int:
-    """Choose the user that a process becomes: no two at the same time are the same."""
-    return FIRST_USER + pid
+def uid_for(pid: int) -> int:
+    """Return the user id that a process switches to: no two running processes share one."""
+    return FIRST_UID + pid
 
 
-def become_nobody(pid: int, folder: str) -> bool:
-    """Become a user that nobody else is; whoever is not root, or is alone in a container, stays who they are.
+def switch_to_own_user(pid: int, folder: str) -> bool:
+    """Switch to a user id that no other process has, if this process is root and the system permits it.
 
-    A Python that lies where only root can read (as in ``/root``) still has to be read: then the right to read
-    anything is kept, and it is left to Landlock to narrow it.
+    Where only root can read Python's files (as in ``/root``), the capability to read every file is kept, and it is
+    left to Landlock to restrict it.
+
+    Args:
+        pid: The process's own number.
+        folder: Folder to hand over to the new user.
+
+    Returns:
+        Whether the process has a user of its own now. A root without other users, as in some containers, stays root
+        but drops all capabilities.
     """
     if os.geteuid() != 0:
         return False
-    user = user_for(pid)
-    needed = [path for path in (*_python(), os.__file__) if os.path.exists(path)]
+    uid = uid_for(pid)
+    needed = [path for path in (*_python_paths(), os.__file__) if os.path.exists(path)]
     try:
-        os.chown(folder, user, user)
+        os.chown(folder, uid, uid)
         prctl(KEEP_CAPABILITIES, 1)
         os.setgroups([])
-        os.setresgid(user, user, user)
-        os.setresuid(user, user, user)
-    except OSError:  # a container that knows no other users
-        _set_capabilities(0)
+        os.setresgid(uid, uid, uid)
+        os.setresuid(uid, uid, uid)
+    except OSError:  # a container without other users
+        set_capabilities(0)
         return False
-    _set_capabilities(0 if all(os.access(path, os.R_OK) for path in needed) else READ_EVERYTHING)
+    set_capabilities(0 if all(os.access(path, os.R_OK) for path in needed) else CAP_DAC_READ_SEARCH)
     return True
 
 
-def _python() -> list[str]:
-    """List where Python and its packages are; the course itself is in none but the jail's own copy."""
+def _python_paths() -> list[str]:
+    """List the paths of Python and its packages, among them the jail's copy of the course."""
     folders = {sys.prefix, sys.base_prefix, *site.getsitepackages(), *sys.path, "/usr", "/lib", "/lib64", *SYSTEM_FILES}
     return sorted(str(Path(folder).resolve()) for folder in folders if folder)
 
 
-def _tasks_of_this_user() -> int:
-    """Count the threads this user runs already: the system's limit counts them all."""
+def _threads_of_this_user() -> int:
+    """Count the threads that this user runs already: ``RLIMIT_NPROC`` counts all of them."""
     count = 0
     for folder in Path("/proc").glob("[0-9]*"):
         with contextlib.suppress(OSError):
@@ -111,14 +127,25 @@ def _tasks_of_this_user() -> int:
 
 
 def prctl(option: int, value: int) -> None:
-    """Ask Linux for a change to this process."""
+    """Call ``prctl`` of Linux for this process.
+
+    Raises:
+        OSError: The system refuses.
+    """
     if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
         raise OSError(ctypes.get_errno(), f"prctl({option}, {value})")
 
 
-def _set_capabilities(wanted: int) -> None:
-    """Keep these of root's rights and no others."""
+def set_capabilities(capabilities: int) -> None:
+    """Restrict this process to some of root's capabilities.
+
+    Args:
+        capabilities: Bit mask of those to keep; 0 drops all.
+
+    Raises:
+        OSError: The system refuses.
+    """
     header = (ctypes.c_uint32 * 2)(0x20080522, 0)  # version 3, this process
-    data = (ctypes.c_uint32 * 6)(wanted, wanted, 0, 0, 0, 0)  # effective, permitted, inheritable; twice 32 bits
+    data = (ctypes.c_uint32 * 6)(capabilities, capabilities, 0, 0, 0, 0)  # effective, permitted, inheritable; twice
     if ctypes.CDLL(None, use_errno=True).capset(header, data) != 0:
-        raise OSError(ctypes.get_errno(), f"capset({wanted})")
+        raise OSError(ctypes.get_errno(), f"capset({capabilities})")

@@ -1,4 +1,4 @@
-"""Delete what a learner's code left behind, however it left it."""
+"""Delete the files that a learner's code wrote, however deep or write-protected they are."""
 
 import contextlib
 import itertools
@@ -8,14 +8,18 @@ import secrets
 import time
 
 
-def remove(folder: str, seconds: float = math.inf) -> None:
-    """Delete a folder with all that is in it, as far as the system lets us, and stop after some time.
+def delete_tree(folder: str, seconds: float = math.inf) -> None:
+    """Delete a folder with everything in it, as far as the system permits, and stop when time is up.
 
-    ``shutil.rmtree`` fails on folders within folders within folders, too deep for a path or for recursion. So each
-    folder is lifted to the top before it is emptied. Links are deleted, never followed.
+    ``shutil.rmtree`` fails on folders that are nested too deep for a path or for recursion. So each folder is moved
+    to the top before it is emptied. Links are deleted, never followed. Errors are ignored.
+
+    Args:
+        folder: Path of the folder; one that does not exist is no error.
+        seconds: Time after which to stop; a later call can continue.
     """
     deadline = time.monotonic() + seconds
-    prefix = secrets.token_hex(8)  # nobody has taken these names on purpose
+    prefix = secrets.token_hex(8)  # names that the learner's code cannot have taken on purpose
     names = (os.path.join(folder, f"{prefix}-{number}") for number in itertools.count())
     with contextlib.suppress(OSError):
         while inner := _delete_files(folder):
@@ -29,13 +33,13 @@ def remove(folder: str, seconds: float = math.inf) -> None:
 
 
 def _delete_files(folder: str) -> list[str]:
-    """Delete the files in a folder, and list the folders in it."""
-    os.chmod(folder, 0o700)  # it may have been closed to its owner; a closed folder cannot be lifted either
+    """Delete the files in a folder, and return the paths of the folders in it."""
+    os.chmod(folder, 0o700)  # its permissions may exclude the owner; such a folder cannot be moved either
     with os.scandir(folder) as entries:
-        found = [(entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
-    for path, is_folder in found:
+        listed = [(entry.path, entry.is_dir(follow_symlinks=False)) for entry in entries]
+    for path, is_folder in listed:
         if is_folder:
             os.chmod(path, 0o700)
         else:
             os.unlink(path)
-    return [path for path, is_folder in found if is_folder]
+    return [path for path, is_folder in listed if is_folder]

@@ -1,8 +1,8 @@
-"""The process that the jail's processes come from: it has imported torch, and forks a keeper for each job.
+"""Fork server: a process that has imported torch, and forks a supervisor for each job.
 
-It runs in a fresh interpreter that sees a copy of the few modules a job needs. No job passes through its own memory:
-what one learner handed in would still lie there when the next one's code gets its copy. Where processes cannot be
-forked safely (macOS, Windows) it does a single job itself.
+It runs in a fresh interpreter that sees only the jail's copy of the course. No job passes through its own memory:
+there, one learner's submission would remain, and every process forked later would get a copy of it. Where processes
+cannot be forked safely (macOS, Windows), it runs a single job itself.
 """
 
 import contextlib
@@ -23,37 +23,40 @@ from transformer_lab.course.running.job import run_job
 
 
 def main(folder: str, forks: bool) -> None:
-    """Do the jobs that come on standard input, and answer on standard output, until the input is closed.
+    """Serve jobs that come on standard input, and answer on standard output, until the input is closed.
 
     Args:
-        folder: Where the processes may have their own folders.
-        forks: Whether to fork a keeper per job; else a single job is done here.
+        folder: Where to make the processes' own folders.
+        forks: Whether to fork a supervisor for each job; else a single job is run in this process.
     """
     jobs, answers = FileIO(os.dup(0), "r"), FileIO(os.dup(1), "w")
-    nothing = os.open(os.devnull, os.O_RDWR)
-    os.dup2(nothing, 0)
-    os.dup2(nothing, 1)
-    _forget_the_course()
+    null = os.open(os.devnull, os.O_RDWR)
+    os.dup2(null, 0)
+    os.dup2(null, 1)
+    hide_other_copies()
     if forks:
-        confine.prctl(confine.SUBREAPER, 1)  # what a keeper leaves behind becomes ours, and can be ended
-        confine.prctl(confine.DUMPABLE, 0)  # its memory is not for the same user to look into
+        confine.prctl(confine.SUBREAPER, 1)  # orphans of a supervisor become children of this process, which kills them
+        confine.prctl(confine.DUMPABLE, 0)  # no process of the same user may read its memory
         _warm_up()
-    framing.send(answers, json.dumps(_guards(folder)).encode())
-    os.dup2(nothing, 2)
-    with contextlib.suppress(framing.Broken):  # nobody asks any more
+    framing.send(answers, json.dumps(_probe_guards(folder)).encode())
+    os.dup2(null, 2)
+    with contextlib.suppress(framing.BrokenFrame):  # the trusted side has closed the pipe
         while framing.receive(jobs, len(framing.ANNOUNCEMENT)):
             if not forks:
-                supervisor.do_here(jobs, answers, folder)
+                supervisor.run_in_this_process(jobs, answers, folder)
                 return
-            process = supervisor.fork(lambda: supervisor.keep(jobs, answers, folder))
+            process = supervisor.fork(lambda: supervisor.supervise(jobs, answers, folder))
             if os.waitpid(process, 0)[1] != 0:
-                supervisor.end_descendants()
-                framing.send(answers, b"keeper")
+                supervisor.kill_descendants()
+                framing.send(answers, b"supervisor")
                 framing.send(answers, b"")
 
 
-def _forget_the_course() -> None:
-    """Leave no folder to import from that holds the course, but the one that it was copied to."""
+def hide_other_copies() -> None:
+    """Remove from ``sys.path`` every folder that contains the course, except the jail's copy.
+
+    A folder that contains torch as well stays: it is ``site-packages``, and the jail's copy precedes it.
+    """
     own = str(Path(__file__).parents[3])
     sys.path[:] = [
         folder
@@ -63,7 +66,10 @@ def _forget_the_course() -> None:
 
 
 def _warm_up() -> None:
-    """Load what torch loads at the first call, once for all children; a backward pass would forbid theirs."""
+    """Run a job that makes torch load what it loads at its first call, once for all children.
+
+    There is no backward pass in it: autograd would start threads, after which the children could not run another.
+    """
     source = "def warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
     case = {"inputs": {"x": torch.ones(2, 2)}, "label": ""}
     cells = [{"id": "", "source": source}]
@@ -73,11 +79,11 @@ def _warm_up() -> None:
             thread.join()  # a process with threads should not fork
 
 
-def _guards(folder: str) -> dict[str, Any]:
-    """Find out what guards the machine from a confined process, by confining one.
+def _probe_guards(folder: str) -> dict[str, Any]:
+    """Return the guards that this system offers, by confining a child process.
 
     Raises:
-        SystemExit: It cannot be confined; it has said why on standard error.
+        SystemExit: The child cannot be confined; the reason is on standard error.
     """
     if sys.platform != "linux":
         return dict(confine.NO_GUARDS)
@@ -86,8 +92,8 @@ def _guards(folder: str) -> dict[str, Any]:
     limits = Limits()
     child = supervisor.fork(lambda: os.write(writing, json.dumps(confine.confine(limits, own_folder)).encode()))
     os.close(writing)
-    with open(reading, "rb") as said:
-        guards = said.read()
+    with open(reading, "rb") as pipe:
+        guards = pipe.read()
     if os.waitpid(child, 0)[1] != 0:
         raise SystemExit(1)
     os.rmdir(own_folder)

@@ -1,46 +1,46 @@
-"""Send pieces of bytes through a pipe: their length, then they themselves."""
+"""Length-prefixed frames on a pipe."""
 
 from typing import BinaryIO
 
-LENGTH = 8
-"""So many bytes say how long a frame is."""
+LENGTH_BYTES = 8
+"""Size of the big-endian length in front of each frame."""
 ANNOUNCEMENT = b"a job"
-"""The frame before each job: whoever waits for work reads only this, and leaves the job to whom it gets."""
+"""Frame in front of each job: the fork server waits for this one, and leaves the job itself to the supervisor."""
 
 
-class Broken(Exception):
-    """The other side closed the pipe in the middle, or announced more than may come."""
+class BrokenFrame(Exception):
+    """The other side closed the pipe within a frame, or announced a frame above the permitted size."""
 
 
 def send(pipe: BinaryIO, payload: bytes) -> None:
     """Write one frame."""
-    send_raw(pipe, len(payload).to_bytes(LENGTH, "big") + payload)
+    send_raw(pipe, len(payload).to_bytes(LENGTH_BYTES, "big") + payload)
 
 
 def send_raw(pipe: BinaryIO, payload: bytes) -> None:
-    """Write bytes without their length, however small the pipe is."""
+    """Write bytes without their length, in as many writes as an unbuffered pipe needs."""
     rest = memoryview(payload)
     while rest:
         rest = rest[pipe.write(rest) :]
 
 
-def receive(pipe: BinaryIO, at_most: int) -> bytes:
+def receive(pipe: BinaryIO, max_bytes: int) -> bytes:
     """Read one frame.
 
     Raises:
-        Broken: The pipe ends early, or the frame is longer than ``at_most`` bytes.
+        BrokenFrame: The pipe ends early, or the frame is longer than ``max_bytes``.
     """
-    length = int.from_bytes(_read(pipe, LENGTH), "big")
-    if length > at_most:
-        raise Broken(f"a frame of {length} bytes, where at most {at_most} may come")
-    return _read(pipe, length)
+    length = int.from_bytes(_read_exactly(pipe, LENGTH_BYTES), "big")
+    if length > max_bytes:
+        raise BrokenFrame(f"the frame must have at most {max_bytes} bytes; got {length}")
+    return _read_exactly(pipe, length)
 
 
-def _read(pipe: BinaryIO, length: int) -> bytes:
-    read = bytearray()
-    while len(read) < length:
-        piece = pipe.read(min(length - len(read), 1 << 20))
-        if not piece:
-            raise Broken(f"the pipe ended after {len(read)} of {length} bytes")
-        read += piece
-    return bytes(read)
+def _read_exactly(pipe: BinaryIO, length: int) -> bytes:
+    received = bytearray()
+    while len(received) < length:
+        chunk = pipe.read(min(length - len(received), 1 << 20))
+        if not chunk:
+            raise BrokenFrame(f"the pipe ended after {len(received)} of {length} bytes")
+        received += chunk
+    return bytes(received)

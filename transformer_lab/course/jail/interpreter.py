@@ -1,4 +1,4 @@
-"""A fresh Python that sees the jail's copy of the course instead of this one, and the pipes to and from it."""
+"""A fresh Python process that sees only the jail's copy of the course, and the pipes to and from it."""
 
 import contextlib
 import json
@@ -17,13 +17,13 @@ from transformer_lab.course.jail import framing
 
 T = TypeVar("T")
 
-START_SECONDS = 120.0
-"""How long importing torch may take on a cold and busy machine."""
-KEPT_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
-SET_VARIABLES = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}  # each run is like the last
+START_TIMEOUT = 120.0
+"""Seconds that importing torch may take on a cold and busy machine."""
+INHERITED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
+FIXED_VARIABLES = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}  # all runs are alike
 
 
-class JailBroken(OSError):
+class JailError(OSError):
     """The jail itself does not work."""
 
 
@@ -31,15 +31,15 @@ class Interpreter:
     """The process that runs ``fork_server.main``.
 
     Args:
-        folder: The jail's folder: the ``course`` is in it, and a place to ``work``.
-        forks: Whether it is to fork others for each job.
+        folder: The jail's folder, which contains the ``course`` and an empty folder to ``work`` in.
+        forks: Whether the process forks a supervisor for each job.
 
     Attributes:
         process: The process itself.
-        guards: What it said about itself when it was ready.
+        guards: The guards that it reported when it was ready, as ``confine.confine`` returns them.
 
     Raises:
-        JailBroken: It does not start.
+        JailError: The process does not start.
     """
 
     def __init__(self, folder: Path, forks: bool) -> None:
@@ -50,24 +50,24 @@ class Interpreter:
             f"import sys; sys.meta_path[:] = {own_finders}; sys.path.insert(0, {course!r}); "
             "from transformer_lab.course.jail import fork_server"
         )
-        environment = {name: os.environ[name] for name in KEPT_VARIABLES if name in os.environ}
-        with (folder / "said").open("wb") as said:
+        environment = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+        with (folder / "stderr").open("wb") as stderr:
             self.process = subprocess.Popen(
                 [sys.executable, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
-                stderr=said,
+                stderr=stderr,
                 cwd=folder,
-                env=environment | SET_VARIABLES,
+                env=environment | FIXED_VARIABLES,
                 start_new_session=True,
             )
         try:
-            self.guards: dict[str, Any] = json.loads(self.receive(START_SECONDS, 1 << 10))
-        except (framing.Broken, TimeoutError):
+            self.guards: dict[str, Any] = json.loads(self.receive(START_TIMEOUT, 1 << 10))
+        except (framing.BrokenFrame, TimeoutError):
             self.stop()
-            lines = (folder / "said").read_text("utf-8", "replace").strip().splitlines()
-            raise JailBroken(f"the jail does not start: {lines[-1] if lines else 'it says nothing'}") from None
+            lines = (folder / "stderr").read_text("utf-8", "replace").strip().splitlines()
+            raise JailError(f"the jail does not start: {lines[-1] if lines else 'it says nothing'}") from None
         except BaseException:
             self.stop()
             raise
@@ -76,25 +76,25 @@ class Interpreter:
         """Send frames.
 
         Raises:
-            TimeoutError: Nobody takes them.
-            Broken: Nobody is there.
+            TimeoutError: The process does not read them.
+            BrokenFrame: The process has ended.
         """
         pipe = cast(BinaryIO, self.process.stdin)
         for payload in payloads:
-            _within(START_SECONDS, partial(framing.send, pipe, payload))
+            _with_timeout(START_TIMEOUT, partial(framing.send, pipe, payload))
 
-    def receive(self, seconds: float, at_most: int) -> bytes:
-        """Wait for a frame of at most so many bytes.
+    def receive(self, seconds: float, max_bytes: int) -> bytes:
+        """Wait for a frame and return it.
 
         Raises:
-            TimeoutError: None comes.
-            Broken: It breaks off, or is larger.
+            TimeoutError: No frame has come after ``seconds``.
+            BrokenFrame: The frame breaks off, or is longer than ``max_bytes``.
         """
         pipe = cast(BinaryIO, self.process.stdout)
-        return _within(seconds, lambda: framing.receive(pipe, at_most))
+        return _with_timeout(seconds, lambda: framing.receive(pipe, max_bytes))
 
     def stop(self) -> None:
-        """End the process and all of its group."""
+        """Kill the process and its process group."""
         if sys.platform != "win32":
             with contextlib.suppress(ProcessLookupError):
                 os.killpg(self.process.pid, signal.SIGKILL)
@@ -104,12 +104,12 @@ class Interpreter:
             cast(BinaryIO, pipe).close()
 
 
-def _within(seconds: float, act: Callable[[], T]) -> T:
-    """Wait for something that may never happen.
+def _with_timeout(seconds: float, act: Callable[[], T]) -> T:
+    """Call a function that may block for ever, in a thread, and return its result.
 
     Raises:
-        TimeoutError: It did not.
-        Broken: The other side is gone.
+        TimeoutError: There is no result after ``seconds``.
+        BrokenFrame: The pipe is broken.
     """
     results: SimpleQueue[T | Exception] = SimpleQueue()
 
@@ -125,7 +125,7 @@ def _within(seconds: float, act: Callable[[], T]) -> T:
     except Empty:
         raise TimeoutError from None
     if isinstance(result, OSError):
-        raise framing.Broken(str(result)) from result
+        raise framing.BrokenFrame(str(result)) from result
     if isinstance(result, Exception):
         raise result
     return result

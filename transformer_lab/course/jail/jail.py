@@ -1,6 +1,6 @@
-"""Have a job done where it can harm nobody, and take what comes back as bytes that nobody vouches for.
+"""Run a job in the sandbox, and treat its answer as untrusted bytes.
 
-This is the trusted side. What crosses the border, both ways, is ``plain.pack``: tensors and JSON.
+This module runs on the trusted side. What crosses the border, both ways, is ``plain_data.pack``: tensors and JSON.
 """
 
 import contextlib
@@ -13,57 +13,63 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from transformer_lab.course.jail import delete_tree, framing
+from transformer_lab.course.jail import framing
 from transformer_lab.course.jail.contents import copy_course
-from transformer_lab.course.jail.exit_reasons import ending
-from transformer_lab.course.jail.interpreter import Interpreter
+from transformer_lab.course.jail.delete_tree import delete_tree
+from transformer_lab.course.jail.exit_reasons import exit_reason
+from transformer_lab.course.jail.interpreter import Interpreter, JailError
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.plain_data import NotPlainData, pack, unpack
+
+SUPERVISOR_SECONDS = 30.0
+"""The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What came of a job.
+    """Result of a job.
 
     Args:
-        answer: What the worker answered, or None if there is no readable answer.
-        how: How its process ended, as ``endings.in_words`` takes it.
-        seconds: How long it took.
+        answer: What ``run_job`` returned, or None if there is no readable answer.
+        reason: Why its process ended, as ``explain_exit`` takes it.
+        seconds: Wall-clock time that it took.
     """
 
     answer: dict[str, Any] | None
-    how: str
+    reason: str
     seconds: float
 
 
 class Jail:
-    """A place to run learners' code in; use it in a ``with`` block.
+    """The sandbox that learners' code runs in; a context manager.
 
     Args:
-        limits: What each job may use.
-        forks: Whether one process that has imported torch forks others for each job. The alternative is a fresh
-            process each, seconds slower: for systems where torch should not be forked.
+        limits: Resource limits of each job.
+        forks: Whether a fork server, which has imported torch, forks a process for each job. The alternative is a
+            fresh process for each, seconds slower: for systems where torch should not be forked.
 
     Attributes:
-        guards: What guards the machine from learners' code beyond the limits, as ``confine.confine`` tells it.
+        guards: The guards that protect the machine beyond the limits, as ``confine.confine`` returns them.
+        folder: The jail's own folder while it is open, else None.
 
     Raises:
-        JailBroken: It cannot be set up.
+        JailError: The jail does not start.
     """
 
     def __init__(self, limits: Limits, forks: bool = sys.platform == "linux") -> None:
         self.limits = limits
         self.forks = forks
         self.guards: dict[str, Any] = {}
-        self._inside: Interpreter | None = None
+        self.folder: Path | None = None
+        self._interpreter: Interpreter | None = None
 
     def __enter__(self) -> "Jail":
-        self._folder = Path(tempfile.mkdtemp(prefix="transformer-lab-jail-"))
-        self._folder.chmod(0o711)  # whoever runs there has to pass through
+        self.folder = Path(tempfile.mkdtemp(prefix="transformer-lab-jail-"))
+        self.folder.chmod(0o711)  # the users that jobs run as have to pass through
         try:
-            copy_course(self._folder / "course")
-            (self._folder / "work").mkdir(mode=0o711)
-            self.guards = self._started().guards
+            copy_course(self.folder / "course")
+            (self.folder / "work").mkdir(mode=0o711)
+            self.guards = self._started(self.folder).guards
         except BaseException:
             self.__exit__(None, None, None)
             raise
@@ -71,51 +77,64 @@ class Jail:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stop()
-        delete_tree.remove(str(self._folder))
+        if self.folder is not None:
+            delete_tree(str(self.folder))
+            self.folder = None
+
+    @property
+    def process(self) -> subprocess.Popen[bytes] | None:
+        """The fork server's process; None while there is none, as between two jobs that are not forked."""
+        return self._interpreter.process if self._interpreter else None
 
     def run(self, job: dict[str, Any]) -> Outcome:
-        """Do one job; whatever goes wrong in it is told in the outcome."""
-        inside = self._started()
+        """Run one job; whatever goes wrong in it is part of the outcome.
+
+        Raises:
+            JailError: The jail itself does not start again after a job has broken it, or is not open.
+        """
+        if self.folder is None:
+            raise JailError("a jail runs jobs only in a `with` block")
+        interpreter = self._started(self.folder)
         request = pack({"limits": asdict(self.limits), "job": job})
         started = time.monotonic()
-        how, data = self._ask(inside, request) if self.forks else self._ask_once(inside, request)
+        reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
         seconds = time.monotonic() - started
-        if how == "exit 0":
+        if reason == "exit 0":
             with contextlib.suppress(NotPlainData):
                 if isinstance(answer := unpack(data), dict):
-                    return Outcome(answer, how, seconds)
-        return Outcome(None, how, seconds)
+                    return Outcome(answer, reason, seconds)
+        return Outcome(None, reason, seconds)
 
-    def _ask(self, inside: Interpreter, request: bytes) -> tuple[str, bytes]:
-        """Let a keeper do it, and say how the child ended."""
+    def _run_supervised(self, interpreter: Interpreter, request: bytes) -> tuple[str, bytes]:
+        """Have a supervisor run the job; return why the child ended, and its answer."""
+        timeout = self.limits.kill_after + SUPERVISOR_SECONDS
         try:
-            inside.send(framing.ANNOUNCEMENT, request)
-            # The keeper keeps the time; only if it is kept from doing so is it ended itself.
-            how = inside.receive(self.limits.patience + 30, 1 << 10).decode(errors="replace")
-            return how, inside.receive(self.limits.patience + 30, self.limits.answer_mb << 20)
-        except (framing.Broken, TimeoutError):
+            interpreter.send(framing.ANNOUNCEMENT, request)
+            reason = interpreter.receive(timeout, 1 << 10).decode(errors="replace")
+            return reason, interpreter.receive(timeout, self.limits.answer_mb << 20)
+        except (framing.BrokenFrame, TimeoutError):
             self._stop()
-            return "keeper", b""
+            return "supervisor", b""
 
-    def _ask_once(self, inside: Interpreter, request: bytes) -> tuple[str, bytes]:
-        """Let a process do it that is good for this one job."""
+    def _run_once(self, interpreter: Interpreter, request: bytes) -> tuple[str, bytes]:
+        """Have the interpreter itself run the job, which ends it; return why it ended, and its answer."""
         try:
-            inside.send(framing.ANNOUNCEMENT, request)
-            return "exit 0", inside.receive(self.limits.patience, self.limits.answer_mb << 20)
+            interpreter.send(framing.ANNOUNCEMENT, request)
+            return "exit 0", interpreter.receive(self.limits.kill_after, self.limits.answer_mb << 20)
         except TimeoutError:
             return "time", b""
-        except framing.Broken:
-            with contextlib.suppress(subprocess.TimeoutExpired):  # it closed the pipe, and went on
-                return ending(inside.process.wait(timeout=self.limits.patience)), b""
+        except framing.BrokenFrame:
+            with contextlib.suppress(subprocess.TimeoutExpired):  # it may have closed the pipe and continued
+                return exit_reason(interpreter.process.wait(timeout=self.limits.kill_after)), b""
             return "time", b""
         finally:
             self._stop()
 
-    def _started(self) -> Interpreter:
-        self._inside = self._inside or Interpreter(self._folder, self.forks)
-        return self._inside
+    def _started(self, folder: Path) -> Interpreter:
+        self._interpreter = self._interpreter or Interpreter(folder, self.forks)
+        return self._interpreter
 
     def _stop(self) -> None:
-        if self._inside is not None:
-            self._inside.stop()
-            self._inside = None
+        if self._interpreter is not None:
+            self._interpreter.stop()
+            self._interpreter = None

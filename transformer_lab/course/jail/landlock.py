@@ -1,7 +1,7 @@
-"""Take files, network and other people's processes away from this process for good, with Linux's Landlock.
+"""Restrict this process to a few paths with Linux's Landlock: no other files, no TCP, no signals to processes outside.
 
-It needs no special rights, and holds for every process started from here on. ``man 7 landlock`` has the terms; an
-older kernel offers fewer of them, and one before 5.13 none.
+Landlock needs no privileges, and holds for every process started from here on. ``man 7 landlock`` explains the terms;
+an older kernel supports fewer of them, and one before 5.13 none.
 """
 
 import ctypes
@@ -10,10 +10,10 @@ import sys
 from collections.abc import Iterable
 
 CREATE_RULESET, ADD_RULE, RESTRICT_SELF = 444, 445, 446
-"""The numbers of the system calls, on every architecture."""
-VERSION, PATH_BENEATH = 1, 1
+"""Numbers of the system calls, the same on every architecture."""
+QUERY_VERSION, PATH_BENEATH = 1, 1
 EXECUTE, WRITE_FILE, READ_FILE, READ_DIR = 1 << 0, 1 << 1, 1 << 2, 1 << 3
-CHANGE_FOLDER = sum(1 << bit for bit in range(4, 13))  # remove and make everything that can be in a folder
+CHANGE_FOLDER = sum(1 << bit for bit in range(4, 13))  # create and remove all kinds of directory entries
 REFER, TRUNCATE = 1 << 13, 1 << 14
 TCP = 0b11  # bind and connect
 SIGNALS_AND_ABSTRACT_SOCKETS = 0b11
@@ -29,56 +29,56 @@ class _Beneath(ctypes.Structure):
 
 
 def version() -> int:
-    """Say which version of Landlock this system offers; 0 means none."""
+    """Return the version of Landlock that this system supports; 0 if none."""
     if sys.platform != "linux":
         return 0
     try:
-        return _call(CREATE_RULESET, None, 0, VERSION)
+        return _syscall(CREATE_RULESET, None, 0, QUERY_VERSION)
     except OSError:
         return 0
 
 
-def confine(readable: Iterable[str], writable: Iterable[str]) -> None:
-    """Leave only what lies below some paths; no TCP, and no signals to processes outside (where the kernel can).
+def restrict_self(readable: Iterable[str], writable: Iterable[str]) -> None:
+    """Restrict this process irrevocably to files below some paths; where the kernel can, forbid TCP and signals, too.
 
     Args:
-        readable: May be read and executed.
-        writable: May be read and written as well.
+        readable: Paths below which files may be read and executed; those that do not exist are ignored.
+        writable: Paths below which files may be written as well.
 
     Raises:
         OSError: The kernel refuses.
     """
-    offered = version()
+    supported = version()
     reading = EXECUTE | READ_FILE | READ_DIR
-    writing = WRITE_FILE | CHANGE_FOLDER | (REFER if offered >= 2 else 0) | (TRUNCATE if offered >= 3 else 0)
+    writing = WRITE_FILE | CHANGE_FOLDER | (REFER if supported >= 2 else 0) | (TRUNCATE if supported >= 3 else 0)
     ruleset = _Ruleset(
-        reading | writing, TCP if offered >= 4 else 0, SIGNALS_AND_ABSTRACT_SOCKETS if offered >= 6 else 0
+        reading | writing, TCP if supported >= 4 else 0, SIGNALS_AND_ABSTRACT_SOCKETS if supported >= 6 else 0
     )
-    size = 24 if offered >= 6 else 16 if offered >= 4 else 8
-    rules = _call(CREATE_RULESET, ctypes.byref(ruleset), size, 0)
+    size = 24 if supported >= 6 else 16 if supported >= 4 else 8
+    rules = _syscall(CREATE_RULESET, ctypes.byref(ruleset), size, 0)
     try:
         for paths, allowed in ((readable, reading), (writable, reading | writing)):
             for path in paths:
-                _allow(rules, path, allowed)
-        _call(RESTRICT_SELF, rules, 0)
+                _add_rule(rules, path, allowed)
+        _syscall(RESTRICT_SELF, rules, 0)
     finally:
         os.close(rules)
 
 
-def _allow(rules: int, path: str, allowed: int) -> None:
+def _add_rule(rules: int, path: str, allowed: int) -> None:
     try:
         parent = os.open(path, os.O_PATH | os.O_CLOEXEC)
     except OSError:
-        return  # what does not exist need not be allowed
+        return  # a path that does not exist needs no rule
     try:
         if not os.path.isdir(path):
             allowed &= EXECUTE | WRITE_FILE | READ_FILE | TRUNCATE
-        _call(ADD_RULE, rules, PATH_BENEATH, ctypes.byref(_Beneath(allowed, parent)), 0)
+        _syscall(ADD_RULE, rules, PATH_BENEATH, ctypes.byref(_Beneath(allowed, parent)), 0)
     finally:
         os.close(parent)
 
 
-def _call(number: int, *arguments: object) -> int:
+def _syscall(number: int, *arguments: object) -> int:
     result = int(ctypes.CDLL(None, use_errno=True).syscall(number, *arguments))
     if result < 0:
         error = ctypes.get_errno()

@@ -1,22 +1,27 @@
-"""What a job may use."""
+"""Resource limits of one job."""
 
 from dataclasses import asdict, dataclass
 
-LARGEST = 1_000_000
-"""More than any limit needs, and little enough for every system call."""
+MAX_LIMIT = 1_000_000
+"""Upper bound of every limit: more than any job needs, and small enough for every system call."""
+GRACE_SECONDS = 1.0
+"""Time between a job's own time limit and the moment its process is killed."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """What one exercise of one learner may use.
+    """Resource limits of one exercise of one submission.
 
     Args:
-        seconds: Of wall-clock time, for all its cases together.
-        memory_mb: On top of what Python and torch take.
-        processes: And threads.
-        file_mb: Per file it writes.
-        open_files: At once.
-        answer_mb: Of observations it gives back.
+        seconds: Wall-clock time for all cases together.
+        memory_mb: Memory on top of what Python and torch take.
+        processes: Number of processes and threads.
+        file_mb: Size of each file that it writes.
+        open_files: Number of files that are open at once.
+        answer_mb: Size of the observations that it returns.
+
+    Raises:
+        ValueError: A limit is not above 0, or is above ``MAX_LIMIT``.
     """
 
     seconds: float = 10.0
@@ -28,10 +33,10 @@ class Limits:
 
     def __post_init__(self) -> None:
         for name, value in asdict(self).items():
-            if not 0 < value <= LARGEST:
-                raise ValueError(f"{name}={value} should be a number above 0 and not above {LARGEST:,}")
+            if not 0 < value <= MAX_LIMIT:
+                raise ValueError(f"{name} must be above 0 and at most {MAX_LIMIT:,}; got {name}={value}")
 
     @property
-    def patience(self) -> float:
-        """The seconds after which the process is killed: long enough for it to say itself that time is up."""
-        return self.seconds + 1.0
+    def kill_after(self) -> float:
+        """Seconds after which the process is killed: long enough for it to report itself that time is up."""
+        return self.seconds + GRACE_SECONDS
