@@ -16,7 +16,7 @@ from torch.nn import functional as F
 
 from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course.checking.judge import behaviour, judge
-from transformer_lab.course.checking.tolerance import distance, within
+from transformer_lab.course.checking.tolerance import distance, observation_distance, within
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_lab.course.notebook import parts
 from transformer_lab.course.running.observe import observe
@@ -78,7 +78,7 @@ def far_apart(runs):
     ):  # attempts are held against the first ones first
         enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
         if one != other and all(within(enough, *pair) for pair in zip(seen, right, strict=True)):
-            yield f"{one} and {other} are {max(map(distance, seen, right)):.3g} tolerances apart"
+            yield f"{one} and {other} are {max(map(observation_distance, seen, right)):.3g} tolerances apart"
 
 
 @of_all
