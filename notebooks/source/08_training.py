@@ -48,7 +48,7 @@ from transformer_lab import Transformer as LibraryTransformer
 from transformer_lab import TransformerConfig, plots, record_attention, trace_shapes
 from transformer_lab.cli.main import main
 from transformer_lab.course import check, compare, hint, parts, solution
-from transformer_lab.course.workspace.training_monitor import Watch
+from transformer_lab.course.workspace.training_monitor import TrainingMonitor
 from transformer_lab.data.batches import Batch, Batches, InMemory, pad
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
@@ -422,20 +422,20 @@ def take_step(model: nn.Module, optimizer: torch.optim.AdamW, batch: Batch, step
 
 
 # %%
-def train(model: nn.Module, optimizer: torch.optim.AdamW, feed: Iterator[Batch], watch: Watch, n: int) -> float:
+def train(model: nn.Module, optimizer: torch.optim.AdamW, feed: Iterator, monitor: TrainingMonitor, n: int) -> float:
     start = time.perf_counter()
-    for step in watch.steps(n):
-        watch.loss(take_step(model, optimizer, next(feed), step))
+    for step in monitor.steps(n):
+        monitor.loss(take_step(model, optimizer, next(feed), step))
         if step % 200 == 0:
             some = held_out[:200]
             tokens = teacher_forced(model, some).float().mean().item()
-            watch.score({"tokens, shown the truth": tokens, "dates, written alone": exact_match(model, some)})
+            monitor.score({"tokens, shown the truth": tokens, "dates, written alone": exact_match(model, some)})
     return time.perf_counter() - start
 
 
 torch.manual_seed(0)
 initialise(model)
-feed, watch = batches.from_step(0), Watch(N_STEPS)
+feed, monitor = batches.from_step(0), TrainingMonitor(N_STEPS)
 
 # %% [markdown]
 # **Predict.** After 400 steps, nearly 9 of 10 tokens are right, shown the truth. Which share of the dates is
@@ -445,7 +445,7 @@ feed, watch = batches.from_step(0), Watch(N_STEPS)
 prediction = ...
 
 # %% tags=["nbval-ignore-output"]
-seconds = train(model, optimizer, feed, watch, 400)
+seconds = train(model, optimizer, feed, monitor, 400)
 compare(prediction, measured=round(exact_match(model, held_out[:500]), 1))
 right = teacher_forced(model, held_out[:500]).float()
 print(f"tokens right, shown the truth: {right.mean():.2f}")
@@ -457,10 +457,10 @@ print("3 mars 2021 →", translate(model, ["3 mars 2021"])[0])
 # before them, and polish the share of tokens.
 
 # %% tags=["nbval-ignore-output"]
-seconds += train(model, optimizer, feed, watch, 1_000)
+seconds += train(model, optimizer, feed, monitor, 1_000)
 
 # %% tags=["nbval-ignore-output"]
-seconds += train(model, optimizer, feed, watch, 1_000)
+seconds += train(model, optimizer, feed, monitor, 1_000)
 
 # %% tags=["nbval-ignore-output"]
 model.eval()  # would switch dropout off; our parts have none
@@ -480,7 +480,7 @@ print("3 mars 2021 →", translate(model, ["3 mars 2021"])[0])
 doubt = 0.1 / V
 sure = torch.tensor([0.9 + doubt] + [doubt] * (V - 1)).double()
 floor = -(sure * sure.log()).sum().item()
-print(f"lowest possible loss {floor:.3f}, our last 100 steps {np.mean(watch.losses[-100:]):.3f}")
+print(f"lowest possible loss {floor:.3f}, our last 100 steps {np.mean(monitor.losses[-100:]):.3f}")
 
 # %% [markdown]
 # ## What does it look at?
@@ -542,14 +542,14 @@ initialise(cheat)
 prediction_tokens, prediction_dates = ..., ...
 
 # %% tags=["nbval-ignore-output"]
-cheat_watch = Watch(N_STEPS)
-_ = train(cheat, new_optimizer(cheat), batches.from_step(0), cheat_watch, 400)
+cheat_monitor = TrainingMonitor(N_STEPS)
+_ = train(cheat, new_optimizer(cheat), batches.from_step(0), cheat_monitor, 400)
 
 # %%
 cheat.eval()
 compare(prediction_tokens, measured=round(teacher_forced(cheat, held_out[:200]).float().mean().item(), 1))
 compare(prediction_dates, measured=round(exact_match(cheat, held_out[:200]), 1))
-honest_loss, cheat_loss = (np.mean(w.losses[380:400]) for w in (watch, cheat_watch))
+honest_loss, cheat_loss = (np.mean(m.losses[380:400]) for m in (monitor, cheat_monitor))
 print(f"loss after as many steps: honest {honest_loss:.1f}, this one {cheat_loss:.1f}, lowest possible {floor:.1f}")
 
 

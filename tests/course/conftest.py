@@ -1,4 +1,4 @@
-"""Checks that see the samples beside the lessons' exercises, parts that forget after each test, notebooks, a jail."""
+"""A session that sees the samples beside the lessons' exercises and is new for each test, notebooks, a jail."""
 
 from collections.abc import Iterator
 
@@ -11,16 +11,15 @@ from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
-from transformer_lab.course.running.parts import Parts
+from transformer_lab.course.session import Session
 
 
 @pytest.fixture(autouse=True)
-def _as_in_a_new_notebook(monkeypatch):
-    known = {**every_exercise(), **SAMPLES}
-    monkeypatch.setattr(notebook, "every_exercise", lambda: known)
-    monkeypatch.setattr(notebook, "parts", Parts(lambda name: known[name].reference))
-    monkeypatch.setattr(notebook, "_hints_given", type(notebook._hints_given)())
+def session(monkeypatch) -> Iterator[Session]:
+    """A session as in a new notebook, which sees the samples beside the lessons' exercises."""
     monkeypatch.delenv("TRANSFORMER_LAB_STRICT", raising=False)
+    with notebook.in_session(Session({**every_exercise(), **SAMPLES})) as session:
+        yield session
 
 
 class Lesson:

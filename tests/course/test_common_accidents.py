@@ -1,4 +1,4 @@
-"""What befalls every learner, and what is said about it."""
+"""Accidents that every learner has, and what is said about them."""
 
 import time
 
@@ -98,16 +98,16 @@ def test_the_result_of_a_call_is_no_attempt(ask):
     assert "It takes the function or class itself; this is a value of type Tensor." in repr(ask(torch.ones(3)))
 
 
-def test_a_slow_right_answer_is_given_its_time_and_is_not_called_endless(lesson):
+def test_a_slow_right_answer_is_given_its_time_and_is_not_called_endless(lesson, session):
     source = "import time\ndef similarity(query, keys):\n    time.sleep(0.12)\n    return keys @ query"
     verdict = lesson.run(source).check("similarity")
     assert verdict.passed
     assert "times as long as the reference. The lessons go on with the library's." in verdict.message
-    assert notebook.SECONDS >= 10
+    assert session.seconds >= 10
 
 
-def test_an_endless_answer_is_stopped_and_told_how_long_it_was_waited_for(lesson, monkeypatch):
-    monkeypatch.setattr(notebook, "SECONDS", 0.3)
+def test_an_endless_answer_is_stopped_and_told_how_long_it_was_waited_for(lesson, session):
+    session.seconds = 0.3
     verdict = lesson.run("def softmax(scores):\n    while True: pass").check("softmax")
     assert verdict.status == "crashed"
     assert "stopped, no answer within 0.3 s" in verdict.message

@@ -1,11 +1,8 @@
-"""What an exercise and a verdict say of themselves."""
+"""What an exercise and its mistakes say of themselves."""
 
-import typing
-
-import pytest
+import torch
 
 from tests.course.sample_exercises.messages import LADDER
-from transformer_lab.course.checking.verdict import Status, Verdict
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.lesson_06_encoder import FEED_FORWARD
@@ -28,23 +25,8 @@ def test_the_solution_is_the_source_of_the_reference():
 
 
 def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():
-    import torch
-
     decode = every_exercise()["greedy_decode"]
     case = decode.cases(0)[1]
     short, eos = torch.ones(1, 2).long(), case.inputs["eos_id"]
     assert FEED_FORWARD.normalise(short, case) is short
     assert decode.normalise(short, case).tolist() == [[1, 1, eos, eos]]
-
-
-@pytest.mark.parametrize("status", typing.get_args(Status))
-def test_a_verdict_shows_itself_as_text_and_as_a_page(status):
-    verdict = Verdict("softmax", status, "A message.")
-    assert repr(verdict).startswith("softmax") and repr(verdict).endswith("\nA message.")
-    assert verdict._repr_html_() == verdict.panel._repr_html_()
-    assert verdict.passed == (status == "passed")
-
-
-def test_no_two_statuses_look_the_same():
-    looks = {repr(Verdict("softmax", status, "")) for status in typing.get_args(Status)}
-    assert len(looks) == 5

@@ -1,15 +1,18 @@
-"""What a learner meets: check, hint, solution, parts and compare."""
+"""What a lesson imports: check, hint, solution, parts and compare, and the session that they begin."""
 
 import functools
+import os
+import subprocess
+import sys
 
 import pytest
 import torch
 
 from tests.course.sample_exercises import SAMPLES
-from tests.course.sample_exercises.sample_next import sample_next
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.notebook import NotPassed, check, compare, hint, solution
+from transformer_lab.course.notebook import NotPassed, check, compare, solution
+from transformer_lab.course.session import Session
 
 REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
 ALL = REFERENCES | {name: sample.reference for name, sample in SAMPLES.items()}
@@ -41,19 +44,6 @@ def test_a_stub_of_every_exercise_is_not_started(lesson, name):
     assert lesson.run(source.format(name)).check(name).status == "not_started"
 
 
-@pytest.mark.parametrize("name", ["FeedForward", *SAMPLES])
-def test_modules_models_and_samplers_are_checked_like_functions(name):
-    sample = {**every_exercise(), **SAMPLES}[name]
-    assert check(sample.reference).passed
-    known = sample.mistakes[-1]
-    assert check(known.attempt, name).mistake == known.name
-
-
-def test_a_module_exercise_asks_for_a_class():
-    for attempt in (lambda x: x, REFERENCES["FeedForward"](2, 3), dict):
-        assert check(attempt, "FeedForward").message == "FeedForward should be a class made from `nn.Module`."
-
-
 def test_nothing_is_raised_unless_the_environment_is_strict(lesson, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_STRICT", "1")
     assert lesson.run(RIGHT).check("softmax").passed
@@ -68,44 +58,6 @@ def test_nothing_is_raised_unless_the_environment_is_strict(lesson, monkeypatch)
         check(max, "sofmax")
     monkeypatch.setenv("TRANSFORMER_LAB_STRICT", "0")
     assert not lesson.check("softmax").passed
-
-
-def test_parts_are_the_learners_once_they_pass_and_the_librarys_again_for_one_that_should_not_be_used(lesson):
-    assert notebook.parts.softmax is REFERENCES["softmax"]
-    lesson.run(WRONG).check("softmax")
-    assert notebook.parts.softmax is REFERENCES["softmax"]
-    lesson.run(RIGHT).check("softmax")
-    right = lesson.names["softmax"]
-    assert notebook.parts.softmax is right
-    lesson.run(WRONG).check("softmax")
-    assert notebook.parts.softmax is right
-    lesson.run("def softmax(scores): return torch.softmax(scores, dim=-1).detach()").check("softmax")
-    assert notebook.parts.softmax is REFERENCES["softmax"]
-
-
-def test_an_exercise_cannot_be_answered_by_its_own_part(lesson):
-    lesson.run(RIGHT).check("softmax")
-    verdict = lesson.run("def softmax(scores): return parts.softmax(scores)").check("softmax")
-    assert "parts.softmax is what this exercise asks you to write" in verdict.message
-
-
-def test_hints_climb_the_ladder_of_the_mistake_and_stay_on_its_last_step(lesson):
-    attempt = lesson.run(WRONG).names["softmax"]
-    ladder = next(m.hints for m in every_exercise()["softmax"].mistakes if m.name == "first_axis")
-    said = [hint(attempt) for _ in range(len(ladder) + 1)]
-    assert [panel.title for panel in said[:3]] == [f"softmax: hint {n} of {len(ladder)}" for n in (1, 2, 3)]
-    assert all(panel.message.startswith(text) for panel, text in zip(said, [*ladder, ladder[-1]], strict=True))
-    assert "`solution(softmax)` shows an answer" in said[-1].message
-    assert "solution" not in said[0].message
-
-
-def test_without_a_known_mistake_hints_are_the_general_ones(lesson):
-    stub = lesson.run("def softmax(scores): raise NotImplementedError").names["softmax"]
-    assert hint(stub).message.startswith(every_exercise()["softmax"].hints[0])
-
-
-def test_who_has_passed_needs_no_hint(lesson):
-    assert hint(lesson.run(RIGHT).names["softmax"]).title == "No hint needed"
 
 
 def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
@@ -131,17 +83,53 @@ def test_predictions_are_put_beside_what_was_measured(prediction, measured, says
     assert capsys.readouterr().out == says + "\n"
 
 
-def test_a_sampler_that_draws_by_other_means_passes():
-    def by_noise(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-        if top_p is not None:
-            return sample_next(logits, temperature, top_k, top_p, generator)
-        if top_k is not None:
-            logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
-        noise = torch.rand(logits.shape, generator=generator).log().neg().log().neg()
-        return (logits / temperature + noise).argmax(dim=-1)
-
-    assert check(by_noise, "sample_next").passed
-
-
 def test_the_lessons_import_only_what_a_learner_needs():
     assert set(notebook.__all__) == {"NotPassed", "check", "compare", "hint", "parts", "solution"}
+
+
+def run(code, **environment):
+    """Run code in a new interpreter; return what it prints."""
+    return subprocess.run(
+        [sys.executable, "-c", code], env=os.environ | environment, capture_output=True, text=True, check=True
+    ).stdout
+
+
+IMPORT = """
+import torch
+torch.set_num_threads(2)
+import transformer_lab.course.notebook
+print(torch.get_num_threads())
+{}
+print(torch.get_num_threads())
+"""
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "from transformer_lab.course import compare",
+        "from transformer_lab.course.notebook import check, compare, hint, parts, solution",
+    ],
+)
+def test_the_import_cell_of_a_lesson_begins_the_session_and_the_import_of_the_module_does_not(tmp_path, line):
+    (tmp_path / "01_lookup.py").write_text(
+        "# %% softmax\nfrom transformer_lab.course import parts\nsoftmax = max\n# %% similarity\nsimilarity = nothing\n"
+    )
+    printed = run(IMPORT.format(line), TRANSFORMER_LAB_PARTS=str(tmp_path)).splitlines()
+    assert (printed[0], printed[2:]) == ("2", ["1"])
+    assert "similarity is skipped, for it does not run: NameError: name 'nothing' is not defined" in printed[1]
+
+
+def test_the_session_is_begun_once_and_another_can_take_its_place(session):
+    assert notebook.current_session() is session
+    with notebook.in_session(Session({})) as other:
+        assert notebook.current_session() is other
+        assert notebook.parts is other.parts
+        assert check(min).message.startswith("No exercise is called min.")
+    assert notebook.current_session() is session
+    assert notebook.parts is session.parts
+
+
+def test_another_name_is_no_attribute():
+    with pytest.raises(AttributeError, match="has no attribute 'pars'"):
+        _ = notebook.pars

@@ -14,7 +14,7 @@ from nbformat import NotebookNode
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules.exercises import bug_hunted
 from transformer_lab.course.workspace import saved_parts
-from transformer_lab.course.workspace.standalone_source import written_out
+from transformer_lab.course.workspace.standalone_source import standalone_source
 
 FORGET = """\
 import os
@@ -64,11 +64,11 @@ def solutions(lesson: Lesson) -> dict[str, str]:
 def saved_answers(lesson: Lesson) -> str:
     """Write the file that is kept for later lessons once all exercises of this one are solved."""
     imports, answers = lesson.code[0].source, solutions(lesson)
-    sections = {name: written_out(name, [imports, answers[name]]) for name in lesson.exercises}
+    sections = {name: standalone_source(name, [imports, answers[name]]) for name in lesson.exercises}
     for cell in lesson.tagged("bug-hunt"):  # what is mended there passes too, and takes the place of the answer
         if hunted := bug_hunted(lesson, cell):
             function, name, _ = hunted
-            sections[name] = f"{written_out(function, [imports, answers[cell.id]])}\n\n\n{name} = {function}"
+            sections[name] = f"{standalone_source(function, [imports, answers[cell.id]])}\n\n\n{name} = {function}"
     written = (f"# %% {name}\n{source}\n\n\n" for name, source in sections.items())
     return saved_parts.HEAD.format(lesson=lesson.name) + "".join(written)
 

@@ -39,7 +39,8 @@ MAY_USE: dict[str, str] = {
     "course.exercises": "course.exercise attention layers models generation training",
     "course.checking": "course.exercises",
     "course.workspace": "course.checking inspection atomic_write",
-    "course.notebook": "course.workspace",
+    "course.session": "course.workspace",
+    "course.notebook": "course.session",
     "course.grading": "course.checking course.jail atomic_write",
 }
 """The rooms, each with those that it may import."""

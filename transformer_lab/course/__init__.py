@@ -5,10 +5,10 @@ To be read in this order; each room may use those before it.
 1. ``running``: all that runs beside a learner's code. ``jail``: the sandbox around it. No answers in either.
 2. ``exercise``: what an exercise is made of. ``exercises``: all of them, a folder for each lesson.
 3. ``checking``: from what was observed to a verdict, in words.
-4. ``workspace``: the learner's folder. ``notebook``: what a lesson imports.
+4. ``workspace``: the learner's folder. ``session``: what one lesson remembers. ``notebook``: what a lesson imports.
 5. ``grading``: notebooks in, gradebook and feedback out.
 
-A lesson imports ``check``, ``hint``, ``solution``, ``parts`` and ``compare`` from here.
+A lesson imports ``check``, ``hint``, ``solution``, ``parts`` and ``compare`` from here, and that begins its session.
 """
 
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from transformer_lab.course import notebook
 
+    notebook.current_session()
     return getattr(notebook, name)
 
 

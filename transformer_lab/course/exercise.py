@@ -1,4 +1,4 @@
-"""What an exercise is made of: a reference, cases that tell right from wrong, and the mistakes people make."""
+"""The parts of an exercise: a reference, cases that tell right from wrong, and the mistakes that people make."""
 
 import inspect
 import textwrap
@@ -27,12 +27,12 @@ class Mistake:
 
     @property
     def name(self) -> str:
-        """What the mistake is called: the name of its code."""
+        """The name of the mistake: that of its code."""
         return self.attempt.__name__
 
     @property
     def spellings(self) -> Sequence[Callable[..., Any]]:
-        """Every way of making it."""
+        """All code that makes the mistake."""
         return (self.attempt, *self.also)
 
 
@@ -43,14 +43,14 @@ class Exercise:
     Args:
         reference: A right answer in at most about 15 plain lines; it carries the exercise's name, its dimension
             names in its annotations, and is what ``solution`` shows.
-        cases: From a seed to the cases, small to large; the last is large enough to be timed.
+        cases: Function from a seed to the cases, small to large; the last is large enough to be timed.
         mistakes: The mistakes that are recognised.
-        hints: The ladder for everybody else.
-        points: What it is worth when graded.
+        hints: The ladder of hints for an attempt that makes none of these mistakes.
+        points: Number of points when graded.
         verified: What a pass has shown, and what to look at next.
         stretch: Whether it goes beyond the core of its lesson.
-        normalise: From an output and its case to the form in which outputs are compared, where several are right. It
-            meets every kind of plain data, and must let pass what it does not understand.
+        normalise: Function from an output and its case to the form in which outputs are compared, where several are
+            right. It meets every kind of plain data, and must return what it does not understand.
     """
 
     reference: Callable[..., Any]
@@ -64,7 +64,7 @@ class Exercise:
 
     @property
     def name(self) -> str:
-        """What the learner's function or class is to be called."""
+        """The name that the learner's function or class must have."""
         return self.reference.__name__
 
     @property

@@ -5,7 +5,13 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.course.checking.dimensions import described, guessed, named, output_dimensions, sizes
+from transformer_lab.course.checking.dimensions import (
+    describe_inputs,
+    dimension_sizes,
+    guess_dimensions,
+    name_dimensions,
+    output_dimensions,
+)
 
 
 def mix(
@@ -25,15 +31,15 @@ INPUTS = {"query": torch.ones(2), "keys": torch.ones(7, 3, 2), "n_heads": 5}
 
 def test_the_dimensions_of_an_output_are_those_of_the_annotation():
     assert output_dimensions(mix) == ["*batch", "n_key"]
-    assert output_dimensions(mix, place=1) == []
+    assert output_dimensions(mix, index=1) == []
     assert output_dimensions(Layer) == ["batch", "d_model"]
     assert output_dimensions(lambda x: x) == []
 
 
 def test_sizes_are_read_off_the_inputs():
-    assert sizes(mix, INPUTS) == {"d": 2, "batch": 7, "n_key": 3, "n_heads": 5}
-    assert sizes(Layer, {"x": torch.ones(2, 3, 5)}) == {"batch": 2, "n": 3, "d_model": 5}
-    assert sizes(lambda x: x, {"x": torch.ones(2)}) == {}
+    assert dimension_sizes(mix, INPUTS) == {"d": 2, "batch": 7, "n_key": 3, "n_heads": 5}
+    assert dimension_sizes(Layer, {"x": torch.ones(2, 3, 5)}) == {"batch": 2, "n": 3, "d_model": 5}
+    assert dimension_sizes(lambda x: x, {"x": torch.ones(2)}) == {}
 
 
 @pytest.mark.parametrize(
@@ -50,7 +56,7 @@ def test_sizes_are_read_off_the_inputs():
     ],
 )
 def test_an_expected_shape_is_written_with_its_names(shape, dimensions, says):
-    assert named(shape, dimensions.split(), {"n_key": 3}) == says
+    assert name_dimensions(shape, dimensions.split(), {"n_key": 3}) == says
 
 
 @pytest.mark.parametrize(
@@ -58,12 +64,12 @@ def test_an_expected_shape_is_written_with_its_names(shape, dimensions, says):
     [((2, 3), "(n_query=2, n_key=3)"), ((3, 4), "(n_key=3, 4)"), ((1, 6), "(1, 6)"), ((3,), "(n_key=3,)"), ((), "()")],
 )
 def test_in_an_unexpected_shape_only_certain_names_are_guessed(shape, says):
-    assert guessed(shape, {"n_query": 2, "n_key": 3, "d": 6, "d_v": 6, "batch": 1}) == says
+    assert guess_dimensions(shape, {"n_query": 2, "n_key": 3, "d": 6, "d_v": 6, "batch": 1}) == says
 
 
 def test_inputs_are_described_by_name_and_models_left_out():
     more = {"mask": torch.ones(7, 3).bool(), "temperature": 0.123456, "model": {"stand_in": "x"}, "nothing": None}
-    assert described(mix, INPUTS) == "query (d=2,), keys (batch=7, n_key=3, d=2), n_heads=5"
-    assert described(mix, {**INPUTS, **more}).endswith("n_heads=5, mask (batch=7, n_key=3), temperature=0.1235")
-    assert described(Layer, {"x": torch.ones(2, 3, 5)}) == "x (batch=2, n=3, d_model=5)"
-    assert described(mix, {}) == ""
+    assert describe_inputs(mix, INPUTS) == "query (d=2,), keys (batch=7, n_key=3, d=2), n_heads=5"
+    assert describe_inputs(mix, {**INPUTS, **more}).endswith("n_heads=5, mask (batch=7, n_key=3), temperature=0.1235")
+    assert describe_inputs(Layer, {"x": torch.ones(2, 3, 5)}) == "x (batch=2, n=3, d_model=5)"
+    assert describe_inputs(mix, {}) == ""

@@ -11,15 +11,14 @@ from transformer_lab.course.checking.explain import (
     explain_difference,
     explain_reading,
     explain_unfinished,
+    format_value,
     readable,
-    write,
 )
-from transformer_lab.course.checking.judge import distance
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.lesson_06_encoder import FEED_FORWARD
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.observe import call
+from transformer_lab.course.running.observe import observe
 
 
 def reference(x: Float[Tensor, "n d"], times: int = 2) -> Float[Tensor, "n d"]:
@@ -35,7 +34,7 @@ def of(right):
 
 
 def said(attempt, right=reference, case=SMALL):
-    return explain_difference(of(right), "Here", case, call(attempt, case), call(right, case), distance)
+    return explain_difference(of(right), "Here", case, observe(attempt, case), observe(right, case))
 
 
 @pytest.mark.parametrize(
@@ -110,8 +109,8 @@ def test_a_gradient_that_is_missing_or_wrong_is_named_with_its_argument():
 def of_module(name):
     attempt = next(mistake.attempt for mistake in FEED_FORWARD.mistakes if mistake.name == name)
     case = FEED_FORWARD.cases(0)[0]
-    seen, right = call(attempt, case), call(FEED_FORWARD.reference, case)
-    return explain_difference(FEED_FORWARD, "Here", case, seen, right, distance)
+    seen, right = observe(attempt, case), observe(FEED_FORWARD.reference, case)
+    return explain_difference(FEED_FORWARD, "Here", case, seen, right)
 
 
 @pytest.mark.parametrize(
@@ -135,8 +134,8 @@ def test_what_is_wrong_with_a_module_is_named(name, says):
 
 def of_samples(attempt, number=2):
     case = SAMPLE_NEXT.cases(0)[number]
-    seen, right = call(attempt, case), call(SAMPLE_NEXT.reference, case)
-    return explain_difference(SAMPLE_NEXT, "Here", case, seen, right, distance)
+    seen, right = observe(attempt, case), observe(SAMPLE_NEXT.reference, case)
+    return explain_difference(SAMPLE_NEXT, "Here", case, seen, right)
 
 
 @pytest.mark.parametrize(
@@ -201,14 +200,15 @@ def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():
 
 
 def test_numbers_are_written_with_few_digits_and_without_minus_zero():
-    assert write(torch.tensor([[1 / 3, -0.0], [12345.678, torch.nan]])) == "[[0.3333, 0], [1.235e+04, nan]]"
-    assert write([1, True, None, "a", [0.5]]) == "[1, True, None, 'a', [0.5]]"
+    assert format_value(torch.tensor([[1 / 3, -0.0], [12345.678, torch.nan]])) == "[[0.3333, 0], [1.235e+04, nan]]"
+    assert format_value([1, True, None, "a", [0.5]]) == "[1, True, None, 'a', [0.5]]"
 
 
 def test_tuples_such_as_shapes_are_written_as_python_does():
-    assert write(((), (3,), (3, -0.0))) == "((), (3,), (3, 0))"
+    assert format_value(((), (3,), (3, -0.0))) == "((), (3,), (3, 0))"
 
 
-def test_texts_nobody_reads_to_the_end_are_cut_and_can_be_written():
+def test_long_texts_are_cut_and_can_be_written():
     assert readable("a" * 5000) == "a" * 2000 + " …"
+    assert readable("a" * 5000, max_characters=3) == "aaa …"
     assert readable("\ud800é") == "?é"

@@ -1,6 +1,4 @@
-"""Judging observations: right, a known mistake, or wrong; and no observation, however mad, breaks the judge."""
-
-import math
+"""Judging observations: right, a known mistake, or wrong; and malformed observations do not break the judge."""
 
 import pytest
 import torch
@@ -11,11 +9,11 @@ from torch import Tensor
 
 from tests.course.sample_exercises import SAMPLES
 from tests.course.sample_exercises.messages import mistake
-from transformer_lab.course.checking.judge import agree, behaviour, distance, judge
+from transformer_lab.course.checking.judge import behaviour, judge
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.observe import call
+from transformer_lab.course.running.observe import observe
 
 
 def double(x: Float[Tensor, " n"]) -> Float[Tensor, " n"]:
@@ -40,7 +38,7 @@ DOUBLE = Exercise(double, lambda seed: CASES, MISTAKES, [], 1, "Twice as much.")
 
 
 def verdict_on(attempt, exercise=DOUBLE, seed=0):
-    return judge(exercise, seed, [call(attempt, case) for case in behaviour(exercise, seed).cases])
+    return judge(exercise, seed, [observe(attempt, case) for case in behaviour(exercise, seed).cases])
 
 
 def of_cell(source, name="f", **around):
@@ -162,76 +160,12 @@ def test_made_up_observations_get_a_verdict_and_no_points(one, several):
 
 
 def test_made_up_remarks_are_kept_short():
-    seen = [dict(call(squares, case)) for case in CASES]
+    seen = [dict(observe(squares, case)) for case in CASES]
     seen[0]["remarks"] = {"reads": ["x" * 10**6, 3], "unfinished": "abc", "warned": [[]]}
     assert len(judge(DOUBLE, 0, seen).message) < 5000
 
 
 def test_too_few_observations_are_a_crash():
-    seen = [call(double, case) for case in CASES]
+    seen = [observe(double, case) for case in CASES]
     assert judge(DOUBLE, 0, seen[:2]).status == "crashed"
     assert judge(DOUBLE, 0, []).status == "crashed"
-
-
-@pytest.mark.parametrize(
-    ("seen", "right"),
-    [
-        (1, 1.0),
-        (torch.tensor(1.0), 1.0),
-        (torch.tensor(3), 3),
-        (torch.tensor([1.0, torch.nan, torch.inf]), torch.tensor([1.0, torch.nan, torch.inf])),
-        (torch.tensor([1000.0]), torch.tensor([1000.09])),
-        (torch.tensor([0.0]), torch.tensor([1e-6])),
-        ([1, 2], (1, 2)),
-        (torch.empty(0), torch.empty(0)),
-        ({"remarks": 1, "output": 2}, {"remarks": 3, "output": 2}),
-        ({"error": {"type": "E", "message": "m", "line": 3}}, {"error": {"type": "E", "message": "m", "line": 9}}),
-        ({"error": {"type": "E", "message": "a (2) b (3)"}}, {"error": {"type": "E", "message": "a (3) b (2)"}}),
-    ],
-)
-def test_what_agrees_within_the_tolerance_is_the_same(seen, right):
-    assert distance(seen, right) <= 1
-
-
-@pytest.mark.parametrize(
-    ("seen", "right"),
-    [
-        (True, 1),
-        (1.5, 1),
-        ("1", 1),
-        (None, 0.0),
-        (torch.ones(2), torch.ones(2, 1)),
-        (torch.ones(2), torch.ones(2).double()),
-        (torch.ones(2).long(), torch.zeros(2).long()),
-        (torch.tensor([torch.nan]), torch.tensor([1.0])),
-        (torch.tensor([torch.inf]), torch.tensor([-torch.inf])),
-        ([1], [1, 2]),
-        ({"output": 2}, {"output": 2, "changed": []}),
-        ({"error": {"type": "E", "message": "m"}}, {"error": {"type": "E", "message": "other"}}),
-        ({"error": {"type": "E", "message": "m"}}, {"error": {"type": "F", "message": "m"}}),
-    ],
-)
-def test_what_differs_in_kind_is_infinitely_far(seen, right):
-    assert distance(seen, right) == math.inf
-
-
-def test_distances_are_measured_in_tolerances():
-    assert distance(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])) == pytest.approx(1 / 2.1e-4, rel=1e-3)
-    assert not agree([{"output": 1}], [{"output": 1}, {"output": 2}])
-
-
-def frequencies(*rows):
-    return {"frequencies": torch.tensor(rows), "draws": 4000}
-
-
-def test_frequencies_may_differ_by_chance_and_not_in_kind():
-    right = frequencies([0.5, 0.5, 0.0])
-    assert distance(frequencies([0.52, 0.48, 0.0]), right) < 1
-    assert distance(frequencies([0.6, 0.4, 0.0]), right) > 1
-    assert distance(frequencies([0.5, 0.4999, 0.0001]), right) == math.inf
-    assert distance(frequencies([1.0, 0.0, 0.0]), right) == math.inf
-    assert distance({"frequencies": None, "draws": 4000}, right) == math.inf
-
-
-def test_the_numbers_of_draws_count_as_well():
-    assert distance({**frequencies([0.5, 0.5]), "draws": 10**9}, frequencies([0.5, 0.5])) == math.inf

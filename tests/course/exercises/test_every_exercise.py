@@ -16,10 +16,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from tests.course.sample_exercises import SAMPLES
-from transformer_lab.course.checking.judge import behaviour, distance, judge, within
+from transformer_lab.course.checking.judge import behaviour, judge
+from transformer_lab.course.checking.tolerance import distance, observation_distance, within
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_lab.course.notebook import parts
-from transformer_lab.course.running.observe import call
+from transformer_lab.course.running.observe import observe
 
 FAR, FAR_BY_CHANCE = 100, 2
 """So many tolerances lie between any two answers; of frequencies, whose tolerance is 5 standard deviations, fewer."""
@@ -80,7 +81,7 @@ def far_apart(runs):
     for (one, right), (other, seen) in itertools.combinations(runs, 2):  # the later is held against the earlier
         enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
         if one != other and all(within(enough, *pair) for pair in zip(seen, right, strict=True)):
-            yield f"{one} and {other} are {max(map(distance, seen, right)):.3g} tolerances apart"
+            yield f"{one} and {other} are {max(map(observation_distance, seen, right)):.3g} tolerances apart"
 
 
 @of_all
@@ -126,7 +127,7 @@ def _module_that_writes(reference, write):
 def test_trivial_answers_are_rejected(exercise, repetition):
     for seed in repetition.seeds(3):
         for number, answer in enumerate(trivial_answers(exercise)):
-            observed = [call(answer, case) for case in exercise.cases(seed)]
+            observed = [observe(answer, case) for case in exercise.cases(seed)]
             assert not judge(exercise, seed, observed).passed, f"seed {seed}, trivial answer {number}"
 
 
@@ -184,7 +185,7 @@ def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise, repetition):
     }  # fmt: skip
     exec(exercise.solution, lesson)
     with parts.without(exercise.name):  # it must not be a call of the very thing that is asked for
-        observed = [call(lesson[exercise.name], case) for case in exercise.cases(repetition.seed)]
+        observed = [observe(lesson[exercise.name], case) for case in exercise.cases(repetition.seed)]
     assert judge(exercise, repetition.seed, observed).passed
     assert len(exercise.solution.splitlines()) <= 25  # 15 of code, and a docstring
 
@@ -204,7 +205,7 @@ def test_cases_go_from_small_to_large_and_depend_on_nothing_but_the_seed(exercis
     sizes = [numbers(case) for case in cases]
     assert sizes[0] == min(sizes)
     assert sizes[-1] == max(sizes)
-    assert len({case.shows for case in cases}) == len(cases)
+    assert len({case.label for case in cases}) == len(cases)
     torch.manual_seed(99)
     assert distance([dict(case.inputs) for case in exercise.cases(3)], [dict(case.inputs) for case in cases]) == 0
     assert distance([dict(case.inputs) for case in exercise.cases(4)], [dict(case.inputs) for case in cases]) > FAR

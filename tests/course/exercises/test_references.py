@@ -12,7 +12,7 @@ from torch.testing import assert_close
 from tests.helpers.torch_parity import in_our_words
 from transformer_lab.attention import multi_head
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.running.observe import call
+from transformer_lab.course.running.observe import observe
 from transformer_lab.layers import decoder_layer, encoder_layer, feed_forward, norms
 from transformer_lab.models import decoder, encoder
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator
@@ -406,7 +406,7 @@ def test_the_reference_agrees_with_an_independent_implementation(name, repetitio
     exercise = every_exercise()[name]
     for seed in repetition.seeds(20):
         for case in exercise.cases(seed):
-            seen, right = (call(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
+            seen, right = (observe(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
             seen, right = (exercise.normalise(observed["output"], case) for observed in (seen, right))
             assert_close(seen, right)
 
@@ -427,7 +427,7 @@ def test_the_reference_agrees_with_an_independent_implementation(name, repetitio
 def test_what_a_lesson_keeps_plain_is_what_the_library_does(library):
     exercise = every_exercise()[library.__name__]
     for case in exercise.cases(0):
-        assert_close(call(exercise.reference, case)["output"], call(library, case)["output"])
+        assert_close(observe(exercise.reference, case)["output"], observe(library, case)["output"])
 
 
 def test_a_context_vector_is_the_librarys():

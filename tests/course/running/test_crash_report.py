@@ -9,7 +9,8 @@ from beartype import beartype
 from jaxtyping import Bool, Float, jaxtyped
 from torch import Tensor, nn
 
-from transformer_lab.course.running.crash_report import describe
+from transformer_lab.course.running.crash_report import describe_crash
+from transformer_lab.course.running.introspect import files_of
 
 checked = jaxtyped(typechecker=beartype)
 
@@ -18,7 +19,7 @@ def crash(function, *arguments):
     try:
         function(*arguments)
     except BaseException as error:
-        return describe(error, function)
+        return describe_crash(error, files_of(function))
     raise AssertionError("it did not crash")
 
 
@@ -72,6 +73,20 @@ def test_an_error_that_cannot_be_read_is_named_at_least():
         raise Unreadable
 
     assert (told := crash(f))["type"] == "Unreadable" and told["message"] == ""
+
+
+def test_a_syntax_error_shows_the_line_that_is_not_python():
+    source = "def f(x):\n    return x +"
+    linecache.cache["<cell 7>"] = (len(source), None, source.splitlines(keepends=True), "<cell 7>")
+    with pytest.raises(SyntaxError) as caught:
+        compile(source, "<cell 7>", "exec")
+    assert describe_crash(caught.value, {"<cell 7>"}) == {
+        "type": "SyntaxError",
+        "message": "invalid syntax",
+        "line": 2,
+        "code": "return x +",
+    }
+    assert describe_crash(caught.value, {"<cell 8>"}).keys() == {"type", "message"}
 
 
 @checked

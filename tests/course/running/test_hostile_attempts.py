@@ -28,8 +28,8 @@ may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExce
 
 
 @pytest.fixture
-def impatient(monkeypatch):
-    monkeypatch.setattr(notebook, "SECONDS", 0.5)
+def impatient(session):
+    session.seconds = 0.5
 
 
 def is_a_proper(verdict):

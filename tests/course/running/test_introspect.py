@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_lab.course.running.introspect import functions_of, taken_from_notebook
+from transformer_lab.course.running.introspect import functions_of, notebook_dependencies
 
 
 def notebook(source, **around):
@@ -17,11 +17,11 @@ def notebook(source, **around):
 
 
 def reads(source, name="f", **around):
-    return taken_from_notebook(notebook(source, **around)[name])["reads"]
+    return notebook_dependencies(notebook(source, **around)[name])["reads"]
 
 
 def unfinished(source, name="f", **around):
-    return taken_from_notebook(notebook(source, **around)[name])["unfinished"]
+    return notebook_dependencies(notebook(source, **around)[name])["unfinished"]
 
 
 @pytest.mark.parametrize(
@@ -137,12 +137,12 @@ def test_of_a_class_the_own_methods_count_and_those_of_torch_do_not():
 
 @pytest.mark.parametrize("attempt", [None, 3, "softmax", torch.softmax, nn.Linear(2, 3), object()])
 def test_what_has_no_source_of_its_own_takes_nothing(attempt):
-    assert taken_from_notebook(attempt) == {"reads": [], "unfinished": []}
+    assert notebook_dependencies(attempt) == {"reads": [], "unfinished": []}
 
 
-def test_an_object_that_breaks_whoever_looks_at_it_takes_nothing():
+def test_an_object_that_raises_when_it_is_inspected_takes_nothing():
     class Raises:
         def __getattribute__(self, name):
             raise ValueError(name)
 
-    assert taken_from_notebook(Raises()) == {"reads": [], "unfinished": []}
+    assert notebook_dependencies(Raises()) == {"reads": [], "unfinished": []}

@@ -19,14 +19,14 @@ def test_a_right_answer_gets_its_points(jail: Jail, name: str):
 
 
 @pytest.mark.parametrize("name", RIGHT)
-def test_the_pieces_behind_parts_do_what_was_asked(jail: Jail, name: str):
+def test_the_parts_of_the_library_do_what_was_asked(jail: Jail, name: str):
     """Each is made of its own source in the jail, so it must lean on other pieces alone, not on its own module."""
     exercise = every_exercise()[name]
     borrows = "class borrowed(parts.{}):\n    pass" if isclass(exercise.reference) else "borrowed = parts.{}"
     job = {
         "name": "borrowed",
         "cells": [{"id": "", "source": borrows.format(name)}],
-        "cases": [vars(case) | {"shows": ""} for case in exercise.cases(1)],
+        "cases": [vars(case) | {"label": ""} for case in exercise.cases(1)],
         "seconds": 10.0,
         "library": {other.name: library_source(other) for other in every_exercise().values()},
     }
@@ -78,7 +78,8 @@ def test_a_crash_shows_the_learners_own_line(jail: Jail, source: str, says: str)
         "def softmax(s): return torch.softmax(s, dim=-1)\ncheck(softmax)\nprint(softmax(undefined))\nx = undefined",
         "%%time\ndef softmax(s): return s.softmax(-1)",
         "def softmax(s): return F.softmax(s, dim=-1)  # with nothing imported",
-        "from transformer_lab.course import *\ndef softmax(s): return s.softmax(-1)",
+        "from transformer_lab.course import check, parts\ndef softmax(s): check(softmax); return s.softmax(-1)",
+        "from transformer_lab.course import *\ndef softmax(s): check(softmax); return s.softmax(-1)",
         "from transformer_lab.course.notebook import *\ndef softmax(s): return s.softmax(-1)",
         "import transformer_lab.course as lab\ndef softmax(s): lab.check(softmax); return s.softmax(-1)",
         "import transformer_lab.course.notebook as lab\ndef softmax(s): lab.check(softmax); return s.softmax(-1)",
@@ -148,7 +149,7 @@ def test_a_module_exercise_asks_for_a_module(jail: Jail):
     job = {
         "name": "f",
         "cells": [{"id": "", "source": "def f(x): return x"}],
-        "cases": [{"inputs": {}, "shows": "", "how": "module"}],
+        "cases": [{"inputs": {}, "label": "", "kind": "module"}],
         "seconds": 1.0,
         "library": {},
     }

@@ -1,4 +1,4 @@
-"""What one call of an attempt shows: outputs, what it changed, gradients, randomness, and what it leans on."""
+"""What one call of an attempt shows: outputs, what it changed, gradients, randomness, what it takes from around it."""
 
 import warnings
 
@@ -9,9 +9,9 @@ from torch.testing import assert_close
 
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.observe import call, call_all, tiled
+from transformer_lab.course.running.observe import call_inputs, observe, observe_all
 from transformer_lab.course.running.plain_data import same
-from transformer_lab.course.running.stand_in_models import describe
+from transformer_lab.course.running.stand_in_models import describe_model
 from transformer_lab.course.running.time_limit import TookTooLong, time_limit
 
 X = torch.tensor([1.0, 2.0, 3.0])
@@ -19,43 +19,43 @@ ONE = Case({"x": X}, "one input")
 
 
 def differentiated(attempt, **keywords):
-    return call(attempt, Case({"x": X}, "", gradients=True, **keywords))
+    return observe(attempt, Case({"x": X}, "", gradients=True, **keywords))
 
 
 def test_the_output_is_plain_data():
-    assert torch.equal(call(lambda x: x.flip(0).expand(2, 3).mT, ONE)["output"], X.flip(0).expand(2, 3).mT)
-    assert call(lambda x: (1, [True, None, "a"]), ONE)["output"] == (1, [True, None, "a"])
-    assert call(lambda x: nn.Linear, ONE)["output"] == {"not_plain": "type"}
+    assert torch.equal(observe(lambda x: x.flip(0).expand(2, 3).mT, ONE)["output"], X.flip(0).expand(2, 3).mT)
+    assert observe(lambda x: (1, [True, None, "a"]), ONE)["output"] == (1, [True, None, "a"])
+    assert observe(lambda x: nn.Linear, ONE)["output"] == {"not_plain": "type"}
 
 
 def test_an_attempt_that_writes_into_its_arguments_is_seen_and_spoils_nothing():
     case = Case({"x": X.clone(), "y": X.clone()}, "", keywords={"mask": X > 1})
-    assert call(lambda x, y, mask: x + y, case)["changed"] == []
-    assert call(lambda x, y, mask: y.mul_(2), case)["changed"] == ["y"]
-    assert call(lambda x, y, mask: mask.logical_not_(), case)["changed"] == ["mask"]
+    assert observe(lambda x, y, mask: x + y, case)["changed"] == []
+    assert observe(lambda x, y, mask: y.mul_(2), case)["changed"] == ["y"]
+    assert observe(lambda x, y, mask: mask.logical_not_(), case)["changed"] == ["mask"]
     assert torch.equal(case.inputs["y"], X)
 
 
 def test_parameters_are_told_from_copies_of_them():
     case = every_exercise()["parameter_groups"].cases(0)[0]
-    everything = call(lambda model, decay: [{"params": list(model.parameters())}], case)
-    named = call(lambda model, decay: [{"params": list(model.named_parameters())}], case)
-    copied = call(lambda model, decay: [{"params": [p.data for p in model.parameters()]}], case)
+    everything = observe(lambda model, decay: [{"params": list(model.parameters())}], case)
+    named = observe(lambda model, decay: [{"params": list(model.named_parameters())}], case)
+    copied = observe(lambda model, decay: [{"params": [p.data for p in model.parameters()]}], case)
     assert everything["own_parameters"] == named["own_parameters"] == len(everything["output"][0]["params"]) > 0
     assert copied["own_parameters"] == 0
     assert same(copied["output"], everything["output"])
-    assert "own_parameters" not in call(lambda model, decay: True, case)
+    assert "own_parameters" not in observe(lambda model, decay: True, case)
 
 
 def test_a_second_call_shows_whether_the_first_left_something_behind():
     calls = []
-    assert call(lambda x: x * 2, ONE)["repeatable"]
-    assert not call(lambda x: calls.append(1) or x * len(calls), ONE)["repeatable"]
-    assert not call(lambda x: x * torch.rand(3), ONE)["repeatable"]
+    assert observe(lambda x: x * 2, ONE)["repeatable"]
+    assert not observe(lambda x: calls.append(1) or x * len(calls), ONE)["repeatable"]
+    assert not observe(lambda x: x * torch.rand(3), ONE)["repeatable"]
 
 
 def test_random_numbers_are_the_same_in_every_check():
-    seen = [call(lambda x: torch.rand(3), ONE)["output"] for _ in range(2)]
+    seen = [observe(lambda x: torch.rand(3), ONE)["output"] for _ in range(2)]
     assert torch.equal(*seen)
 
 
@@ -77,7 +77,7 @@ def test_where_no_gradient_arrives_there_is_none(cuts):
 
 def test_an_argument_that_is_not_used_gets_no_gradient():
     case = Case({"x": X, "y": X, "n": 3, "ids": torch.tensor([1])}, "", gradients=True)
-    seen = call(lambda x, y, n, ids: x * n, case)["gradients"]
+    seen = observe(lambda x, y, n, ids: x * n, case)["gradients"]
     assert seen.keys() == {"x", "y"}
     assert seen["y"] is None
 
@@ -103,7 +103,7 @@ PARAMETERS = {"scale": torch.tensor([3.0, 5.0, 7.0]), "unused": torch.ones(1)}
 
 
 def of_module(module, **more):
-    return call(module, Case({"x": X}, "", how="module", arguments={"d": 3}, **{"parameters": PARAMETERS} | more))
+    return observe(module, Case({"x": X}, "", kind="module", arguments={"d": 3}, **{"parameters": PARAMETERS} | more))
 
 
 def test_a_module_is_built_loaded_and_called_in_both_modes():
@@ -134,19 +134,19 @@ def test_with_other_parameters_nothing_else_is_compared(parameters):
 
 
 def test_a_model_comes_fresh_to_every_call():
-    case = Case({"model": describe("next_token_table", transition=torch.eye(3)), "ids": torch.tensor([[2]])}, "")
+    case = Case({"model": describe_model("next_token_table", transition=torch.eye(3)), "ids": torch.tensor([[2]])}, "")
 
     def spoils(model, ids):
         model.transition.zero_()
         return model(ids)
 
-    assert torch.equal(call(lambda model, ids: model(ids), case)["output"], torch.tensor([[[0.0, 0, 1]]]))
-    seen = call(spoils, case)
+    assert torch.equal(observe(lambda model, ids: model(ids), case)["output"], torch.tensor([[[0.0, 0, 1]]]))
+    seen = observe(spoils, case)
     assert seen["repeatable"]
     assert seen["changed"] == []
 
 
-ROWS = Case({"logits": torch.tensor([[0.0, 0.0], [0.0, -1e4]])}, "", how="sampler", draws=1000)
+ROWS = Case({"logits": torch.tensor([[0.0, 0.0], [0.0, -1e4]])}, "", kind="sampler", n_samples=1000)
 
 
 def draws(logits, generator):
@@ -154,21 +154,21 @@ def draws(logits, generator):
 
 
 def test_samples_are_counted_row_by_row():
-    seen = call(draws, ROWS)
+    seen = observe(draws, ROWS)
     assert_close(seen["frequencies"], torch.tensor([[0.5, 0.5], [1.0, 0.0]]), atol=0.08, rtol=0)
-    assert seen["draws"] == 1000
+    assert seen["n_samples"] == 1000
     assert seen["repeatable"] and seen["varies_with_seed"] and not seen["used_global_generator"]
 
 
 def test_a_sampler_gets_each_row_as_often_as_it_is_to_draw():
-    assert tiled(ROWS)["logits"].shape == (2000, 2)
-    assert tiled(ONE) == {"x": X}
+    assert call_inputs(ROWS)["logits"].shape == (2000, 2)
+    assert call_inputs(ONE) == {"x": X}
 
 
 def test_the_global_generator_and_a_constant_are_seen():
-    seen = call(lambda logits, generator: torch.multinomial(logits.softmax(-1), 1)[:, 0], ROWS)
+    seen = observe(lambda logits, generator: torch.multinomial(logits.softmax(-1), 1)[:, 0], ROWS)
     assert seen["used_global_generator"]
-    assert not call(lambda logits, generator: logits.argmax(-1), ROWS)["varies_with_seed"]
+    assert not observe(lambda logits, generator: logits.argmax(-1), ROWS)["varies_with_seed"]
 
 
 @pytest.mark.parametrize(
@@ -178,7 +178,7 @@ def test_the_global_generator_and_a_constant_are_seen():
     ids=["another shape", "another dtype", "nothing", "too large", "too small"],
 )  # fmt: skip
 def test_samples_that_are_none_are_shown_as_they_are(samples, key):
-    seen = call(lambda logits, generator: samples(len(logits)), ROWS)
+    seen = observe(lambda logits, generator: samples(len(logits)), ROWS)
     assert key in seen and "frequencies" not in seen
 
 
@@ -187,17 +187,17 @@ def test_whatever_is_raised_becomes_an_observation(error):
     def f(x):
         raise error
 
-    told = call(f, ONE)["error"]
+    told = observe(f, ONE)["error"]
     assert (told["type"], told["message"], told["code"]) == (type(error).__name__, str(error), "raise error")
 
 
 @pytest.mark.parametrize("error", [KeyboardInterrupt, TookTooLong])
-def test_whoever_wants_to_stop_it_gets_through(error):
+def test_a_time_limit_and_an_interrupt_pass_through(error):
     def f(x):
         raise error
 
     with pytest.raises(error):
-        call(f, ONE)
+        observe(f, ONE)
 
 
 def test_what_is_printed_is_shown_once_for_the_first_case(capsys):
@@ -205,14 +205,14 @@ def test_what_is_printed_is_shown_once_for_the_first_case(capsys):
         print("x has", len(x), "numbers")
         return x
 
-    call_all(f, [ONE, Case({"x": X[:2]}, "")], seconds=9)
+    observe_all(f, [ONE, Case({"x": X[:2]}, "")], seconds=9)
     assert capsys.readouterr() == ("x has 3 numbers\n", "")
 
 
 @pytest.mark.parametrize(
     ("attempt", "case"),
     [
-        (Scale, Case({"x": X}, "", how="module", arguments={"d": 3}, parameters=PARAMETERS, gradients=True)),
+        (Scale, Case({"x": X}, "", kind="module", arguments={"d": 3}, parameters=PARAMETERS, gradients=True)),
         (draws, ROWS),
     ],
     ids=["a module", "a sampler"],
@@ -233,10 +233,10 @@ def test_modules_and_samplers_print_once_as_well(attempt, case, capsys):
                 print("called")
                 return super().forward(x)
 
-        call(Says, case)
+        observe(Says, case)
     else:
         attempt.plain = draws
-        call(says, case)
+        observe(says, case)
     assert len(calls) > 1
     assert capsys.readouterr().out == "called\n"
 
@@ -247,7 +247,7 @@ def test_warnings_do_not_spill_and_are_told_with_their_first_line_every_time(rec
         return x.expand(2, 2, 3).T
 
     for _ in range(2):
-        told = call(f, ONE)["remarks"]["warned"]
+        told = observe(f, ONE)["remarks"]["warned"]
         assert told[0] == "a line"
         assert (
             told[1].startswith("The use of `x.T` on tensors of dimension other than 2") and "Triggered" not in told[1]
@@ -259,8 +259,8 @@ def test_warnings_do_not_spill_and_are_told_with_their_first_line_every_time(rec
 def test_what_is_taken_from_the_notebook_is_remarked_with_and_without_a_crash():
     lesson = {"__name__": "__main__", "d_k": 3}
     exec("def g(x): ...\ndef f(x): return x / d_k\ndef h(x): return g(x) + d_k", lesson)
-    assert call(lesson["f"], ONE)["remarks"]["reads"] == ["d_k"]
-    seen = call(lesson["h"], ONE)
+    assert observe(lesson["f"], ONE)["remarks"]["reads"] == ["d_k"]
+    seen = observe(lesson["h"], ONE)
     assert seen["error"]["type"] == "TypeError"
     assert (seen["remarks"]["reads"], seen["remarks"]["unfinished"]) == (["d_k"], ["g"])
 
@@ -272,7 +272,7 @@ def test_the_first_case_that_outlasts_the_time_is_the_last():
         return x
 
     cases = [ONE, Case({"x": X[:2]}, ""), ONE]
-    quick, stopped = call_all(f, cases, seconds=0.2)
+    quick, stopped = observe_all(f, cases, seconds=0.2)
     assert torch.equal(quick["output"], X)
     assert stopped == {
         "error": {"type": "TookTooLong", "message": "no answer within 0.2 s for all cases together"}
@@ -285,4 +285,4 @@ def test_a_limit_from_outside_is_not_taken_for_the_own_one():
             pass
 
     with pytest.raises(TookTooLong), time_limit(0.1):
-        call_all(endless, [ONE], seconds=60)
+        observe_all(endless, [ONE], seconds=60)

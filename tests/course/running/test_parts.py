@@ -1,4 +1,4 @@
-"""Working pieces: the learner's own once they passed, the library's until then, and never the one asked for."""
+"""Working parts: the learner's own once they passed, the library's until then, and never the one asked for."""
 
 import pytest
 
@@ -14,26 +14,26 @@ def mine(*arguments):
     return "mine"
 
 
-def test_a_piece_is_the_librarys_until_the_learners_is_kept(parts):
+def test_a_part_is_the_librarys_until_the_learners_is_added(parts):
     assert parts.softmax is max
     assert parts.whose("softmax") == "the library's"
-    parts.keep("softmax", mine)
+    parts.add("softmax", mine)
     assert parts.softmax is mine
     assert parts.whose("softmax") == "yours"
     assert parts.attention is min
 
 
-def test_the_newest_piece_counts_and_can_be_given_up(parts):
-    parts.keep("softmax", mine)
-    parts.keep("softmax", sum)
+def test_the_newest_part_counts_and_can_be_removed(parts):
+    parts.add("softmax", mine)
+    parts.add("softmax", sum)
     assert parts.softmax is sum
-    parts.give_up("softmax")
-    parts.give_up("attention")
+    parts.remove("softmax")
+    parts.remove("attention")
     assert parts.softmax is max
 
 
-def test_the_piece_that_is_asked_for_is_refused_while_it_is(parts):
-    parts.keep("softmax", mine)
+def test_the_part_that_is_asked_for_is_refused_while_it_is(parts):
+    parts.add("softmax", mine)
     with parts.without("softmax"):
         assert parts.refuses("softmax") and not parts.refuses("attention")
         assert parts.attention is min
@@ -58,7 +58,7 @@ def test_a_name_that_is_no_part_is_named(parts):
         parts.whose("sofmax")
 
 
-def test_it_says_which_pieces_are_the_learners(parts):
+def test_parts_say_which_of_them_are_the_learners(parts):
     assert repr(parts) == "Parts of your own: none yet. All others are the library's."
-    parts.keep("softmax", mine)
+    parts.add("softmax", mine)
     assert repr(parts) == "Parts of your own: softmax. All others are the library's."

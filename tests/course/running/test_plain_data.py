@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 from torch import nn
 
-from transformer_lab.course.running.plain_data import LARGEST, NotPlain, pack, same, to_plain, unpack
+from transformer_lab.course.running.plain_data import MAX_NUMBERS, NotPlainData, pack, same, to_plain_data, unpack
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats() | st.text(st.characters(codec="utf-8"))
 TENSORS = st.sampled_from(
@@ -53,12 +53,12 @@ def test_views_arrive_as_the_numbers_they_show():
 
 def test_what_is_copied_no_longer_changes():
     x = torch.ones(2, requires_grad=True)
-    copy = to_plain({"x": [x]})["x"][0]
+    copy = to_plain_data({"x": [x]})["x"][0]
     with torch.no_grad():
         x.zero_()
     assert torch.equal(copy, torch.ones(2))
     assert not copy.requires_grad
-    assert type(to_plain(nn.Parameter(torch.ones(2)))) is torch.Tensor
+    assert type(to_plain_data(nn.Parameter(torch.ones(2)))) is torch.Tensor
 
 
 @pytest.mark.parametrize(
@@ -75,13 +75,13 @@ def test_what_is_copied_no_longer_changes():
         (range(3), {"not_plain": "range"}),
         (2**64, {"not_plain": "int of more than 64 bits"}),
         (torch.empty(2, device="meta"), {"not_plain": "tensor that does not hold its numbers one by one"}),
-        (torch.zeros(1).expand(LARGEST + 1), {"not_plain": "tensor that does not hold its numbers one by one"}),
+        (torch.zeros(1).expand(MAX_NUMBERS + 1), {"not_plain": "tensor that does not hold its numbers one by one"}),
     ],
     ids=lambda value: type(value).__name__,
 )
 def test_what_is_not_plain_becomes_so_or_is_named(value, plain):
-    assert to_plain(value) == plain
-    assert type(to_plain(value)) is type(plain)
+    assert to_plain_data(value) == plain
+    assert type(to_plain_data(value)) is type(plain)
 
 
 def test_a_subclass_of_tensors_runs_none_of_its_own_code():
@@ -90,7 +90,7 @@ def test_a_subclass_of_tensors_runs_none_of_its_own_code():
         def __torch_function__(cls, *_, **__):
             raise AssertionError("it ran")
 
-    assert type(to_plain(torch.ones(2).as_subclass(Hostile))) is torch.Tensor
+    assert type(to_plain_data(torch.ones(2).as_subclass(Hostile))) is torch.Tensor
 
 
 def bytes_of(tree, **tensors):
@@ -124,7 +124,7 @@ class RunsCode:
     ids=lambda data: f"{len(data)}_bytes",
 )
 def test_other_bytes_are_refused_and_run_nothing(data, capsys):
-    with pytest.raises(NotPlain, match="these bytes hold no plain data"):
+    with pytest.raises(NotPlainData, match="these bytes hold no plain data"):
         unpack(data)
     assert capsys.readouterr().out == ""
 

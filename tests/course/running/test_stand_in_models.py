@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transformer_lab.course.running.plain_data import pack, unpack
-from transformer_lab.course.running.stand_in_models import STAND_INS, build, describe, is_description
+from transformer_lab.course.running.stand_in_models import STAND_INS, build_model, describe_model, is_description
 
 TOKENS = torch.tensor([[0, 1], [1, 1]])
 
@@ -18,26 +18,26 @@ MIXER = {
 
 
 def test_a_token_mixer_mixes_embeddings_by_position():
-    model = build(describe("token_mixer", **MIXER)).eval()
+    model = build_model(describe_model("token_mixer", **MIXER)).eval()
     assert model(TOKENS).tolist() == [[[1.0], [32.0]], [[10.0], [50.0]]]
     assert model(TOKENS[:, :1]).tolist() == [[[1.0]], [[10.0]]]
 
 
 def test_a_token_mixer_is_another_while_it_trains():
-    assert build(describe("token_mixer", **MIXER))(TOKENS).tolist() == [[[10.0], [1.0]], [[10.0], [10.0]]]
-    noisy = build(describe("token_mixer", **{**MIXER, "noise": torch.tensor(1.0)}))
+    assert build_model(describe_model("token_mixer", **MIXER))(TOKENS).tolist() == [[[10.0], [1.0]], [[10.0], [10.0]]]
+    noisy = build_model(describe_model("token_mixer", **{**MIXER, "noise": torch.tensor(1.0)}))
     assert not torch.equal(noisy(TOKENS), noisy(TOKENS))
     assert torch.equal(noisy.eval()(TOKENS), noisy(TOKENS))
 
 
 def test_a_next_token_table_looks_at_the_last_token_only():
-    model = build(describe("next_token_table", transition=torch.tensor([[1.0, 2], [3, 4]])))
+    model = build_model(describe_model("next_token_table", transition=torch.tensor([[1.0, 2], [3, 4]])))
     assert model(TOKENS).tolist() == [[[1, 2], [3, 4]], [[3, 4], [3, 4]]]
 
 
 def test_a_translator_is_pushed_by_its_source_and_by_the_place():
-    model = build(
-        describe(
+    model = build_model(
+        describe_model(
             "table_translator",
             transition=torch.tensor([[1.0, 2], [3, 4]]),
             reading=torch.tensor([[10.0, 0], [0, 100]]),
@@ -53,23 +53,25 @@ def test_a_translator_is_pushed_by_its_source_and_by_the_place():
 def test_tied_parameters_are_of_every_kind_and_share_one():
     shapes = {"embedding": (3, 2), "weight": (5, 2), "bias": (5,), "norm_weight": (2,), "norm_bias": (2,)}
     shapes |= {"places": (4, 2), "filters": (2, 2, 2), "table": (3, 2), "gate": (2,), "scale": (), "positions": (4, 2)}
-    model = build(describe("tied_parameters", **{name: torch.ones(shape) for name, shape in shapes.items()}))
+    model = build_model(
+        describe_model("tied_parameters", **{name: torch.ones(shape) for name, shape in shapes.items()})
+    )
     assert model.source_embedding.weight is model.target_embedding.weight is model.output.weight
     assert sorted(p.dim() for p in model.parameters()) == [0, 1, 1, 1, 1, 2, 2, 2, 2, 3]
     assert [name for name, _ in model.named_buffers()] == ["positions"]
 
 
 def test_a_model_that_writes_into_its_tables_spoils_no_other():
-    description = describe("next_token_table", transition=torch.ones(2, 2))
-    build(description).transition.zero_()
-    assert torch.equal(build(description).transition, torch.ones(2, 2))
+    description = describe_model("next_token_table", transition=torch.ones(2, 2))
+    build_model(description).transition.zero_()
+    assert torch.equal(build_model(description).transition, torch.ones(2, 2))
 
 
 def test_a_description_is_plain_data():
-    description = describe("next_token_table", transition=torch.eye(2))
+    description = describe_model("next_token_table", transition=torch.eye(2))
     arrived = unpack(pack(description))
     assert is_description(arrived)
-    assert torch.equal(build(arrived)(TOKENS), build(description)(TOKENS))
+    assert torch.equal(build_model(arrived)(TOKENS), build_model(description)(TOKENS))
 
 
 @pytest.mark.parametrize("value", [None, 3, torch.ones(2), {}, {"stand_in": "x"}, {"a": 1, "b": 2}, [1]])
@@ -79,5 +81,5 @@ def test_other_data_is_no_description(value):
 
 def test_an_unknown_model_is_named():
     with pytest.raises(ValueError, match="no stand-in is called 'gpt'"):
-        describe("gpt")
+        describe_model("gpt")
     assert list(STAND_INS) == ["token_mixer", "next_token_table", "table_translator", "tied_parameters"]

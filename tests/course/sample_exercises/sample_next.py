@@ -31,7 +31,7 @@ def sample_next_cases(seed):
         rows = [[0.4, 0.3, 0.2, 0.1, 0.0], [0.1, 0.25, 0.05, 0.45, 0.15]]
         order = torch.randperm(5, generator=rng)
         logits = torch.tensor(rows)[:, order].log().clamp(min=-1e4)
-        return Case({"logits": logits}, shows, how="sampler", keywords=keywords, draws=4000)
+        return Case({"logits": logits}, shows, kind="sampler", keywords=keywords, n_samples=4000)
 
     return [
         case("two rows of 5 logits"),

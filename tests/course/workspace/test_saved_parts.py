@@ -38,17 +38,16 @@ def folder(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def shell(monkeypatch):
-    shell = Notebook()
-    monkeypatch.setattr(saved_parts, "_notebook", lambda: shell)
-    shell.run(IMPORTS)
-    return shell
+def shell(session):
+    session.shell = Notebook()
+    session.shell.run(IMPORTS)
+    return session.shell
 
 
 def later():
-    """Start another lesson, which finds what was kept."""
+    """Start another lesson, which finds what was saved."""
     parts = Parts(lambda name: every_exercise()[name].reference)
-    saved_parts.restore(parts)
+    saved_parts.load_parts(parts)
     return parts
 
 
@@ -90,13 +89,13 @@ def test_a_better_version_takes_the_place_of_the_earlier_one_and_leaves_the_othe
     assert (folder / "01_lookup.py").read_text() == text
 
 
-def test_a_piece_of_another_name_answers_for_its_exercise(folder, shell):
+def test_a_part_of_another_name_answers_for_its_exercise(folder, shell):
     shell.run(SOFTMAX.replace("softmax(scores:", "mine(scores:"))
     assert shell.check("mine", "softmax").passed
     assert later().softmax.__name__ == "mine"
 
 
-def test_what_cannot_be_kept_passes_and_is_told(folder, shell):
+def test_what_cannot_be_saved_passes_and_is_told(folder, shell):
     torch = shell.user_ns["torch"]
     verdict = notebook.check(lambda scores: torch.softmax(scores, dim=-1), "softmax")
     assert verdict.passed
@@ -154,7 +153,7 @@ def test_without_the_folder_one_starts_afresh(folder, shell):
     assert later().whose("softmax") == "the library's"
 
 
-def test_where_no_folder_is_named_nothing_is_kept(tmp_path, shell, monkeypatch):
+def test_where_no_folder_is_named_nothing_is_saved(tmp_path, shell, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for nowhere in (None, ""):
         if nowhere is None:
@@ -167,6 +166,6 @@ def test_where_no_folder_is_named_nothing_is_kept(tmp_path, shell, monkeypatch):
         assert os.listdir(tmp_path) == []
 
 
-def test_outside_of_a_notebook_nothing_is_kept(folder):
+def test_outside_of_a_notebook_nothing_is_saved(folder):
     assert notebook.check(every_exercise()["softmax"].reference).passed
     assert not folder.exists()

@@ -1,5 +1,6 @@
 """From observations to a verdict, in words.
 
-In reading order: ``judge`` compares what was observed, ``explain`` and ``dimensions`` say how it differs, ``speed``
-says how slow it is, ``verdict`` is what comes of it and ``panel`` how that looks. Uses ``exercises``.
+In reading order: ``tolerance`` measures how far apart observations are, ``judge`` compares them with what is right and
+with known mistakes, ``explain`` and ``dimensions`` say how they differ, and ``speed`` how slow an attempt is;
+``verdict`` is what comes of it and ``panel`` how that looks. Uses ``exercises``.
 """

@@ -1,4 +1,4 @@
-"""What the course says back, as a panel in a notebook or a page and as text in a terminal."""
+"""The course's messages: a panel in a notebook or on a page, text in a terminal."""
 
 import html
 import re
@@ -35,7 +35,7 @@ class Panel:
 
 
 def _blocks(message: str) -> str:
-    """Turn paragraphs into ``<p>`` and indented lines into ``<pre>``."""
+    """Return HTML with ``<p>`` for paragraphs and ``<pre>`` for indented lines."""
     blocks: list[tuple[bool, list[str]]] = []
     for line in message.splitlines():
         indented = line.startswith("    ")

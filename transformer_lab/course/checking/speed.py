@@ -1,4 +1,4 @@
-"""How much longer an attempt takes than the reference."""
+"""Running time of an attempt, compared with that of the reference."""
 
 import math
 import time
@@ -6,42 +6,41 @@ from collections.abc import Callable
 from typing import Any
 
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.isolation import silence
-from transformer_lab.course.running.observe import call_all
+from transformer_lab.course.running.isolation import suppressed_output
+from transformer_lab.course.running.observe import observe_all
 
-SLOW = 5.0
-"""A right answer that takes more times as long as the reference is not what lessons train with."""
-LONG_ENOUGH = 1.0
-"""A time of so many seconds needs no second measurement."""
+MAX_SLOWDOWN = 5.0
+"""Lessons do not train with a right answer that takes more times as long as the reference."""
+MAX_REPEATED_SECONDS = 1.0
+"""Seconds: an attempt that took longer is not measured again."""
 
 
 def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
-    """Compare the best times of a few turns taken alternately, which a busy machine disturbs least.
+    """Return how many times as long as the reference an attempt takes.
+
+    The best times of a few turns taken alternately are compared, which a busy machine disturbs least.
 
     Args:
-        attempt: What is timed.
-        reference: What it is compared with.
-        case: What both are called with.
-        best: How many seconds the attempt has taken before. What has taken long is not run again: noise is not that
-            loud.
-        limit: How many seconds one call may take.
-
-    Returns:
-        How many times as long as the reference it takes.
+        attempt: The function to time.
+        reference: The function to compare it with.
+        case: The arguments of both.
+        best: Seconds that the attempt has taken before. What has taken long is not run again: noise is smaller.
+        limit: Seconds that one call may take.
     """
     best_of_reference = math.inf
     deadline = time.perf_counter() + 0.3
     for turn in range(5):
         best_of_reference = min(best_of_reference, _time(reference, case, limit))
-        fast = turn > 0 and best <= SLOW * best_of_reference  # the first time, the reference may have been disturbed
-        if fast or best > LONG_ENOUGH or time.perf_counter() > deadline:
+        fast = (
+            turn > 0 and best <= MAX_SLOWDOWN * best_of_reference
+        )  # the first time, the reference may have been disturbed
+        if fast or best > MAX_REPEATED_SECONDS or time.perf_counter() > deadline:
             break
         best = min(best, _time(attempt, case, limit))
     return best / best_of_reference
 
 
 def _time(function: Any, case: Case, limit: float) -> float:
-    with silence():
-        [seen] = call_all(function, [case], limit)
-    seconds: float = seen["remarks"].get("seconds", math.inf) if "remarks" in seen else math.inf
-    return seconds
+    with suppressed_output():
+        [seen] = observe_all(function, [case], limit)
+    return seen.get("remarks", {}).get("seconds", math.inf)

@@ -1,4 +1,4 @@
-"""What a check says about an attempt."""
+"""The result of a check."""
 
 from dataclasses import dataclass
 from typing import Literal
@@ -10,11 +10,11 @@ Status = Literal["passed", "not_started", "mistake", "wrong", "crashed"]
 
 @dataclass(frozen=True, repr=False)
 class Verdict:
-    """What is said about an attempt.
+    """The result of checking an attempt.
 
     Args:
         exercise: The exercise's name.
-        status: How it went.
+        status: Whether it passed, and if not, why.
         message: Plain text; lines that start with four spaces are code or numbers.
         mistake: The recognised mistake's name, or None.
     """
@@ -31,7 +31,7 @@ class Verdict:
 
     @property
     def panel(self) -> Panel:
-        """How it looks."""
+        """The verdict as a panel."""
         title, tint = _LOOKS[self.status]
         return Panel(self.exercise + title, self.message, tint)
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from transformer_lab.course.checking.explain import explain_crash
+from transformer_lab.course.checking.explain import explain_crash, readable
 from transformer_lab.course.checking.judge import behaviour, judge
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
@@ -88,7 +88,9 @@ def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed
     }
     outcome = jail.run(job)
     verdict = judge_outcome(exercise, outcome, seed, jail.limits)
-    return GradedExercise(exercise, replace(verdict, message=_readable(verdict.message)), outcome.seconds)
+    return GradedExercise(
+        exercise, replace(verdict, message=readable(verdict.message, MAX_MESSAGE_LENGTH)), outcome.seconds
+    )
 
 
 def library_source(exercise: Exercise) -> dict[str, str]:
@@ -118,9 +120,3 @@ def judge_outcome(exercise: Exercise, outcome: Outcome, seed: int, limits: Limit
 
 def _as_dict(case: Case) -> dict[str, Any]:
     return {field.name: getattr(case, field.name) for field in fields(case)}
-
-
-def _readable(message: str) -> str:
-    """Cut a message to its maximal length, and replace what UTF-8 cannot encode."""
-    shortened = message if len(message) <= MAX_MESSAGE_LENGTH else message[:MAX_MESSAGE_LENGTH] + " …"
-    return shortened.encode("utf-8", "replace").decode()

@@ -71,7 +71,7 @@ def _warm_up() -> None:
     There is no backward pass in it: autograd would start threads, after which the children could not run another.
     """
     source = "def warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
-    case = {"inputs": {"x": torch.ones(2, 2)}, "shows": ""}
+    case = {"inputs": {"x": torch.ones(2, 2)}, "label": ""}
     cells = [{"id": "", "source": source}]
     run_job({"name": "warm", "cells": cells, "cases": [case], "seconds": 10.0, "library": {}})
     for thread in threading.enumerate():

@@ -19,7 +19,7 @@ from transformer_lab.course.jail.delete_tree import delete_tree
 from transformer_lab.course.jail.exit_reasons import exit_reason
 from transformer_lab.course.jail.interpreter import Interpreter, JailError
 from transformer_lab.course.jail.limits import Limits
-from transformer_lab.course.running.plain_data import NotPlain, pack, unpack
+from transformer_lab.course.running.plain_data import NotPlainData, pack, unpack
 
 SUPERVISOR_SECONDS = 30.0
 """The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
@@ -100,7 +100,7 @@ class Jail:
         reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
         seconds = time.monotonic() - started
         if reason == "exit 0":
-            with contextlib.suppress(NotPlain):
+            with contextlib.suppress(NotPlainData):
                 if isinstance(answer := unpack(data), dict):
                     return Outcome(answer, reason, seconds)
         return Outcome(None, reason, seconds)

@@ -1,7 +1,7 @@
 """All that runs beside a learner's code. It knows no answers: no reference, mistake or expected value.
 
 In reading order: ``case`` is one call, as ``plain_data``; ``stand_in_models`` are arguments that are models;
-``parts`` are the pieces a lesson works with; ``observe`` calls an attempt under ``isolation`` and a ``time_limit``,
-with ``crash_report`` and ``introspect`` for what it shows; ``find_answer`` and ``job`` do the same for a handed-in
-notebook. Uses the library.
+``parts`` are the pieces a lesson works with. ``observe`` calls an attempt under ``isolation`` and a ``time_limit``, and
+returns an ``observation`` of what it showed, with a ``crash_report`` and what ``introspect`` finds. ``dependencies``
+are the names that code needs; ``find_answer`` and ``job`` do all this for a handed-in notebook. Uses the library.
 """

@@ -1,33 +1,43 @@
-"""Describe a crash: what was raised, and on which of the learner's own lines."""
+"""Description of a crash: what was raised, and on which of the learner's own lines."""
 
+import linecache
 import re
 import traceback
-from typing import Any
+from collections.abc import Collection
 
 from jaxtyping import TypeCheckError
 
-from transformer_lab.course.running.introspect import functions_of
+from transformer_lab.course.running.observation import CrashReport
 
-KINDS = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
+DTYPES = {"f": "float", "bf": "bfloat", "i": "int", "u": "uint", "c": "complex", "bool": "bool"}
 """How jaxtyping abbreviates dtypes."""
 
 
-def describe(error: BaseException, attempt: Any) -> dict[str, Any]:
-    """Say what was raised, and on which line of the attempt's own source."""
+def describe_crash(error: BaseException, own_files: Collection[str]) -> CrashReport:
+    """Return what was raised, and on which line of the learner's own.
+
+    Args:
+        error: The exception.
+        own_files: Names of the files, or cells, that hold the learner's code.
+    """
+    if isinstance(error, SyntaxError) and error.filename and error.filename in own_files and error.lineno:
+        code = linecache.getline(error.filename, error.lineno).strip()
+        return {"type": type(error).__name__, "message": error.msg, "line": error.lineno, "code": code}
     try:
         message = in_one_line(str(error)) if isinstance(error, TypeCheckError) else str(error)
     except BaseException:  # a learner's own class of error may have a bug, too
         message = ""
-    own = {function.__code__.co_filename for function in functions_of(attempt)}
-    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own]
-    told: dict[str, Any] = {"type": type(error).__name__, "message": message}
-    return told | ({"line": lines[-1].lineno, "code": lines[-1].line} if lines else {})
+    report: CrashReport = {"type": type(error).__name__, "message": message}
+    lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own_files]
+    if lines:
+        report |= {"line": lines[-1].lineno, "code": lines[-1].line}
+    return report
 
 
 def in_one_line(message: str) -> str:
-    """Say in one line what jaxtyping's report on a wrong argument, of the library's or of the learner's, says in ten.
+    """Return in one line what jaxtyping's report on a wrong argument, of a part's or of the learner's, says in ten.
 
-    Of a report that is not understood, the first line is left.
+    Of a report in another form, return the first line.
     """
     where = re.search(r"(?:parameters|return value) of (\S+)", message)
     argument = re.search(r"typechecking parameter '(\w+)'", message)
@@ -54,7 +64,7 @@ def _found(value: str) -> str:
     tensor = re.fullmatch(r"([a-z]+)(\d*)\[([\d,]*)\]\(torch\)", value)
     if not tensor:
         return value
-    kind = KINDS.get(tensor[1], tensor[1])
+    kind = DTYPES.get(tensor[1], tensor[1])
     return f"{kind}{tensor[2]} of shape {_shape(tensor[3].split(',') if tensor[3] else [])}"
 
 

@@ -1,22 +1,30 @@
-"""Look inside an attempt without running it: what it is made of, and what it takes from the notebook around it."""
+"""Inspect an attempt without running it: which functions it has, and what it takes from the notebook around it."""
 
 import dis
 import functools
 import inspect
 import math
-from collections.abc import Iterator
-from types import CodeType, FunctionType
-from typing import Any
+from types import FunctionType
+from typing import Any, TypedDict
 
 import numpy as np
 from torch import Tensor
 
+from transformer_lab.course.running.dependencies import names_of_function
+
 DATA = (Tensor, np.ndarray, bool, int, float, complex, str, list, tuple, dict, set)
-"""What an experiment leaves behind, unlike functions, classes, modules and ``parts``."""
+"""Types of what an experiment leaves behind, unlike functions, classes, modules and ``parts``."""
+
+
+class NotebookDependencies(TypedDict):
+    """Data of the notebook that an attempt ``reads``, and functions that it calls though they are ``unfinished``."""
+
+    reads: list[str]
+    unfinished: list[str]
 
 
 def functions_of(attempt: Any) -> list[FunctionType]:
-    """List the functions it is written as, below decorators and partial arguments; of a class, its own methods."""
+    """List the functions of an attempt, below decorators and partial arguments; of a class, its own methods."""
     try:
         while isinstance(attempt, functools.partial):
             attempt = attempt.func
@@ -24,13 +32,17 @@ def functions_of(attempt: Any) -> list[FunctionType]:
         own = [base for base in kind.__mro__ if base.__module__ == kind.__module__]  # its bases, but not nn.Module
         below = map(_unwrapped, (attempt, *(thing for base in own for thing in vars(base).values())))
         return [function for function in below if isinstance(function, FunctionType)]
-    except Exception:  # objects may break whoever looks at them
+    except Exception:  # an object may raise when it is inspected
         return []
 
 
-def taken_from_notebook(attempt: Any) -> dict[str, list[str]]:
-    """Name the data it ``reads`` from the notebook, itself or by a function of the notebook, and the functions that
-    it calls though they are ``unfinished``.
+def files_of(attempt: Any) -> set[str]:
+    """Return the names of the files, or cells, that its functions were written in."""
+    return {function.__code__.co_filename for function in functions_of(attempt)}
+
+
+def notebook_dependencies(attempt: Any) -> NotebookDependencies:
+    """Return the names that an attempt takes from the notebook, itself or through a function of the notebook.
 
     Constants in capitals are meant to be read, and so are those of ``math``.
     """
@@ -38,8 +50,8 @@ def taken_from_notebook(attempt: Any) -> dict[str, list[str]]:
     unfinished: dict[str, None] = {}
     try:
         reached = [f for f in functions_of(attempt) if f.__globals__.get("__name__") == "__main__"]
-        for function in reached:  # it grows on the way
-            for name in _global_names(function.__code__):
+        for function in reached:  # appended to while iterating
+            for name in names_of_function(function.__code__):
                 value = function.__globals__.get(name)
                 if type(value) is FunctionType and value.__globals__ is function.__globals__:
                     if _is_empty(value):
@@ -48,7 +60,7 @@ def taken_from_notebook(attempt: Any) -> dict[str, list[str]]:
                         reached.append(value)
                 elif isinstance(value, DATA) and not name.isupper() and not _is_of_math(name, value):
                     reads[name] = None
-    except Exception:  # so may what else is in the notebook
+    except Exception:  # other objects of the notebook may raise when they are inspected, too
         return {"reads": [], "unfinished": []}
     return {"reads": list(reads), "unfinished": list(unfinished)}
 
@@ -60,26 +72,17 @@ def _unwrapped(thing: Any) -> Any:
         return None
 
 
-def _global_names(code: CodeType) -> Iterator[str]:
-    for step in dis.get_instructions(code):
-        if step.opname == "LOAD_GLOBAL":
-            yield step.argval
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _global_names(constant)
-
-
 def _is_of_math(name: str, value: Any) -> bool:
     return isinstance(value, float) and repr(value) == repr(getattr(math, name, None))
 
 
 def _is_empty(function: FunctionType) -> bool:
-    """Tell whether nothing has been written yet, whatever the arguments and the docstring."""
-    return _steps(function) in _EMPTY
+    """Return whether a function has no body yet, whatever its arguments and its docstring."""
+    return _instructions(function) in _EMPTY_BODIES
 
 
-def _steps(function: FunctionType) -> list[tuple[str, Any]]:
-    return [(step.opname, step.argval) for step in dis.get_instructions(function) if step.opname not in _IDLE]
+def _instructions(function: FunctionType) -> list[tuple[str, Any]]:
+    return [(step.opname, step.argval) for step in dis.get_instructions(function) if step.opname not in _NO_OPERATION]
 
 
 def _raises() -> None:
@@ -93,5 +96,5 @@ def _raises_an_instance() -> None:
 def _does_nothing() -> None: ...
 
 
-_IDLE = ("RESUME", "NOP")
-_EMPTY = [_steps(_unwrapped(stub)) for stub in (_raises, _raises_an_instance, _does_nothing)]
+_NO_OPERATION = ("RESUME", "NOP")
+_EMPTY_BODIES = [_instructions(_unwrapped(stub)) for stub in (_raises, _raises_an_instance, _does_nothing)]

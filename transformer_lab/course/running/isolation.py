@@ -1,4 +1,4 @@
-"""The surroundings of a call: the same for every attempt, and as they were when it is over."""
+"""Isolation of a call: the same global state for every attempt, and restored when the call is over."""
 
 import contextlib
 import io
@@ -10,34 +10,34 @@ import torch
 
 
 @contextlib.contextmanager
-def usual_torch() -> Iterator[None]:
-    """Have torch as it starts out, whatever a lesson or an attempt has set, and put its settings back afterwards."""
+def default_torch_state() -> Iterator[None]:
+    """Give torch its default settings and a fixed seed inside the block, and restore its settings afterwards."""
     dtype, deterministic = torch.get_default_dtype(), torch.are_deterministic_algorithms_enabled()
-    every_time = torch.is_warn_always_enabled()
-    elsewhere = torch.get_default_device().type != "cpu"
+    warn_always = torch.is_warn_always_enabled()
+    has_other_device = torch.get_default_device().type != "cpu"
     with (
         torch.random.fork_rng(devices=[]),
         torch.inference_mode(False),
         torch.enable_grad(),
-        torch.device("cpu") if elsewhere else contextlib.nullcontext(),
+        torch.device("cpu") if has_other_device else contextlib.nullcontext(),
     ):
         torch.default_generator.manual_seed(0)  # torch.manual_seed also queues work for every absent accelerator
         torch.set_default_dtype(torch.float32)
-        torch.set_warn_always(True)  # else a second check would not say what the first one did
+        torch.set_warn_always(True)  # otherwise a second check would not repeat the warnings of the first
         try:
             yield
         finally:
             torch.set_default_dtype(dtype)
-            torch.set_warn_always(every_time)
+            torch.set_warn_always(warn_always)
             if torch.are_deterministic_algorithms_enabled() != deterministic:
                 torch.use_deterministic_algorithms(deterministic)
 
 
 @contextlib.contextmanager
-def as_before() -> Iterator[None]:
-    """Put torch, the streams and the warnings back afterwards, wherever inside of what follows code is stopped."""
+def restored_globals() -> Iterator[None]:
+    """Restore torch, the streams and the warnings afterwards, wherever inside the block code is stopped."""
     out, err = sys.stdout, sys.stderr
-    with usual_torch(), warnings.catch_warnings():
+    with default_torch_state(), warnings.catch_warnings():
         try:
             yield
         finally:
@@ -45,20 +45,20 @@ def as_before() -> Iterator[None]:
 
 
 @contextlib.contextmanager
-def silence() -> Iterator[None]:
-    """Swallow what is printed: a call that the learner does not know of should not show."""
+def suppressed_output() -> Iterator[None]:
+    """Discard what is printed: a call that the learner does not know of should not show."""
     with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
         yield
 
 
 @contextlib.contextmanager
-def kept_warnings() -> Iterator[list[str]]:
-    """Keep warnings from being shown, or raised; in the end the list that it gives has the first line of each."""
-    said: list[str] = []
+def collected_warnings() -> Iterator[list[str]]:
+    """Collect warnings instead of showing or raising them; afterwards, the list holds the first line of each."""
+    messages: list[str] = []
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("default")
         try:
-            yield said
+            yield messages
         finally:
             first_lines = (str(one.message).partition("\n")[0] for one in caught)
-            said += dict.fromkeys(line.partition(" (Triggered internally")[0] for line in first_lines)
+            messages += dict.fromkeys(line.partition(" (Triggered internally")[0] for line in first_lines)

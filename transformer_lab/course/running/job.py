@@ -1,4 +1,4 @@
-"""What happens in the jail: define the learner's answer, call it on the cases, give back what was seen."""
+"""The work of the jail: define the learner's answer, call it on the cases, return the observations."""
 
 import ast
 import importlib
@@ -6,10 +6,9 @@ import linecache
 import math
 import random
 import sys
-import traceback
 from collections.abc import Callable, Sequence
 from types import ModuleType
-from typing import Any
+from typing import Any, TypedDict
 
 import numpy
 import torch
@@ -19,15 +18,41 @@ from torch import Tensor, nn
 
 import transformer_lab.course
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.find_answer import Answer, find_answer
-from transformer_lab.course.running.observe import call_all
+from transformer_lab.course.running.crash_report import describe_crash
+from transformer_lab.course.running.find_answer import Answer, cell_filename, find_answer
+from transformer_lab.course.running.observation import CrashReport, Observation
+from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
 
-Job = dict[str, Any]
-"""``name`` of the exercise, ``cells`` (``id`` and ``source``), ``cases``, ``seconds``, and the ``library`` behind
-``parts``: for each other exercise the ``module`` its reference lives in, or its ``source``."""
 
-USUAL = {
+class Job(TypedDict):
+    """An exercise and a notebook that should answer it.
+
+    Attributes:
+        name: The name of the exercise.
+        cells: The code cells, each with its ``id`` and ``source``.
+        cases: The fields of each case.
+        seconds: Time that all cases may take together.
+        library: The parts of the library: for each other exercise the ``module`` its reference lives in, or its
+            ``source``.
+    """
+
+    name: str
+    cells: Sequence[dict[str, str]]
+    cases: Sequence[dict[str, Any]]
+    seconds: float
+    library: dict[str, dict[str, str]]
+
+
+class JobResult(TypedDict, total=False):
+    """One of three: the observations on the cases, the crash that came before them, or that no cell has an answer."""
+
+    observations: list[Observation]
+    crash: CrashReport
+    missing: bool
+
+
+DEFAULT_NAMES = {
     "math": math,
     "torch": torch,
     "nn": nn,
@@ -37,57 +62,57 @@ USUAL = {
     "Int": Int,
     "Bool": Bool,
 }
-"""What is imported even if the learner's import cell is broken or gone."""
+"""Names that are there even if the learner's import cell is broken or gone."""
 
 
 class CannotBeDefined(Exception):
     """The cells do not define the answer.
 
     Args:
-        crash: What is said about it, in the form of an observed error.
+        crash: What went wrong, in the form of an observed error.
     """
 
-    def __init__(self, crash: dict[str, Any]) -> None:
+    def __init__(self, crash: CrashReport) -> None:
         super().__init__(crash)
         self.crash = crash
 
 
-def run_job(job: Job) -> dict[str, Any]:
-    """Do one job: give the ``observations``, or the ``crash`` that came before them, or say that it is ``missing``."""
+def run_job(job: Job) -> JobResult:
+    """Return the observations of one job, or the crash that came before them, or that no cell has an answer."""
     random.seed(0)
     numpy.random.seed(0)  # as torch is for each call: grading twice gives the same
     name = job["name"]
     answer = find_answer(job["cells"], name)
     if answer is None:
         return {"missing": True}
-    parts = Parts(lambda wanted: _piece(wanted, job["library"], parts))
+    parts = Parts(lambda wanted: _library_part(wanted, job["library"], parts))
     with parts.without(name):
         try:
             cases = [Case(**case) for case in job["cases"]]
-            attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _lesson(parts))
-            if cases[0].how == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
+            attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _stand_in_notebook(parts))
+            if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
                 raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
         except CannotBeDefined as error:
             return {"crash": error.crash}
-        return {"observations": call_all(attempt, cases, job["seconds"])}
+        return {"observations": observe_all(attempt, cases, job["seconds"])}
 
 
 def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType) -> Callable[..., Any]:
     """Execute the answer's statements, in the order of the notebook.
 
-    Errors in other statements than the one that defines it are passed over: what is missing shows when the answer is
+    Errors in other statements than the one that defines it are ignored: what is missing shows when the answer is
     called. Cells below the answer only add what is not yet there, as if the notebook had been run from the top.
 
     Raises:
-        CannotBeDefined: The cell is no Python, or fails before it has defined the answer.
+        CannotBeDefined: The cell is not Python, or fails before it has defined the answer.
     """
     if answer.error is not None:
-        raise CannotBeDefined(_describe(answer.error, answer.cell, sources))
+        raise CannotBeDefined(_crash(answer.error, answer.cell, sources))
     sys.modules[lesson.__name__] = lesson
     vars(transformer_lab.course)["notebook"] = lesson
     namespace: dict[str, Any] = {
         "__name__": "__main__",
-        **USUAL,
+        **DEFAULT_NAMES,
         **{key: getattr(lesson, key) for key in lesson.__all__},
     }
     failure: BaseException | None = None
@@ -98,13 +123,13 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
         before = dict(namespace) if cell > answer.cell else {}
         try:
             exec(compile(ast.Module([statement.node], []), filename, "exec"), namespace)
-        except BaseException as error:  # an exit() between the definitions is passed over, too
+        except BaseException as error:  # an exit() between the definitions is ignored, too
             failure = failure or (error if cell == answer.cell else None)
         namespace.update(before)
         if cell == answer.cell and name in statement.binds:
             attempt = namespace.get(name, attempt)
     if attempt is None:
-        raise CannotBeDefined(_describe(failure or NameError(f"{name} is not defined"), answer.cell, sources))
+        raise CannotBeDefined(_crash(failure or NameError(f"{name} is not defined"), answer.cell, sources))
     if not callable(attempt):
         message = f"{name} should be a function or a class; here it is of type {type(attempt).__name__}"
         raise CannotBeDefined({"type": "TypeError", "message": message})
@@ -112,10 +137,10 @@ def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType
     return defined
 
 
-def _lesson(parts: Parts) -> ModuleType:
-    """Stand in for ``transformer_lab.course.notebook``: nothing is checked here, and ``parts`` are the library's.
+def _stand_in_notebook(parts: Parts) -> ModuleType:
+    """Return a module in place of ``transformer_lab.course.notebook``: it checks nothing and has the library's parts.
 
-    The learner's own pieces are in the namespace of the answer anyway; through ``parts``, a lesson only uses those
+    The learner's own definitions are in the namespace of the answer anyway; through ``parts``, a lesson only uses those
     that passed, which do the same as the library's.
     """
     lesson = ModuleType("transformer_lab.course.notebook")
@@ -123,35 +148,30 @@ def _lesson(parts: Parts) -> ModuleType:
     def silent(*_: Any, **__: Any) -> None: ...
 
     contents = {**dict.fromkeys(("check", "compare", "hint", "solution"), silent), "parts": parts}
-    vars(lesson).update(contents, __all__=list(contents))
+    vars(lesson).update(contents, current_session=silent, __all__=list(contents))
     return lesson
 
 
-def _piece(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
-    """Find the library's piece of a name, which may be made of others; a ``KeyError`` says that there is none."""
-    told = library[name]
-    if "module" in told:
-        return getattr(importlib.import_module(told["module"]), name)
-    namespace = {**USUAL, "parts": parts}
-    exec(compile(told["source"], f"<{name} of the library>", "exec"), namespace)
+def _library_part(name: str, library: dict[str, dict[str, str]], parts: Parts) -> Any:
+    """Return the library's part of a name, which may be made of others.
+
+    Raises:
+        KeyError: There is none.
+    """
+    place = library[name]
+    if "module" in place:
+        return getattr(importlib.import_module(place["module"]), name)
+    namespace = {**DEFAULT_NAMES, "parts": parts}
+    exec(compile(place["source"], f"<{name} of the library>", "exec"), namespace)
     return namespace[name]
 
 
 def _remember(cell: int, source: str) -> str:
-    """Let tracebacks show the lines of a cell."""
-    filename = f"<cell {cell + 1}>"
+    """Make the lines of a cell known to tracebacks, and return the name that they have there."""
+    filename = cell_filename(cell)
     linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
     return filename
 
 
-def _describe(error: BaseException, cell: int, sources: Sequence[str]) -> dict[str, Any]:
-    """Say what went wrong, and on which line of the cell."""
-    if isinstance(error, SyntaxError):
-        line = error.lineno or 1
-        lines = sources[cell].splitlines()
-        code = lines[line - 1].strip() if line <= len(lines) else ""
-        return {"type": type(error).__name__, "message": error.msg, "line": line, "code": code}
-    told: dict[str, Any] = {"type": type(error).__name__, "message": str(error)}
-    filename = _remember(cell, sources[cell])
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename == filename]
-    return told | ({"line": frames[-1].lineno, "code": frames[-1].line} if frames else {})
+def _crash(error: BaseException, cell: int, sources: Sequence[str]) -> CrashReport:
+    return describe_crash(error, {_remember(cell, sources[cell])})

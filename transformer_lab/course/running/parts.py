@@ -1,4 +1,4 @@
-"""``parts``: working pieces for later cells, the learner's own where there is one."""
+"""Working parts for later cells: the learner's own where there is one, else the library's."""
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,10 +8,10 @@ from typing import Any
 class Parts:
     """The learner's functions and classes once they have passed, the library's until then.
 
-    ``parts.softmax(scores)`` uses one; printing ``parts`` says whose each is. The jail has one of its own.
+    ``parts.softmax(scores)`` uses one; printing ``parts`` says which are the learner's. The jail has its own instance.
 
     Args:
-        library: Finds the library's piece of a name; raises ``KeyError`` where there is none.
+        library: Function from a name to the library's part; raises ``KeyError`` where there is none.
     """
 
     def __init__(self, library: Callable[[str], Any]) -> None:
@@ -19,17 +19,17 @@ class Parts:
         self._own: dict[str, Any] = {}
         self._asked_for: str | None = None
 
-    def keep(self, name: str, piece: Any) -> None:
-        """Use this piece of the learner's from now on."""
-        self._own[name] = piece
+    def add(self, name: str, part: Any) -> None:
+        """Use a part of the learner's from now on."""
+        self._own[name] = part
 
-    def give_up(self, name: str) -> None:
-        """Use the library's piece again, if this one was the learner's."""
+    def remove(self, name: str) -> None:
+        """Use the library's part again, if this one was the learner's."""
         self._own.pop(name, None)
 
     @contextmanager
     def without(self, name: str) -> Iterator[None]:
-        """Refuse one piece for a while: the exercise that asks for it must not be answered with it."""
+        """Refuse one part inside the block: the exercise that asks for it must not be answered with it."""
         before, self._asked_for = self._asked_for, name
         try:
             yield
@@ -37,7 +37,7 @@ class Parts:
             self._asked_for = before
 
     def refuses(self, name: str) -> bool:
-        """Say whether this piece is being asked for at the moment."""
+        """Return whether a part is refused at the moment."""
         return name == self._asked_for
 
     def __getattr__(self, name: str) -> Any:
@@ -51,7 +51,7 @@ class Parts:
             raise AttributeError(f"there is no part called {name!r}") from None
 
     def whose(self, name: str) -> str:
-        """Say whose piece a name stands for: ``yours`` or ``the library's``."""
+        """Return whose part a name stands for: ``yours`` or ``the library's``."""
         getattr(self, name)
         return "yours" if name in self._own else "the library's"
 

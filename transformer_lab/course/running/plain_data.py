@@ -8,25 +8,31 @@ runs no code, which is why nothing here is ever pickled.
 import json
 import math
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 import torch
 from safetensors.torch import load, save
 from torch import Tensor
 
+if TYPE_CHECKING:
+    PlainData: TypeAlias = (
+        Tensor | int | float | str | bool | list["PlainData"] | tuple["PlainData", ...] | dict[str, "PlainData"] | None
+    )
+else:
+    PlainData = Any  # beartype, which checks annotations in tests and lessons, knows no recursive types
 JSON_TYPES = (int, float, str, bool, type(None))
 _NUMPY = {np.bool_: bool, np.integer: int, np.floating: float}
-LARGEST = 50_000_000
+MAX_NUMBERS = 50_000_000
 """No output of the course has more numbers; an expanded tensor can claim any number without holding them."""
 
 
-class NotPlain(ValueError):
+class NotPlainData(ValueError):
     """Bytes that do not hold plain data."""
 
 
-def to_plain(value: Any) -> Any:
-    """Copy a value into plain data; what cannot be is replaced by ``{"not_plain": its type}``."""
+def to_plain_data(value: Any) -> PlainData:
+    """Return a copy of a value as plain data; what cannot be is replaced by ``{"not_plain": its type}``."""
     if isinstance(value, Tensor):
         return _plain_tensor(value)
     if type(value) is int and value.bit_length() > 63:  # neither JSON nor a float is sure to hold it
@@ -36,24 +42,24 @@ def to_plain(value: Any) -> Any:
     if isinstance(value, tuple(_NUMPY)):
         return next(kind(value) for numpy, kind in _NUMPY.items() if isinstance(value, numpy))
     if isinstance(value, tuple | list):
-        return sequence_type(value)(to_plain(item) for item in value)
+        return sequence_type(value)(to_plain_data(item) for item in value)
     if isinstance(value, dict) and all(type(key) is str for key in value):
-        return {key: to_plain(item) for key, item in value.items()}
+        return {key: to_plain_data(item) for key, item in value.items()}
     kind = type(value)
     return {"not_plain": kind.__name__ if kind.__module__ == "builtins" else f"{kind.__module__}.{kind.__name__}"}
 
 
-def _plain_tensor(tensor: Tensor) -> Any:
+def _plain_tensor(tensor: Tensor) -> PlainData:
     with torch._C.DisableTorchFunctionSubclass():  # what a subclass overrides is not to run, here or later
         tensor = tensor.detach()
-        if tensor.is_meta or tensor.is_nested or tensor.is_quantized or tensor.numel() > LARGEST:
+        if tensor.is_meta or tensor.is_nested or tensor.is_quantized or tensor.numel() > MAX_NUMBERS:
             return {"not_plain": "tensor that does not hold its numbers one by one"}
         dense = tensor.to_dense() if tensor.layout != torch.strided else tensor
         return dense.as_subclass(Tensor).cpu().resolve_conj().resolve_neg().clone(memory_format=torch.contiguous_format)
 
 
 def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
-    """Compare plain data, nan being equal to nan."""
+    """Return whether two pieces of plain data are equal, nan being equal to nan."""
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
@@ -70,12 +76,12 @@ def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
 
 
 def sequence_type(value: Any) -> type:
-    """Read named tuples as tuples, and list subclasses as lists."""
+    """Return ``tuple`` for any kind of tuple and ``list`` for any kind of list."""
     return tuple if isinstance(value, tuple) else list
 
 
 def pack(value: Any) -> bytes:
-    """Write plain data as bytes."""
+    """Return plain data as bytes."""
     tensors: dict[str, Tensor] = {}
 
     def walk(item: Any) -> Any:
@@ -88,15 +94,15 @@ def pack(value: Any) -> bytes:
             return {"dict": {key: walk(i) for key, i in item.items()}}
         return item
 
-    tree = json.dumps(walk(to_plain(value))).encode()
+    tree = json.dumps(walk(to_plain_data(value))).encode()
     return save({**tensors, "tree": torch.frombuffer(bytearray(tree), dtype=torch.uint8)})
 
 
 def unpack(data: bytes) -> Any:
-    """Read plain data from bytes that nobody vouches for.
+    """Return the plain data that untrusted bytes hold.
 
     Raises:
-        NotPlain: They hold something else.
+        NotPlainData: They hold something else.
     """
     try:
         tensors = load(data)
@@ -104,9 +110,9 @@ def unpack(data: bytes) -> Any:
 
         def walk(item: Any) -> Any:
             if not isinstance(item, dict):
-                if type(to_plain(item)) is type(item) and type(item) in JSON_TYPES:
+                if type(to_plain_data(item)) is type(item) and type(item) in JSON_TYPES:
                     return item
-                raise NotPlain(f"a bare {type(item).__name__}")
+                raise NotPlainData(f"a bare {type(item).__name__}")
             [(kind, content)] = item.items()
             if kind == "tensor":
                 return tensors[content]
@@ -116,4 +122,4 @@ def unpack(data: bytes) -> Any:
 
         return walk(tree)
     except Exception as error:  # damaged or hostile bytes can fail in any way they like
-        raise NotPlain(f"these bytes hold no plain data: {type(error).__name__}: {error}") from error
+        raise NotPlainData(f"these bytes hold no plain data: {type(error).__name__}: {error}") from error

@@ -12,8 +12,8 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 
-def describe(model: str, **tables: Tensor) -> dict[str, Any]:
-    """Describe a stand-in as plain data: the name of a class below, and its tables.
+def describe_model(model: str, **tables: Tensor) -> dict[str, Any]:
+    """Return the description of a stand-in, which is plain data: the name of a class below, and its tables.
 
     Raises:
         ValueError: No stand-in has that name.
@@ -24,12 +24,12 @@ def describe(model: str, **tables: Tensor) -> dict[str, Any]:
 
 
 def is_description(value: object) -> bool:
-    """Tell a description from other plain data."""
+    """Return whether plain data is the description of a stand-in."""
     return isinstance(value, Mapping) and value.keys() == {"stand_in", "tables"}
 
 
-def build(description: Mapping[str, Any]) -> nn.Module:
-    """Build the model that a description tells of."""
+def build_model(description: Mapping[str, Any]) -> nn.Module:
+    """Return the model that a description describes."""
     return STAND_INS[description["stand_in"]](**{name: t.clone() for name, t in description["tables"].items()})
 
 
@@ -54,7 +54,7 @@ class TokenMixer(_Tables):
     noise: Tensor
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d"]:
-        """Mix the embedded tokens."""
+        """Return the mixed embeddings."""
         n = tokens.shape[1]
         mixing = self.mixing_in_training if self.training else self.mixing
         mixed = mixing[:n, :n] @ self.embedding[tokens]
@@ -67,7 +67,7 @@ class NextTokenTable(_Tables):
     transition: Tensor
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab_size"]:
-        """Look the logits up."""
+        """Return the logits of the next token at every position."""
         return self.transition[tokens]
 
 
@@ -81,10 +81,10 @@ class TableTranslator(_Tables):
     def forward(
         self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
     ) -> Float[Tensor, "batch n_target vocab_size"]:
-        """Look the logits up, pushed by where a token stands and by what the source holds.
+        """Return the logits of the next token at every position of the target.
 
         Raises:
-            ValueError: The target is longer than there are places.
+            ValueError: The target has more tokens than ``places``.
         """
         n = target.shape[1]
         if n > len(self.places):

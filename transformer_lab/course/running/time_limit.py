@@ -1,4 +1,4 @@
-"""Stop code that does not come back."""
+"""Stop code that runs too long."""
 
 import ctypes
 import threading
@@ -15,7 +15,7 @@ _limited = threading.local()
 
 @contextmanager
 def time_limit(seconds: float) -> Iterator[None]:
-    """Raise ``TookTooLong`` inside this block once it has run for so many seconds.
+    """Raise ``TookTooLong`` inside the block once it has run for a number of seconds.
 
     It works on every platform and in any thread, but only between two steps of Python: one very long call
     into C (a sleep, a huge product) ends first, and code that catches everything, always, goes on. The grader has the
@@ -45,7 +45,7 @@ def time_limit(seconds: float) -> Iterator[None]:
         nonlocal finished
         with sending:
             finished = True
-            send(None)  # one sent but not yet arrived must not surface in somebody else's code
+            send(None)  # one sent but not yet arrived must not surface in other code
         _limited.now = False
         if over.locked():
             over.release()

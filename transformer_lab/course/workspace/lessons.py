@@ -1,4 +1,4 @@
-"""The learner's working copy of the lessons, with nothing in it that spoils a prediction."""
+"""The learner's working copies of the lessons, without the outputs that would spoil predictions."""
 
 import hashlib
 import json
@@ -12,25 +12,25 @@ from nbformat import NotebookNode
 from transformer_lab.atomic_write import atomic_write_text
 
 REPOSITORY = Path(__file__).parents[3]
-RECORD = ".editions.json"
-"""Says which edition of each lesson was handed out last; without it a lesson may be offered once too often."""
-FIRST = "primer.ipynb"
-"""Opened when the learner comes for the first time: by its name it would stand last in the list."""
+EDITIONS_FILE = ".editions.json"
+"""File that holds the edition of each lesson that was copied last; without it, one may be offered twice."""
+FIRST_NOTEBOOK = "primer.ipynb"
+"""Opened on the first start; in the alphabetical list of files it stands last."""
 
 
 def open_lab(arguments: Sequence[str]) -> None:
-    """Hand the lessons out and open them in JupyterLab, which runs until it is shut down.
+    """Copy the lessons and open them in JupyterLab, which runs until it is shut down.
 
     Args:
-        arguments: What JupyterLab is told besides, such as ``--no-browser``.
+        arguments: Further arguments of JupyterLab, such as ``--no-browser``.
 
     Raises:
         OSError: The lessons are not there, or nothing can be written.
         ValueError: A lesson is not a notebook.
     """
     folder = working_copy()
-    welcome = [] if folder.exists() else [f"--LabApp.default_url=/lab/tree/{FIRST}"]
-    for line in hand_out(REPOSITORY / "notebooks", folder):
+    welcome = [] if folder.exists() else [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}"]
+    for line in copy_lessons(REPOSITORY / "notebooks", folder):
         print(line, flush=True)
     os.environ |= {  # the lessons' kernels inherit them
         "TRANSFORMER_LAB_CHECK_SHAPES": "1",
@@ -45,12 +45,12 @@ def open_lab(arguments: Sequence[str]) -> None:
 
 
 def working_copy() -> Path:
-    """Find the learner's folder: ``my-lessons``, or what ``TRANSFORMER_LAB_LESSONS`` says."""
+    """Return the learner's folder: ``my-lessons``, or what ``TRANSFORMER_LAB_LESSONS`` says."""
     return Path(os.environ.get("TRANSFORMER_LAB_LESSONS") or REPOSITORY / "my-lessons").absolute()
 
 
-def hand_out(published: Path, folder: Path) -> list[str]:
-    """Give the learner a copy of each lesson, without its outputs, and touch nothing of the learner's.
+def copy_lessons(published: Path, folder: Path) -> list[str]:
+    """Copy each lesson, without its outputs, into the learner's folder; leave what the learner has changed alone.
 
     A copy that is missing comes back. Where a newer edition was published, it replaces a copy that was never worked
     on; any other stays as it is, and the newer edition is laid beside it, once.
@@ -60,7 +60,7 @@ def hand_out(published: Path, folder: Path) -> list[str]:
         folder: The learner's folder, made if it is missing.
 
     Returns:
-        What the learner should know, in lines.
+        Messages for the learner, one line each.
 
     Raises:
         OSError: There are no lessons, or nothing can be written.
@@ -70,7 +70,7 @@ def hand_out(published: Path, folder: Path) -> list[str]:
     if not lessons:
         raise FileNotFoundError(f"no lessons in {published}: they come with the repository, not with the package")
     folder.mkdir(parents=True, exist_ok=True)
-    record, news = _read_record(folder), []
+    record, messages = _read_record(folder), []
     for lesson in lessons:
         book = _without_outputs(nbformat.read(lesson, as_version=4))
         edition, copy = _edition(book), folder / lesson.name
@@ -80,19 +80,21 @@ def hand_out(published: Path, folder: Path) -> list[str]:
         elif edition != before and edition != _edition_of(copy):
             if _is_untouched(copy, before):
                 atomic_write_text(copy, nbformat.writes(book))
-                news.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
+                messages.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
             else:
-                beside = _free_name(copy)
-                atomic_write_text(beside, nbformat.writes(book))
-                news.append(f"{copy.name}: yours is as you left it; a newer edition lies beside it, {beside.name}.")
+                new_copy = _free_name(copy)
+                atomic_write_text(new_copy, nbformat.writes(book))
+                messages.append(
+                    f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
+                )
         record[lesson.name] = edition
-    atomic_write_text(folder / RECORD, json.dumps(record, indent=1))
-    return news
+    atomic_write_text(folder / EDITIONS_FILE, json.dumps(record, indent=1))
+    return messages
 
 
-def _is_untouched(copy: Path, handed_out: str | None) -> bool:
-    """Say whether a copy is as it was handed out: not edited, and never run."""
-    if handed_out is None or _edition_of(copy) != handed_out:
+def _is_untouched(copy: Path, copied_edition: str | None) -> bool:
+    """Return whether a copy has been neither edited nor run."""
+    if copied_edition is None or _edition_of(copy) != copied_edition:
         return False
     cells = nbformat.read(copy, as_version=4).cells
     return not any(cell.get("outputs") or cell.get("execution_count") for cell in cells)
@@ -106,18 +108,18 @@ def _edition_of(copy: Path) -> str | None:
 
 
 def _edition(book: NotebookNode) -> str:
-    """Name an edition by what its author wrote: running, saving or building it anew does not change it."""
+    """Return a hash of what the author wrote: running, saving or building a lesson anew does not change it."""
     cells = [[c.get("id"), c.cell_type, c.metadata.get("tags", []), c.source] for c in book.cells]
     return hashlib.sha256(json.dumps(cells).encode()).hexdigest()
 
 
 def _free_name(copy: Path) -> Path:
-    """Find a name beside the copy that nothing has yet."""
-    number, beside = 1, copy.with_stem(f"{copy.stem} (new edition)")
-    while os.path.lexists(beside):
+    """Return an unused name beside the copy."""
+    number, new_copy = 1, copy.with_stem(f"{copy.stem} (new edition)")
+    while os.path.lexists(new_copy):
         number += 1
-        beside = copy.with_stem(f"{copy.stem} (new edition {number})")
-    return beside
+        new_copy = copy.with_stem(f"{copy.stem} (new edition {number})")
+    return new_copy
 
 
 def _without_outputs(book: NotebookNode) -> NotebookNode:
@@ -129,7 +131,7 @@ def _without_outputs(book: NotebookNode) -> NotebookNode:
 
 def _read_record(folder: Path) -> dict[str, str]:
     try:
-        record = json.loads((folder / RECORD).read_text(encoding="utf-8"))
+        record = json.loads((folder / EDITIONS_FILE).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return {}
     known = record if isinstance(record, dict) else {}

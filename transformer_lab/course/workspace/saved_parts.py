@@ -1,6 +1,6 @@
-"""What the learner got right is kept: one file of plain Python for each lesson, where later lessons find it.
+"""What the learner got right is saved: one file of plain Python for each lesson, where later lessons find it.
 
-The folder is what ``TRANSFORMER_LAB_PARTS`` says; where that is not set, nothing is kept and nothing is found. A file
+The folder is what ``TRANSFORMER_LAB_PARTS`` says; where that is not set, nothing is saved and nothing is found. A file
 has a section for each exercise that passed, ``# %% softmax``, which needs nothing from any other section.
 """
 
@@ -11,9 +11,9 @@ from typing import Any
 
 from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.exercises import lesson_of
-from transformer_lab.course.running.isolation import silence
+from transformer_lab.course.running.isolation import suppressed_output
 from transformer_lab.course.running.parts import Parts
-from transformer_lab.course.workspace.standalone_source import NotWritable, written_out
+from transformer_lab.course.workspace.standalone_source import NotStandalone, standalone_source
 
 HEAD = """\
 # Your own parts of lesson {lesson}, as they passed. Later lessons work with them.
@@ -23,44 +23,49 @@ HEAD = """\
 SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
 
 
-def keep(exercise: str, attempt: Any) -> str | None:
+def save_part(exercise: str, attempt: Any, shell: Any) -> str | None:
     """Write an attempt that passed into its lesson's file, in the place of an earlier one.
 
+    Args:
+        exercise: The name of the exercise.
+        attempt: What answers it.
+        shell: The IPython shell whose cells define the attempt; without one, nothing is saved.
+
     Returns:
-        Why it cannot be kept, if so.
+        Why it cannot be saved, if it cannot.
     """
-    folder, shell = _folder(), _notebook()
+    folder = _folder()
     if folder is None or shell is None:
         return None
     name = next((n for n, value in shell.user_ns.items() if value is attempt and not n.startswith("_")), None)
     if name is None:
         return "it has no name in the notebook"
     try:
-        source = written_out(name, shell.history_manager.input_hist_parsed)
+        source = standalone_source(name, shell.history_manager.input_hist_parsed)
         if name != exercise:
             source += f"\n\n\n{exercise} = {name}"
-        _run(source, exercise, "kept")
-        _write(folder / f"{lesson_of(exercise)}.py", exercise, source)
-    except NotWritable as error:
+        _execute(source, exercise, "saved part")
+        _write_section(folder / f"{lesson_of(exercise)}.py", exercise, source)
+    except NotStandalone as error:
         return f"where it has `{error}` from could not be found"
     except (Exception, SystemExit) as error:
         return f"{type(error).__name__}: {error}"
     return None
 
 
-def restore(parts: Parts) -> None:
-    """Put all that was kept among the parts; say which of it does not run, and skip that."""
+def load_parts(parts: Parts) -> None:
+    """Add all that was saved to the parts; skip what does not run, and print which it is."""
     folder = _folder()
     for path in sorted(folder.glob("*.py")) if folder else []:
         try:
-            head, sections = _read(path)
+            head, sections = _read_sections(path)
         except OSError as error:
             print(f"{path} is skipped: {error}")
             continue
         lines = head.count("\n")
         for name, source in sections.items():
             try:
-                parts.keep(name, _run("\n" * lines + source, name, str(path)))
+                parts.add(name, _execute("\n" * lines + source, name, str(path)))
             except (Exception, SystemExit) as error:
                 print(f"{path}: {name} is skipped, for it does not run: {type(error).__name__}: {error}")
             lines += source.count("\n")
@@ -71,29 +76,22 @@ def _folder() -> Path | None:
     return Path(place) if place else None
 
 
-def _notebook() -> Any:
-    """Find the notebook that runs, if one does."""
-    from IPython import get_ipython
-
-    return get_ipython()
-
-
-def _write(path: Path, exercise: str, source: str) -> None:
-    head, sections = _read(path)
+def _write_section(path: Path, exercise: str, source: str) -> None:
+    head, sections = _read_sections(path)
     sections[exercise] = f"\n{source}\n\n\n"
     path.parent.mkdir(parents=True, exist_ok=True)
     atomic_write_text(path, head + "".join(f"# %% {name}{code}" for name, code in sections.items()))
 
 
-def _run(source: str, name: str, where: str) -> Any:
-    scope: dict[str, Any] = {"__name__": "kept"}
-    with silence():
+def _execute(source: str, name: str, where: str) -> Any:
+    scope: dict[str, Any] = {"__name__": "saved_part"}
+    with suppressed_output():
         exec(compile(source, where, "exec"), scope)
     return scope[name]
 
 
-def _read(path: Path) -> tuple[str, dict[str, str]]:
-    """Give what a file begins with, and its sections by name."""
+def _read_sections(path: Path) -> tuple[str, dict[str, str]]:
+    """Return what a file begins with, and its sections by name."""
     if not path.exists():
         return HEAD.format(lesson=path.stem), {}
     head, *sections = SECTION.split(path.read_text(encoding="utf-8", errors="surrogateescape"))

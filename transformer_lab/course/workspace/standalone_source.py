@@ -1,94 +1,92 @@
-"""Write a function or class of a notebook out as plain Python that needs nothing else of the notebook."""
+"""Write a function or class of a notebook as plain Python that needs nothing else of the notebook."""
 
 import ast
 import builtins
-import dis
-from collections.abc import Iterator, Sequence
-from types import CodeType
-from typing import NamedTuple
+import sys
+from collections.abc import Collection, Iterator, Sequence
+
+from transformer_lab.course.running.dependencies import Statement, definitions, parse
+
+LOOPS = (ast.For, ast.AsyncFor, ast.While)
+"""A loop is an experiment: what it leaves behind is not saved."""
 
 
-class NotWritable(ValueError):
+COMPOUND = (ast.If, ast.Try, ast.With, ast.Match)
+"""Such a statement may look up names that it has bound itself."""
+
+
+class NotStandalone(ValueError):
     """Something it needs was not written in any cell."""
 
 
-class _Statement(NamedTuple):
-    number: int
-    node: ast.stmt
-    text: str
-
-
-def written_out(name: str, cells: Sequence[str]) -> str:
-    """Collect the statement that made a name, and those that made whatever it needs, in an order in which they run.
+def standalone_source(name: str, cells: Sequence[str]) -> str:
+    """Return the statement that made a name, and those that made what it needs, in an order in which they run.
 
     Args:
         name: Such as that of a function.
         cells: The sources of the cells that were run, in that order. Where a name was made more than once, the last
-            time counts.
+            time counts for what a function looks up when it is called, and the last time before for all else.
 
     Raises:
-        NotWritable: The name, or another one that it needs, was made in no other way than by ``def``, ``class``,
-            ``import`` or ``=`` on a line of a cell.
+        NotStandalone: The name, or another one that it needs, was made by a loop or by no statement of a cell.
     """
-    made = _statements(cells)
-    needed: dict[int, str] = {}
+    made = [statement for statement in _definitions(cells) if not isinstance(statement.node, LOOPS)]
     begun: set[int] = set()
+    placed: list[int] = []
 
-    def collect(name: str, before: int) -> None:
-        by = next((s for s in reversed(made[:before]) if name in _names_made(s.node)), None)
-        if by is None:
-            raise NotWritable(name)
-        if by.number in begun:
-            return
-        begun.add(by.number)
-        # A function looks names up when it is called, an assignment when it is made: `f = faster(f)`.
-        until = len(made) if isinstance(by.node, ast.FunctionDef | ast.ClassDef) else by.number
-        for other in dict.fromkeys(_names_read(compile(by.text, "cell", "exec"))):
-            if not hasattr(builtins, other) or any(other in _names_made(s.node) for s in made[:until]):
-                collect(other, until)
-        needed[by.number] = by.text
+    def collect(number: int) -> None:
+        """Place a statement and all that it needs; what its functions need stands above it, too, where it can."""
+        if number not in begun:
+            begun.add(number)
+            for name in made[number].names.needs_later:
+                for maker in _makers(name, made):
+                    collect(maker)
+            place(number)
 
-    collect(name, len(made))
-    imports = {n: text for n, text in needed.items() if isinstance(made[n].node, ast.Import | ast.ImportFrom)}
-    others = [text for n, text in needed.items() if n not in imports]
-    return "\n\n\n".join(filter(None, ["\n".join(sorted(imports.values())), *others]))
+    def place(number: int) -> None:
+        """Place a statement below those that it needs at once, even where these need it later."""
+        statement = made[number]
+        own = statement.binds if isinstance(statement.node, COMPOUND) else ()
+        for name in statement.names.needs_at_once:
+            for maker in _makers(name, made[:number], own):
+                collect(maker)
+                place(maker)
+        if number not in placed:
+            placed.append(number)
+
+    for maker in _makers(name, made):
+        collect(maker)
+    imports = [made[n].text for n in placed if isinstance(made[n].node, ast.Import | ast.ImportFrom)]
+    others = [made[n].text for n in placed if not isinstance(made[n].node, ast.Import | ast.ImportFrom)]
+    return "\n\n\n".join(filter(None, ["\n".join(sorted(imports)), *others]))
 
 
-def _statements(cells: Sequence[str]) -> list[_Statement]:
-    """List the statements of all cells that Python can read."""
-    found: list[_Statement] = []
-    for cell in cells:
+def _makers(name: str, made: Sequence[Statement], own: Collection[str] = ()) -> list[int]:
+    """Return the index of the last statement that made a name; none for Python's own, and for those made on the way.
+
+    Raises:
+        NotStandalone: No statement did.
+    """
+    for number in reversed(range(len(made))):
+        if name in made[number].binds or _is_imported_by_star(name, made[number].node):
+            return [number]
+    if name in own or hasattr(builtins, name):
+        return []
+    raise NotStandalone(name)
+
+
+def _is_imported_by_star(name: str, node: ast.stmt) -> bool:
+    """Return whether ``from module import *``, executed before, brought a name."""
+    if not isinstance(node, ast.ImportFrom) or node.names[0].name != "*":
+        return False
+    module = sys.modules.get(node.module or "")
+    return name in getattr(module, "__all__", [key for key in dir(module) if not key.startswith("_")])
+
+
+def _definitions(cells: Sequence[str]) -> Iterator[Statement]:
+    """Yield the definitions of all cells that Python can read."""
+    for number, cell in enumerate(cells):
         try:
-            body = ast.parse(cell).body
+            yield from definitions(number, cell, parse(cell))
         except (SyntaxError, ValueError):
             continue
-        for node in body:
-            decorators = [f"@{ast.unparse(decorator)}\n" for decorator in getattr(node, "decorator_list", [])]
-            text = "".join(decorators) + (ast.get_source_segment(cell, node) or "")
-            found.append(_Statement(len(found), node, text))
-    return found
-
-
-def _names_made(node: ast.stmt) -> set[str]:
-    match node:
-        case ast.FunctionDef() | ast.ClassDef():
-            return {node.name}
-        case ast.Import() | ast.ImportFrom():
-            return {alias.asname or alias.name.split(".")[0] for alias in node.names}
-        case ast.Assign() | ast.AnnAssign(value=ast.expr()):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            inside = (inner for target in targets for inner in ast.walk(target))
-            return {n.id for n in inside if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
-    return set()
-
-
-def _names_read(code: CodeType) -> Iterator[str]:
-    """Name what is looked up outside of all functions, what a class body makes for itself left out."""
-    steps = list(dis.get_instructions(code))
-    own = {step.argval for step in steps if step.opname == "STORE_NAME"} if code.co_name != "<module>" else set()
-    for step in steps:
-        if step.opname in ("LOAD_GLOBAL", "LOAD_NAME") and step.argval not in own and step.argval[:2] != "__":
-            yield step.argval
-    for constant in code.co_consts:
-        if isinstance(constant, CodeType):
-            yield from _names_read(constant)

@@ -1,4 +1,4 @@
-"""Watch a model train: a progress bar, and a plot that grows, under the cell that is running."""
+"""Live view of a training run: a progress bar, and a plot that grows, under the cell that is running."""
 
 from collections.abc import Iterator
 
@@ -8,15 +8,15 @@ from matplotlib.figure import Figure
 
 from transformer_lab.inspection import plots
 
-MOVE_EVERY = 20
-"""The bar moves once in so many steps, and the mean of so many losses is a point of the curve."""
+UPDATE_EVERY = 20
+"""Steps between two updates of the bar; each point of the curve is the mean of so many losses."""
 
 
-class Watch:
-    """Keeps losses and scores, and shows them while steps are taken; several cells may go on with one watch.
+class TrainingMonitor:
+    """Record losses and scores, and show them while steps are taken; several cells may continue one monitor.
 
     Args:
-        n_steps: How many steps there will be in all.
+        n_steps: Number of steps over all cells.
     """
 
     def __init__(self, n_steps: int) -> None:
@@ -26,35 +26,35 @@ class Watch:
         self.scores: dict[str, list[float]] = {}
 
     def steps(self, n: int) -> Iterator[int]:
-        """Count the next n steps, the very first being 1, under a bar and a plot of this cell's own."""
+        """Yield the numbers of the next n steps, counted from 1, under a bar and a plot of this cell's own."""
         bar = ProgressBar(self.n_steps)
         bar.display()
         picture = display(self._draw(), display_id=True)
         for _ in range(n):
             self.step += 1
             yield self.step
-            if self.step % MOVE_EVERY == 0:
+            if self.step % UPDATE_EVERY == 0:
                 bar.progress = self.step
             if picture is not None and self.scored_at[-1:] == [self.step]:
                 picture.update(self._draw())
         bar.progress = self.step
 
     def loss(self, loss: float) -> None:
-        """Note the loss of a step."""
+        """Record the loss of a step."""
         self.losses.append(loss)
 
     def score(self, scores: dict[str, float]) -> None:
-        """Note scores by name, the same names every time; the plot is drawn again after this step."""
+        """Record scores by name, the same names every time; the plot is redrawn after this step."""
         self.scored_at.append(self.step)
         for name, score in scores.items():
             self.scores.setdefault(name, []).append(score)
 
     def _draw(self) -> Figure:
         figure, (left, right) = plt.subplots(1, 2, figsize=(9.0, 3.0), layout="constrained", facecolor="white")
-        plt.close(figure)  # it is shown by us, and not once more at the end of the cell
-        starts = range(0, len(self.losses) - MOVE_EVERY + 1, MOVE_EVERY)
-        means = [sum(self.losses[start : start + MOVE_EVERY]) / MOVE_EVERY for start in starts]
-        plots.lines([start + MOVE_EVERY / 2 for start in starts], {"training": means}, "step", "loss", ax=left)
+        plt.close(figure)  # displayed above; an open figure would be shown again at the end of the cell
+        starts = range(0, len(self.losses) - UPDATE_EVERY + 1, UPDATE_EVERY)
+        means = [sum(self.losses[start : start + UPDATE_EVERY]) / UPDATE_EVERY for start in starts]
+        plots.lines([start + UPDATE_EVERY / 2 for start in starts], {"training": means}, "step", "loss", ax=left)
         plots.lines(self.scored_at, self.scores or {"nothing yet": []}, "step", "share right", ax=right)
         right.set_ylim(-0.02, 1.02)
         for ax in (left, right):

@@ -39,7 +39,7 @@ def layer_cases(seed: int) -> list[Case]:
         return Case(
             {"x": 2 * normal(rng, batch, n, d_model)},
             shows,
-            how="module",
+            kind="module",
             arguments={"d_model": d_model, "n_heads": n_heads, "d_ff": d_ff},
             parameters=layer_parameters(rng, d_model, d_ff),
             keywords={"mask": drawn_mask(rng, *mask)} if mask else {},

@@ -20,7 +20,7 @@ def attention_weights(
 
 def attention_weights_cases(seed: int) -> list[Case]:
     return [
-        Case({name: case.inputs[name] for name in ("queries", "keys")}, case.shows) for case in attention_cases(seed)
+        Case({name: case.inputs[name] for name in ("queries", "keys")}, case.label) for case in attention_cases(seed)
     ]
 
 

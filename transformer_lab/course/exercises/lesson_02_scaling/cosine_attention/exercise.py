@@ -26,7 +26,7 @@ def cosine_attention(
 
 def cosine_attention_cases(seed: int) -> list[Case]:
     rng = generator(seed)
-    return [Case({**case.inputs, "temperature": uniform(rng, 0.2, 0.4)}, case.shows) for case in attention_cases(seed)]
+    return [Case({**case.inputs, "temperature": uniform(rng, 0.2, 0.4)}, case.label) for case in attention_cases(seed)]
 
 
 COSINE_ATTENTION = Exercise(

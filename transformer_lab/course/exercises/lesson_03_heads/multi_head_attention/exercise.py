@@ -51,7 +51,7 @@ def multi_head_cases(seed: int) -> list[Case]:
         return Case(
             {name: normal(rng, batch, n, d_model) for name, n in lengths.items()},
             shows,
-            how="module",
+            kind="module",
             arguments={"d_model": d_model, "n_heads": n_heads},
             parameters={f"{name}.weight": normal(rng, d_model, d_model) / d_model**0.5 for name in layers}
             | {f"{name}.bias": normal(rng, d_model) for name in layers},

@@ -5,7 +5,7 @@ from torch import Tensor
 
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.stand_in_models import describe
+from transformer_lab.course.running.stand_in_models import describe_model
 
 VOCAB_SIZE = 7
 LARGE, SMALL, ROUNDING = 8.0, 0.1, 2e-7
@@ -40,7 +40,7 @@ def leaks_future_cases(seed: int) -> list[Case]:
             wanted = [{(holds[0] + 1) % n: VOCAB_SIZE - 1, holds[0]: holds[1]}] * 2
         table = mixing(n, leaks)
         tokens = torch.stack([_different_tokens(rng, n, row) for row in wanted])
-        model = describe(
+        model = describe_model(
             "token_mixer",
             embedding=embedding,
             mixing=table,

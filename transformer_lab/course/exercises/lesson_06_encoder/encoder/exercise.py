@@ -24,7 +24,7 @@ def encoder_cases(seed: int) -> list[Case]:
         return Case(
             {"tokens": torch.randint(arguments["vocab_size"], (batch, n), generator=rng)},
             shows,
-            how="module",
+            kind="module",
             arguments=arguments,
             parameters=encoder_parameters(**arguments),
             keywords={"mask": drawn_mask(rng, *mask)} if mask else {},

@@ -20,7 +20,7 @@ def feed_forward_cases(seed: int) -> list[Case]:
         return Case(
             {"x": normal(rng, *leading, d_model)},
             shows,
-            how="module",
+            kind="module",
             arguments={"d_model": d_model, "d_ff": d_ff},
             parameters=parameters,
             gradients=True,

@@ -35,7 +35,7 @@ def decoder_cases(seed: int) -> list[Case]:
                 "memory": normal(rng, batch, n_source, d_model),
             },
             shows,
-            how="module",
+            kind="module",
             arguments={**sizes, "max_length": MAX_LENGTH},
             parameters=parameters,
             keywords={name: drawn_mask(rng, *shape) for name, shape in masks.items()},

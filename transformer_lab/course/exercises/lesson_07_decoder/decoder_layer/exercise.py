@@ -42,7 +42,7 @@ def decoder_layer_cases(seed: int) -> list[Case]:
         return Case(
             {"x": normal(rng, batch, n, d_model), "memory": normal(rng, batch, n_source, d_model)},
             shows,
-            how="module",
+            kind="module",
             arguments={"d_model": d_model, "n_heads": n_heads, "d_ff": 2 * d_model + 1},
             parameters=layer_parameters(rng, d_model, 2 * d_model + 1),
             keywords={name: drawn_mask(rng, *shape) for name, shape in masks.items()},

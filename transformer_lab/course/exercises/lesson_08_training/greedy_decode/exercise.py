@@ -14,7 +14,7 @@ from transformer_lab.course.exercises.lesson_08_training.greedy_decode import (
 )
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.stand_in_models import describe
+from transformer_lab.course.running.stand_in_models import describe_model
 
 VOCAB_SIZE = 13
 N_PLACES = 8
@@ -66,7 +66,7 @@ def greedy_decode_cases(seed: int) -> list[Case]:
             reading[walk[0], eos] = 10.0  # a source has 2 tokens, so twice as much
             places[0, lure] = 50.0
         source = torch.tensor([[walk[0] if end else walk[1]] * 2 for end in ends])
-        model = describe("table_translator", transition=transition, reading=reading, places=places)
+        model = describe_model("table_translator", transition=transition, reading=reading, places=places)
         return Case({"model": model, "source": source, "bos_id": bos, "eos_id": eos, "max_length": max_length}, shows)
 
     return [

@@ -10,7 +10,7 @@ from transformer_lab.course.exercises.lesson_08_training.parameter_groups import
 from transformer_lab.course.exercises.lesson_08_training.parameter_groups import mistakes_format
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.stand_in_models import describe
+from transformer_lab.course.running.stand_in_models import describe_model
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
@@ -26,7 +26,7 @@ def parameter_groups_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def case(vocab_size: int, d: int, d_out: int, weight_decay: float, shows: str) -> Case:
-        model = describe(
+        model = describe_model(
             "tied_parameters",
             embedding=normal(rng, vocab_size, d),
             weight=normal(rng, d_out, d),

@@ -1,0 +1,138 @@
+"""Which names a piece of code needs, and which ones it gives a value.
+
+The names are read from compiled code, where Python's own rules of scope have been applied already. So the same rules
+hold for a statement of a cell, which is compiled here, and for a function that exists, whose source may be gone; for
+what the grader executes, what the lesson remarks on, and what is saved for later lessons.
+"""
+
+import ast
+import dis
+import inspect
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from types import CodeType
+
+LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
+"""Instructions that find a name outside of all functions."""
+COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>", "<genexpr>")
+"""Functions in name only: they are called where they stand."""
+
+
+@dataclass(frozen=True)
+class Names:
+    """The global names of a piece of code, each once, in the order of the code.
+
+    Attributes:
+        binds: Those that it gives a value when it is executed; ``*`` for an import of everything.
+        needs_at_once: Those that it looks up when it is executed, such as decorators and default values.
+        needs_later: Those that the functions it defines look up when they are called.
+    """
+
+    binds: dict[str, None] = field(default_factory=dict)
+    needs_at_once: dict[str, None] = field(default_factory=dict)
+    needs_later: dict[str, None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Statement:
+    """A statement at the top level of a cell.
+
+    Args:
+        cell: The index of the cell.
+        node: The parsed statement.
+        source: The source of the cell.
+        names: The names that it needs and binds.
+    """
+
+    cell: int
+    node: ast.stmt
+    source: str
+    names: Names
+
+    @property
+    def binds(self) -> frozenset[str]:
+        """The names that it gives a value."""
+        return frozenset(self.names.binds)
+
+    @property
+    def needs(self) -> frozenset[str]:
+        """The names that must have a value, at once or when the functions that it defines are called."""
+        return frozenset({**self.names.needs_at_once, **self.names.needs_later})
+
+    @property
+    def text(self) -> str:
+        """Its source, with comments, below its decorators."""
+        decorators = [f"@{ast.unparse(decorator)}\n" for decorator in getattr(self.node, "decorator_list", [])]
+        return "".join(decorators) + (ast.get_source_segment(self.source, self.node) or "")
+
+
+def parse(source: str, filename: str = "<cell>") -> list[ast.stmt]:
+    """Return the statements of a cell; IPython's ``%magic``, ``!command`` and ``?help`` lines are passed over.
+
+    Raises:
+        SyntaxError, ValueError, MemoryError, RecursionError: It is not Python, or exhausts the parser.
+    """
+    try:
+        return ast.parse(source, filename).body
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return ast.parse(_without_magics(source), filename).body
+
+
+def definitions(cell: int, source: str, nodes: Iterable[ast.stmt]) -> list[Statement]:
+    """List the statements of a cell that may define something: a bare expression, such as a plot, does not."""
+    return [
+        Statement(cell, node, source, names_of_statement(node))
+        for node in nodes
+        if not isinstance(node, ast.Expr | ast.Delete | ast.Pass)
+    ]
+
+
+def names_of_statement(node: ast.stmt) -> Names:
+    """Return the names that a statement needs and binds; none where it cannot be compiled, as a ``return`` cannot."""
+    names = Names()
+    if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+        names.binds["*"] = None
+        return names
+    try:
+        code = compile(ast.Module([node], []), "<statement>", "exec")
+    except (SyntaxError, ValueError, MemoryError, RecursionError):
+        return names
+    _collect(code, names, is_called=False)
+    return names
+
+
+def names_of_function(code: CodeType) -> list[str]:
+    """List the global names that a function looks up, itself or in the functions inside it."""
+    names = Names()
+    _collect(code, names, is_called=True)
+    return list(names.needs_later)
+
+
+def _collect(code: CodeType, names: Names, is_called: bool) -> None:
+    steps = list(dis.get_instructions(code))
+    in_class = not is_called and code.co_name != "<module>" and not _is_function(code)
+    own = {step.argval for step in steps if step.opname == "STORE_NAME"} if code.co_name != "<module>" else set()
+    for step in steps:
+        if step.opname in LOOKUPS and step.argval not in own and not _is_dunder(step.argval):
+            (names.needs_later if is_called else names.needs_at_once)[step.argval] = None
+        elif not is_called and (step.opname == "STORE_GLOBAL" or (step.opname == "STORE_NAME" and not in_class)):
+            names.binds[step.argval] = None
+    for constant in code.co_consts:
+        if isinstance(constant, CodeType):
+            _collect(constant, names, is_called or _is_function(constant))
+
+
+def _is_function(code: CodeType) -> bool:
+    """Return whether a piece of code is run when it is called, unlike a module, a class body or a comprehension."""
+    return bool(code.co_flags & inspect.CO_OPTIMIZED) and code.co_name not in COMPREHENSIONS
+
+
+def _is_dunder(name: str) -> bool:
+    return name.startswith("__") and name.endswith("__")
+
+
+def _without_magics(source: str) -> str:
+    """Take IPython's ``%magic``, ``!command`` and ``?help`` lines out; all others keep their numbers."""
+    source = re.sub(r"\A(\s*)%%.*", r"\1", source)
+    return re.sub(r"^([ \t]*)(?:[%!?].*|[\w.]+\?+[ \t]*)$", r"\1pass", source, flags=re.MULTILINE)

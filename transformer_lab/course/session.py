@@ -1,0 +1,146 @@
+"""A learner's session with the exercises: the parts in use, and the hints given so far."""
+
+import difflib
+import functools
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from torch import nn
+
+from transformer_lab.course.checking.judge import behaviour, judge
+from transformer_lab.course.checking.panel import Panel
+from transformer_lab.course.checking.speed import MAX_SLOWDOWN, slowdown
+from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises import LESSONS, exercises_of
+from transformer_lab.course.running.case import Case
+from transformer_lab.course.running.introspect import functions_of
+from transformer_lab.course.running.isolation import suppressed_output
+from transformer_lab.course.running.observation import Observation
+from transformer_lab.course.running.observe import observe_all
+from transformer_lab.course.running.parts import Parts
+from transformer_lab.course.workspace import saved_parts
+
+SEED = 0
+"""Seed of the cases that a lesson checks with; the grader has others."""
+SECONDS = 10.0
+"""Time that all cases of one check may take together: loops in plain Python are slow, but may be right."""
+
+
+class Session:
+    """The state of one lesson.
+
+    Args:
+        exercises: The exercises by name.
+        shell: The IPython shell whose cells hold the learner's code; None outside of a notebook.
+        seconds: Time that all cases of one check may take together.
+    """
+
+    def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS) -> None:
+        self.exercises, self.shell, self.seconds = exercises, shell, seconds
+        self.parts = Parts(lambda name: exercises[name].reference)
+        self.hints_given: Counter[tuple[str, str | None]] = Counter()
+
+    def check(self, attempt: Any, name: Any = None) -> Verdict:
+        """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it."""
+        called = None
+        try:
+            called = _name_of(attempt, name)
+            exercise = self.exercises.get(called or "")
+            return _unknown(attempt, called) if exercise is None else self._check(exercise, attempt)
+        except Exception as error:  # a check that raises would stop a whole lesson
+            return Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
+
+    def hint(self, attempt: Any, name: Any = None) -> Panel:
+        """Return the next hint for the mistake that an attempt makes, or for its exercise."""
+        with suppressed_output():
+            verdict = self.check(attempt, name)
+        exercise = self.exercises.get(verdict.exercise)
+        if exercise is None:
+            return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
+        if verdict.passed:
+            return Panel("No hint needed", verdict.message, "help")
+        ladder = next((m.hints for m in exercise.mistakes if m.name == verdict.mistake), exercise.hints)
+        key = (exercise.name, verdict.mistake)
+        step = min(self.hints_given[key], len(ladder) - 1)
+        self.hints_given[key] += 1
+        is_last = step == len(ladder) - 1
+        last = f"\nThat was the last hint. `solution({exercise.name})` shows an answer." if is_last else ""
+        return Panel(f"{exercise.name}: hint {step + 1} of {len(ladder)}", ladder[step] + last, "help")
+
+    def solution(self, attempt: Any, name: Any = None) -> Panel:
+        """Return an answer to the exercise of an attempt."""
+        called = _name_of(attempt, name)
+        exercise = self.exercises.get(called or "")
+        if exercise is None:
+            return Panel("No such exercise", _unknown(attempt, called, "solution").message, "help")
+        code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
+        return Panel(f"{exercise.name}: a solution", code, "help")
+
+    def _check(self, exercise: Exercise, attempt: Any) -> Verdict:
+        if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
+            return Verdict(exercise.name, "wrong", f"{exercise.name} should be a class made from `nn.Module`.")
+        if self.parts.refuses(exercise.name):
+            return Verdict(exercise.name, "wrong", "It is being checked already, by the check that called it.")
+        known = behaviour(exercise, SEED)
+        with self.parts.without(exercise.name):
+            observed = observe_all(attempt, list(known.cases), self.seconds)
+            verdict = judge(exercise, SEED, observed)
+            if not verdict.passed:
+                return verdict
+            remark = self._remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
+        if remark or observed[0].get("remarks", {}).get("reads"):
+            self.parts.remove(exercise.name)
+            remark += " The lessons go on with the library's."
+        else:
+            self.parts.add(exercise.name, attempt)
+            problem = saved_parts.save_part(exercise.name, attempt, self.shell)
+            remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
+        return replace(verdict, message=verdict.message + remark)
+
+    def _remark(self, attempt: Any, exercise: Exercise, largest: Case, seen: Observation, right: Observation) -> str:
+        """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""
+        seen_remarks, right_remarks = seen.get("remarks", {}), right.get("remarks", {})
+        if right_remarks.get("differentiable") and not seen_remarks.get("differentiable"):
+            return (
+                "\nOne thing: no gradient passes through your version (`.item()`, `.tolist()` and `.numpy()` cut it)."
+            )
+        times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
+        return (
+            f"\nOne thing: your version takes {times:.0f} times as long as the reference."
+            if times > MAX_SLOWDOWN
+            else ""
+        )
+
+
+def _name_of(attempt: Any, name: Any) -> str | None:
+    """Return the name to look the exercise up by; None where a result is given instead of a function."""
+    if isinstance(name, str):
+        return name
+    try:
+        called = attempt if name is None else name
+        while isinstance(called, functools.partial):
+            called = called.func
+        return called.__name__ if isinstance(called.__name__, str) else None
+    except Exception:  # it has no name, or raises when it is inspected
+        return None
+
+
+def _unknown(attempt: Any, called: str | None, asked: str = "check") -> Verdict:
+    """Return a verdict that explains how to name the exercise."""
+    if called is None:
+        message = f"It takes the function or class itself; this is a value of type {type(attempt).__name__}."
+    else:
+        close = [*difflib.get_close_matches(called, _names_of_lesson(attempt), n=2, cutoff=0.4), "exercise"]
+        own = own if (own := _name_of(attempt, None) or "").isidentifier() else "attempt"
+        ways = " or ".join(f'`{asked}({own}, "{exercise}")`' for exercise in close[:-1] or close)
+        message = f"No exercise is called {called}. To say which one it answers: {ways}."
+    return Verdict(called or asked, "wrong", message)
+
+
+def _names_of_lesson(attempt: Any) -> list[str]:
+    """List the exercises of the lesson whose functions stand beside the attempt: others would give lessons away."""
+    beside = {name for function in functions_of(attempt) for name in function.__globals__}
+    return [name for lesson in LESSONS if beside & (names := {e.name for e in exercises_of(lesson)}) for name in names]
