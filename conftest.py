@@ -1,9 +1,13 @@
-"""What tests and the lessons that pytest runs find in their environment, set before any of them starts."""
+"""What tests and the lessons that pytest runs find in their environment, how often they repeat, and their order."""
 
 import os
 import tempfile
 
 import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from tests.helpers.repetition import Repetition, seed_of_the_day
+from tests.helpers.scheduling import LessonsFirst, expected_order
 
 os.environ |= {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",  # read when the library is first imported
@@ -13,8 +17,53 @@ os.environ |= {
 }
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Let the command line say how often tests repeat."""
+    group = parser.getgroup("repetition")
+    group.addoption("--thorough", action="store_true", help="repeat as often as is useful, which takes much longer")
+    group.addoption("--seed", type=int, help="the seed to try beside the fixed ones (default: today's date)")
+
+
 def pytest_configure(config: pytest.Config) -> None:
-    """Keep tests away from the learner's copy of the lessons."""
+    """Keep tests away from the learner's copy of the lessons; choose the seed of the day once for all workers."""
     lessons = tempfile.TemporaryDirectory(prefix="lessons-")
     os.environ["TRANSFORMER_LAB_LESSONS"] = lessons.name
     config.add_cleanup(lessons.cleanup)
+    if config.option.seed is None:
+        config.option.seed = seed_of_the_day()
+
+
+def repetition_of(config: pytest.Config) -> Repetition:
+    """Return how often a run repeats."""
+    return Repetition(config.option.thorough, config.option.seed)
+
+
+@pytest.fixture(scope="session")
+def repetition(pytestconfig: pytest.Config) -> Repetition:
+    """Return how often this run repeats."""
+    return repetition_of(pytestconfig)
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what only a thorough run repeats; where workers share the tests, begin with those that take longest."""
+    if not config.option.thorough:
+        left_out = [item for item in items if item.get_closest_marker("thorough")]
+        config.hook.pytest_deselected(items=left_out)
+        items[:] = [item for item in items if item not in left_out]
+    if hasattr(config, "workerinput"):
+        items.sort(key=lambda item: expected_order(item.nodeid))
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling | None:
+    """Divide the files that take minutes, where whole files were asked for."""
+    if config.getoption("dist") != "loadfile":
+        return None
+    config.option.loadscopereorder = False
+    return LessonsFirst(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    """Print what was not repeated, and the seed with which to repeat a failure."""
+    terminalreporter.write_line(str(repetition_of(config)))

@@ -3,13 +3,14 @@
 
     python3 course.py lab     open the lessons in JupyterLab; arguments go on to it, such as --no-browser --port 8890
     python3 course.py test    run all tests; with arguments only pytest, which gets them, such as -k masks
+    python3 course.py test --thorough    run all tests, with more seeds, examples and lessons; takes far longer
 
 Both begin by making the environment .venv beside this file, unless there is one that is up to date.
 """
 
 import sys
 
-if sys.version_info < (3, 11):  # noqa: UP036 - whoever has an older one is told here, so Python 3.6 must parse this file
+if sys.version_info < (3, 11):  # noqa: UP036 - an older Python gets this message, so Python 3.6 must parse this file
     sys.exit(
         "course.py: Transformer Lab needs Python 3.11 or newer, "
         f"and this is {'.'.join(map(str, sys.version_info[:3]))} ({sys.executable})"
@@ -31,9 +32,9 @@ STAMP = VENV / "installed.sha256"
 """Written last: an environment without it is unfinished, and is made anew."""
 
 INSTALL = ("-c", "constraints.txt", "-e", ".[test]")
-"""What pip is told; environment.yml tells conda the same."""
+"""The arguments of pip; environment.yml has the same for conda."""
 GIGABYTES = 2
-"""How much room the environment takes where torch comes without CUDA."""
+"""The disk space of the environment, where torch comes without CUDA."""
 
 CHECKS = (
     ("ruff", "check"),
@@ -41,10 +42,11 @@ CHECKS = (
     ("mypy",),
     ("pytest", "-n", "2", "--dist", "loadfile"),
 )
+THOROUGH = "--thorough"
 
 
 class Problem(Exception):
-    """What stops a command, told in one line."""
+    """The reason why a command stops, in one line."""
 
 
 def set_up() -> None:
@@ -66,7 +68,7 @@ def set_up() -> None:
 
 
 def fingerprint() -> str:
-    """Sum up what decides whether an environment is up to date; where it stands is written into it, so that counts."""
+    """Return a hash of what decides whether an environment is up to date; its folder too, which is written into it."""
     parts = [sys.version, str(ROOT), *INSTALL]
     parts += [(ROOT / name).read_text(encoding="utf-8") for name in ("pyproject.toml", "constraints.txt")]
     return hashlib.sha256("\0".join(parts).encode()).hexdigest()
@@ -103,7 +105,7 @@ def make_environment(*options: str) -> None:
 
 
 def install_with_pip() -> None:
-    """Let pip install the course, and sum up what it says if it cannot."""
+    """Let pip install the course, and sum up its complaints if it cannot."""
     command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", *INSTALL]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace") as pip:
         assert pip.stderr is not None
@@ -122,12 +124,12 @@ def install_with_pip() -> None:
 
 
 def last_line(text: str) -> str:
-    """Find the last line that says anything."""
+    """Return the last line that is not empty."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
 
 
 def run(*command: str) -> int:
-    """Run a command in the repository, and give its exit code.
+    """Run a command in the repository, and return its exit code.
 
     Ctrl-C and a kill are for the command to answer; once it has ended, Ctrl-C stops us too.
     """
@@ -150,18 +152,19 @@ def lab(arguments: list[str]) -> int:
 
 
 def test(arguments: list[str]) -> int:
-    """Run every check to its end, whatever the others say; with arguments, only pytest."""
+    """Run every check to its end, whatever the others say; with other arguments than ``--thorough``, only pytest."""
     os.environ["OMP_NUM_THREADS"] = "1"  # more threads than cores make small models many times slower
-    if arguments:
+    if arguments not in ([], [THOROUGH]):
         return run(str(PYTHON), "-m", "pytest", *arguments)
-    failed = [" ".join(check) for check in CHECKS if run(str(PYTHON), "-m", *check)]
+    checks = (*CHECKS[:-1], (*CHECKS[-1], *arguments))
+    failed = [" ".join(check) for check in checks if run(str(PYTHON), "-m", *check)]
     if failed:
         raise Problem(f"failed: {', '.join(failed)}")
     return 0
 
 
 def main(arguments: list[str]) -> int:
-    """Do what was typed, and give the exit code."""
+    """Run the command that was typed, and return the exit code."""
     commands = {"lab": lab, "test": test}
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__)

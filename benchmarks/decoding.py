@@ -17,7 +17,7 @@ from torch import Tensor
 
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
-from transformer_lab.pretrained.load import save
+from transformer_lab.pretrained.load import save_pretrained
 
 LENGTHS = [64, 128, 256, 512, 1024]
 """Of the text, with the token that is read to write the next."""
@@ -31,7 +31,7 @@ def cached(model: LanguageModel, text: Tensor) -> Run:
     model(text, cache)
 
     def run() -> Tensor:
-        cache.cut(n - 1)
+        cache.truncate(n - 1)
         return model(text[:, n - 1 :], cache)[:, -1]
 
     return run
@@ -66,7 +66,7 @@ def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]
     """Let all contestants take turns at all lengths; give the medians."""
     model = LanguageModel(config).eval()
     with TemporaryDirectory() as folder:
-        save(model, Path(folder))
+        save_pretrained(model, Path(folder))
         peer = transformers.AutoModelForCausalLM.from_pretrained(folder).eval()
     text = torch.randint(config.vocab_size, (1, max(LENGTHS)))
     runs = {

@@ -40,7 +40,7 @@ METADATA = {
 ENVIRONMENT = {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",
     "TRANSFORMER_LAB_STRICT": "0",
-    "TRANSFORMER_LAB_PARTS": "",  # whatever whoever builds has solved
+    "TRANSFORMER_LAB_PARTS": "",  # whatever was solved on this machine
     "OMP_NUM_THREADS": "1",
 }
 
@@ -105,7 +105,7 @@ def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str,
 
 
 def differences(new: NotebookNode, old: NotebookNode) -> Iterator[str]:
-    """Tell how two notebooks differ in ids, order, sources, tags and text outputs; pictures may."""
+    """Yield how two notebooks differ in ids, order, sources, tags and text outputs; pictures may."""
     ids = [[cell.id for cell in book.cells] for book in (old, new)]
     yield from (f"cells: {line}" for line in _changes(*ids))
     stored = {cell.id: cell for cell in old.cells}
@@ -160,12 +160,12 @@ def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
     path = folder / f"{name}.ipynb"
     new = questions(folder) if name == QUESTIONS else execute(read_source(_source(name, folder)), folder)
     old = _stored(path)
-    told = list(differences(new, old))
+    changes = list(differences(new, old))
     if not check:
         text = nbformat.writes(keep_what_is_the_same(new, old)) + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8", newline="\n")
-    return told
+    return changes
 
 
 def questions(folder: Path = FOLDER) -> NotebookNode:
@@ -191,14 +191,14 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     failed = False
     for name in dict.fromkeys([*(options.names or lessons(folder)), QUESTIONS]):
         try:
-            told = build(name, options.check, folder)
+            changes = build(name, options.check, folder)
         except (CellExecutionError, DeadKernelError, TimeoutError, ValueError) as error:
             print(f"{name}: not built.\n{error}", file=sys.stderr)
             failed = True
             continue
-        print(f"{name}: {'differs' if told and options.check else 'changed' if told else 'as stored'}")
-        print("".join(f"  {line}\n" for line in told), end="")
-        failed |= options.check and bool(told)
+        print(f"{name}: {'differs' if changes and options.check else 'changed' if changes else 'as stored'}")
+        print("".join(f"  {line}\n" for line in changes), end="")
+        failed |= options.check and bool(changes)
     return int(failed)
 
 

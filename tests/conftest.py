@@ -5,16 +5,25 @@ import os
 os.environ["TRANSFORMER_LAB_CHECK_SHAPES"] = "1"  # read when the library is first imported; lessons inherit it
 
 import matplotlib
+import pytest
 import torch
 from hypothesis import Phase, settings
+
+from tests.helpers.repetition import Repetition
 
 matplotlib.use("Agg")  # not by MPLBACKEND, which the kernels of lessons would inherit
 torch.set_num_threads(1)
 settings.register_profile(
     "tests",
     deadline=None,
+    max_examples=Repetition(False, 0).examples,
     # Known mistakes fail on purpose: that should be quick, and raise a plain AssertionError.
     phases=[phase for phase in Phase if phase != Phase.explain],
     report_multiple_bugs=False,
 )
-settings.load_profile("tests")
+settings.register_profile("thorough", settings.get_profile("tests"), max_examples=Repetition(True, 0).examples)
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Choose how many examples each property is tried on."""
+    settings.load_profile("thorough" if config.option.thorough else "tests")

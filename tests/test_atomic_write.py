@@ -1,21 +1,91 @@
-"""Files are written whole or not at all."""
+"""Files are replaced whole or not at all."""
+
+import os
+from pathlib import Path
 
 import pytest
 
-from transformer_lab.atomic_write import write_whole
+from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
 
-def test_a_file_is_replaced_and_nothing_lies_beside_it(tmp_path):
+def test_atomic_write_replaces_the_file_and_leaves_nothing_beside_it(tmp_path):
+    path = tmp_path / "data.bin"
+    for content in (b"the first, which is longer", b"the second"):
+        with atomic_write(path) as temporary:
+            temporary.write_bytes(content)
+            assert not path.exists() or path.read_bytes() != content
+        assert path.read_bytes() == content
+    assert list(tmp_path.iterdir()) == [path]
+
+
+def test_atomic_write_flushes_the_new_file_before_it_replaces_the_old_one(tmp_path, monkeypatch):
+    path, flushed = tmp_path / "data.bin", []
+    path.write_bytes(b"old")
+    monkeypatch.setattr(os, "fsync", lambda file: flushed.append((os.fstat(file).st_size, path.read_bytes())))
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(b"newer")
+        assert flushed == []
+    assert flushed == [(5, b"old")]
+
+
+class Full(OSError):
+    """Stands for a disk without space."""
+
+
+@pytest.mark.parametrize("error", [Full, KeyboardInterrupt])
+@pytest.mark.parametrize("before", [b"old", None])
+def test_a_failure_inside_leaves_the_old_file_whole_and_no_stray_file(tmp_path, error, before):
+    path = tmp_path / "data.bin"
+    if before is not None:
+        path.write_bytes(before)
+    with pytest.raises(error), atomic_write(path) as temporary:
+        temporary.write_bytes(b"half of the n")
+        raise error
+    assert [p.read_bytes() for p in tmp_path.iterdir()] == ([] if before is None else [before])
+
+
+def test_a_failure_before_anything_was_written_is_the_one_that_is_raised(tmp_path):
+    with pytest.raises(Full), atomic_write(tmp_path / "data.bin"):
+        raise Full
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("function", ["os.fsync", "pathlib.Path.replace"])
+def test_a_failure_to_flush_or_replace_leaves_the_old_file_whole_and_no_stray_file(tmp_path, monkeypatch, function):
+    path = tmp_path / "data.bin"
+    path.write_bytes(b"old")
+
+    def fail(*_):
+        raise Full("no space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(function, fail)
+        with pytest.raises(Full, match="no space"), atomic_write(path) as temporary:
+            temporary.write_bytes(b"new")
+    assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"old"
+
+
+def test_a_temporary_file_that_a_killed_program_left_is_overwritten(tmp_path):
+    path = tmp_path / "data.bin"
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(b"old")
+    Path(temporary).write_bytes(b"left by a program that was killed")
+    with atomic_write(path) as temporary:
+        temporary.write_bytes(b"new")
+    assert list(tmp_path.iterdir()) == [path] and path.read_bytes() == b"new"
+
+
+def test_a_text_is_written_with_the_bytes_that_were_not_utf_8(tmp_path):
     path = tmp_path / "mine.py"
     for text in ("a longer text", "é\udcff"):
-        write_whole(path, text)
+        atomic_write_text(path, text)
         assert path.read_bytes() == text.encode(errors="surrogateescape")
     assert list(tmp_path.iterdir()) == [path]
 
 
 def test_a_text_that_cannot_be_written_leaves_the_file_as_it_was(tmp_path):
     path = tmp_path / "mine.py"
-    write_whole(path, "before")
+    atomic_write_text(path, "before")
     with pytest.raises(UnicodeEncodeError):
-        write_whole(path, "after \ud800")
-    assert path.read_text() == "before"
+        atomic_write_text(path, "after \ud800")
+    assert path.read_text() == "before" and list(tmp_path.iterdir()) == [path]

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from transformer_lab.device import pick_device
+from transformer_lab.device import pick_device, widest_float
 
 
 def test_what_is_asked_for_is_taken():
@@ -23,3 +23,8 @@ def test_else_the_best_there_is(monkeypatch, gpus, mps, rank, best):
 def test_a_device_that_is_not_there_is_refused_in_one_line(name):
     with pytest.raises(ValueError, match=f"^cannot compute on the device '{name}': [^\n]+$"):
         pick_device(name)
+
+
+@pytest.mark.parametrize("device, dtype", [("cpu", torch.float64), ("cuda:1", torch.float64), ("mps", torch.float32)])
+def test_the_widest_float_is_float64_but_on_mps(device, dtype):
+    assert widest_float(torch.device(device)) == dtype

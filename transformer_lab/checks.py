@@ -1,21 +1,24 @@
-"""What a model cannot take is refused here, with a message that names it.
+"""Checks of arguments that stay on when shapes are not checked: each raises a ValueError that names the values.
 
-Shapes are checked against their annotations in tests and in lessons only; these few checks are always on.
+Shapes are checked against their annotations in tests and in lessons only.
 """
 
 import math
+from collections.abc import Collection
+from dataclasses import fields
+from typing import Any, Literal, get_args, get_origin
 
 import torch
 from torch import Tensor
 
 
 def check_width(name: str, width: int, **inputs: Tensor) -> None:
-    """Refuse vectors of another width than a module was made for.
+    """Raise ValueError unless the last axis of every input is ``width``.
 
     Args:
-        name: What the width is called there.
-        width: How wide the vectors must be.
-        **inputs: The vectors, under the names that the message gives them.
+        name: Name of the width in the message.
+        width: Required length of the last axis.
+        **inputs: The inputs, under their names in the message.
 
     Raises:
         ValueError: The last axis of an input has another length.
@@ -31,18 +34,18 @@ def check_width(name: str, width: int, **inputs: Tensor) -> None:
 
 
 def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf, start: int = 0) -> None:
-    """Refuse token ids that a model has no embedding for, or no positions.
+    """Raise ValueError unless a model has embeddings and positions for these token ids.
 
-    The ids themselves are looked at on a CPU only: elsewhere, that would make the program wait for the accelerator.
+    The ids themselves are checked on a CPU only: elsewhere, that would make the program wait for the accelerator.
 
     Args:
-        tokens: The tokens.
-        vocab_size: How many different ones there are.
-        max_length: How many a model takes.
-        start: How many it has taken before these.
+        tokens: The token ids.
+        vocab_size: Vocabulary size.
+        max_length: Maximum number of tokens, those before these included.
+        start: Number of tokens before these.
 
     Raises:
-        ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+        ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
 
     >>> check_tokens(torch.tensor([[1, 11]]), vocab_size=11)
     Traceback (most recent call last):
@@ -55,26 +58,80 @@ def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf, 
         n = f"{tokens.shape[1]} after {start}" if start else tokens.shape[1]
         raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {n}")
     if tokens.device.type != "cpu" or torch.compiler.is_compiling() or not tokens.numel():
-        return  # to look at the ids would also break a compiled graph in two
+        return  # reading the ids would also break a compiled graph in two
     low, high = (int(end) for end in tokens.aminmax())
     if low < 0 or high >= vocab_size:
         raise ValueError(f"token ids go from 0 to vocab_size − 1 = {vocab_size - 1}; got {low if low < 0 else high}")
 
 
-def check_room(n_tokens: int, max_length: int) -> None:
-    """Refuse to begin what a model will not be able to end.
+def check_length(n_tokens: int, max_length: int) -> None:
+    """Raise ValueError unless 1 ≤ n_tokens ≤ max_length.
 
     Args:
-        n_tokens: How many tokens it will read.
-        max_length: How many it takes.
+        n_tokens: Number of tokens that a model is to read.
+        max_length: Maximum number that it can read.
 
     Raises:
-        ValueError: It takes fewer, or none are to be read.
+        ValueError: ``n_tokens`` is below 1 or above ``max_length``.
 
-    >>> check_room(18, max_length=17)
+    >>> check_length(18, max_length=17)
     Traceback (most recent call last):
         ...
     ValueError: this model reads 1 to max_length=17 tokens; 18 were asked for
     """
     if not 1 <= n_tokens <= max_length:
         raise ValueError(f"this model reads 1 to max_length={max_length} tokens; {n_tokens} were asked for")
+
+
+def check_positive(**sizes: int) -> None:
+    """Raise ValueError unless every size is at least 1.
+
+    >>> check_positive(d_model=8, n_heads=0)
+    Traceback (most recent call last):
+        ...
+    ValueError: n_heads must be positive; got n_heads=0
+    """
+    for name, size in sizes.items():
+        if size < 1:
+            raise ValueError(f"{name} must be positive; got {name}={size}")
+
+
+def check_token_id(name: str, token_id: int, vocab_size: int) -> None:
+    """Raise ValueError unless a token id is in the vocabulary.
+
+    >>> check_token_id("pad_id", 11, vocab_size=11)
+    Traceback (most recent call last):
+        ...
+    ValueError: pad_id must be a token, from 0 to 10; got pad_id=11
+    """
+    if not 0 <= token_id < vocab_size:
+        raise ValueError(f"{name} must be a token, from 0 to {vocab_size - 1}; got {name}={token_id}")
+
+
+def check_choice(name: str, value: object, choices: Collection[str]) -> None:
+    """Raise ValueError unless a value is one of the choices.
+
+    >>> check_choice("norm", "batch", ["layer", "rms"])
+    Traceback (most recent call last):
+        ...
+    ValueError: norm must be one of layer, rms; got norm='batch'
+    """
+    if value not in choices:
+        raise ValueError(f"{name} must be one of {', '.join(choices)}; got {name}={value!r}")
+
+
+def check_choices(config: Any) -> None:
+    """Raise ValueError unless every field of a dataclass that is annotated with a ``Literal`` has one of its values.
+
+    >>> from dataclasses import dataclass
+    >>> @dataclass
+    ... class Config:
+    ...     norm: Literal["layer", "rms"]
+    >>> check_choices(Config("batch"))
+    Traceback (most recent call last):
+        ...
+    ValueError: norm must be one of layer, rms; got norm='batch'
+    """
+    for field in fields(config):
+        if get_origin(field.type) is Literal:
+            check_choice(field.name, getattr(config, field.name), get_args(field.type))

@@ -1,4 +1,4 @@
-"""Where to compute."""
+"""Devices: which to compute on, and how exactly they can."""
 
 import os
 
@@ -6,7 +6,7 @@ import torch
 
 
 def pick_device(name: str | None = None) -> torch.device:
-    """Choose a device: as asked, or else the best there is; each process of ``torchrun`` gets a GPU of its own.
+    """Return the device of this name, or else the best there is; each process of ``torchrun`` gets a GPU of its own.
 
     Raises:
         ValueError: There is no such device here.
@@ -24,3 +24,12 @@ def pick_device(name: str | None = None) -> torch.device:
     except (RuntimeError, AssertionError, NotImplementedError) as error:
         raise ValueError(f"cannot compute on the device {name!r}: {str(error).splitlines()[0]}") from error
     return device
+
+
+def widest_float(device: torch.device) -> torch.dtype:
+    """Return the widest floating-point type that a device has: float32 on Apple's MPS, else float64.
+
+    >>> widest_float(torch.device("mps"))
+    torch.float32
+    """
+    return torch.float32 if device.type == "mps" else torch.float64

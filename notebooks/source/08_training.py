@@ -52,7 +52,7 @@ from transformer_lab.course.workspace.training_monitor import TrainingMonitor
 from transformer_lab.data.batches import Batch, Batches, InMemory, pad
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
-from transformer_lab.generation.beam_search import search
+from transformer_lab.generation.beam_search import beam_search_from_state
 from transformer_lab.training.checkpoint import load_training, save_training
 
 # %%
@@ -574,8 +574,8 @@ for name, suspect in {"honest": model, "without a causal mask": cheat}.items():
 # ## Beam search
 #
 # Greedy decoding takes the likeliest token, and cannot take it back. **Beam search** follows several beginnings at
-# once, and keeps those whose probability *so far* is highest. The library's `search` shows only the newest token of
-# each row; this adapter makes it fit any `model(source, target)`.
+# once, and keeps those whose probability *so far* is highest. The library's `beam_search_from_state`
+# shows only the newest token of each row; this adapter makes it fit any `model(source, target)`.
 
 
 # %%
@@ -585,7 +585,7 @@ class Writing:
     def __init__(self, model: nn.Module, source: Tensor) -> None:
         self.model, self.source, self.written = model, source, torch.empty(len(source), 0, dtype=torch.int64)
 
-    def __call__(self, newest: Tensor) -> Tensor:
+    def next_logits(self, newest: Tensor) -> Tensor:
         self.written = torch.cat([self.written, newest], dim=1)
         return self.model(self.source, self.written)[:, -1]
 
@@ -597,7 +597,7 @@ def beam(model: nn.Module, texts: list[str], beam_size: int) -> list[str]:
     source = pad([read_ids(text) for text in texts], PAD_ID)
     begin = torch.full((len(texts), 1), BOS_ID)
     # dates are equally long, so the penalty of long or short ones decides nothing
-    ids, _ = search(Writing(model, source), begin, 11, EOS_ID, beam_size, length_penalty=1.0)
+    ids, _ = beam_search_from_state(Writing(model, source), begin, 11, EOS_ID, beam_size, alpha=1.0)
     return [as_text(row) for row in ids.tolist()]
 
 

@@ -1,32 +1,17 @@
 """Additive attention against plain loops; what it shares with all attention is in ``test_attention_properties``."""
 
-import math
-
 import pytest
 import torch
-from hypothesis import given
 from jaxtyping import TypeCheckError
-from torch import Tensor
 from torch.testing import assert_close
 
-from tests.helpers.reference_loops import by_loops, dot
-from tests.helpers.strategies import generators, normal, sizes
+from tests.helpers.contracts.attention import assert_additive_scores, score_by_loops
+from tests.helpers.reference_loops import by_loops
 from transformer_lab.attention.additive import AdditiveAttention, additive_scores
 
 
-def network(w_q: Tensor, w_k: Tensor, w: Tensor, query: Tensor, key: Tensor) -> float:
-    """The score of one pair, one hidden number at a time."""
-    return sum(w_i.item() * math.tanh(dot(a, query) + dot(b, key)) for a, b, w_i in zip(w_q, w_k, w, strict=True))
-
-
-@pytest.mark.parametrize("score", [additive_scores])
-@given(sizes=sizes(6), rng=generators())
-def test_the_score_of_a_pair_is_that_of_a_small_network(score, sizes, rng):
-    batch, n_query, n_key, d_q, d_k, d_h = sizes
-    queries, keys = normal(rng, batch, n_query, d_q), normal(rng, batch, n_key, d_k)
-    parameters = normal(rng, d_h, d_q), normal(rng, d_h, d_k), normal(rng, d_h)
-    one_by_one = [[[network(*parameters, query, key) for key in keys[b]] for query in queries[b]] for b in range(batch)]
-    assert_close(score(queries, keys, *parameters), torch.tensor(one_by_one, dtype=torch.float64))
+def test_the_score_of_a_pair_is_that_of_a_small_network():
+    assert_additive_scores(additive_scores)
 
 
 def test_values_are_mixed_by_the_scores_of_the_layer_s_own_parameters():
@@ -38,7 +23,7 @@ def test_values_are_mixed_by_the_scores_of_the_layer_s_own_parameters():
 
     output, weights = attention(queries, keys, values, mask)
 
-    assert_close(output, by_loops(lambda q, k: network(w_q, w_k, w, q, k), queries, keys, values, mask))
+    assert_close(output, by_loops(lambda q, k: score_by_loops(w_q, w_k, w, q, k), queries, keys, values, mask))
     assert_close(weights @ values, output)
     assert_close(weights.sum(dim=-1), torch.ones(2, 11, dtype=torch.float64))
 

@@ -1,7 +1,4 @@
-"""One query, many queries, with and without the weights: against plain loops and against torch.
-
-Tests take what they test as an argument, so that ``test_known_mistakes`` can hand them something wrong.
-"""
+"""One query, many queries, with and without the weights: against plain loops and against torch."""
 
 from typing import Any
 
@@ -13,9 +10,11 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.helpers.reference_loops import by_loops, dot, scaled_dot
-from tests.helpers.strategies import Inputs, attention_inputs, generators, normal, sizes
+from tests.helpers.contracts import attention as contracts
+from tests.helpers.reference_loops import by_loops, scaled_dot
+from tests.helpers.strategies import Inputs, attention_inputs, generators, normal
 from transformer_lab.attention.dot_product import attend, masked_softmax, scaled_dot_product_attention, soft_lookup
+from transformer_lab.attention.masks import causal_mask
 
 
 def mix(*inputs: Tensor | None, **options: Any) -> Tensor:
@@ -25,12 +24,8 @@ def mix(*inputs: Tensor | None, **options: Any) -> Tensor:
 either = pytest.mark.parametrize("attention", [mix, attend])
 
 
-@pytest.mark.parametrize("lookup", [soft_lookup])
-@given(sizes=sizes(3), rng=generators())
-def test_a_lookup_mixes_the_values_by_how_well_their_keys_match(lookup, sizes, rng):
-    n, d, d_v = sizes
-    query, keys, values = normal(rng, d), normal(rng, n, d), normal(rng, n, d_v)
-    assert_close(lookup(query, keys, values), by_loops(dot, query[None], keys, values)[0])
+def test_a_lookup_mixes_the_values_by_how_well_their_keys_match():
+    contracts.assert_soft_lookup(soft_lookup)
 
 
 def test_a_lookup_becomes_that_of_a_dict_when_one_key_matches_far_better():
@@ -39,23 +34,18 @@ def test_a_lookup_becomes_that_of_a_dict_when_one_key_matches_far_better():
 
 
 @either
-@given(inputs=attention_inputs())
-def test_without_a_mask_it_is_the_formula(attention, inputs):
-    q, k, v, _ = inputs
-    assert_close(attention(q, k, v), by_loops(scaled_dot, q, k, v))
+def test_without_a_mask_it_is_the_formula(attention):
+    contracts.assert_scaled_dot_product_attention(attention)
 
 
 @either
-@given(inputs=attention_inputs())
-def test_with_a_mask_it_is_the_formula_over_the_keys_that_are_left(attention, inputs):
-    assert_close(attention(*inputs), by_loops(scaled_dot, *inputs))
+def test_with_a_mask_it_is_the_formula_over_the_keys_that_are_left(attention):
+    contracts.assert_masked_attention(attention)
 
 
 @either
-@given(inputs=attention_inputs())
-def test_a_mask_means_what_it_means_to_torch(attention, inputs):
-    q, k, v, mask = inputs
-    assert_close(attention(q, k, v, mask), F.scaled_dot_product_attention(q, k, v, attn_mask=mask))
+def test_a_mask_means_what_it_means_to_torch(attention):
+    contracts.assert_mask_means_what_it_means_to_torch(attention)
 
 
 @either
@@ -93,11 +83,10 @@ def test_output_and_weights_are_those_of_one_head_of_multi_head_attention_that_p
     assert_close(scaled_dot_product_attention(q, k, k, mask), (output, weights))
 
 
-@pytest.mark.parametrize("softmax", [masked_softmax])
 @given(inputs=attention_inputs())
-def test_the_weights_of_each_query_add_up_to_one_or_are_all_zero(softmax, inputs):
+def test_the_weights_of_each_query_add_up_to_one_or_are_all_zero(inputs):
     q, k, _, mask = inputs
-    weights = softmax(q @ k.mT, mask)
+    weights = masked_softmax(q @ k.mT, mask)
     assert_close(weights.sum(dim=-1), mask.any(dim=-1).double())
     assert (weights[~mask] == 0).all()
 
@@ -117,8 +106,7 @@ def test_no_size_of_score_overflows(attention, size):
 
 @either
 def test_a_hidden_key_is_hidden_however_badly_the_others_match(attention):
-    q, k, v = torch.tensor([[1.0]]), torch.tensor([[-1e12], [0.0]]), torch.tensor([[3.0], [5.0]])
-    assert_close(attention(q, k, v, torch.tensor([[True, False]])), torch.tensor([[3.0]]))
+    contracts.assert_hides_a_key_however_badly_the_others_match(attention)
 
 
 @either
@@ -142,6 +130,60 @@ def test_attending_without_weights_is_left_to_torch(monkeypatch):
     assert masks[0] is None
     assert torch.equal(masks[1], mask)
     assert masks[2].any(dim=-1).all(), "some kernels give nan for a row that is hidden altogether"
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2])
+@pytest.mark.parametrize("given", ["nothing", "mask", "bias", "mask and bias", "is_causal"])
+def test_heads_that_share_keys_and_values_attend_as_if_each_had_a_copy(n_kv_heads, given):
+    q, k, v = torch.randn(3, 6, 5, 7), torch.randn(3, n_kv_heads, 5, 7), torch.randn(3, n_kv_heads, 5, 7)
+    leaves = [x.double().requires_grad_() for x in (q, k, v)]
+    mask = torch.rand(3, 1, 5, 5) < 0.6
+    mask[:, :, 2] = False  # a query that may attend to nothing
+    options = {
+        "nothing": {},
+        "mask": {"mask": mask},
+        "bias": {"bias": torch.randn(6, 5, 5).double()},
+        "mask and bias": {"mask": mask, "bias": torch.randn(6, 5, 5).double()},
+        "is_causal": {"is_causal": True},
+    }[given]
+    shared = attend(*leaves, **options)
+    copies = [x.repeat_interleave(6 // n_kv_heads, dim=1) for x in leaves[1:]]
+    if given == "is_causal":
+        options = {"mask": causal_mask(5)}
+    copied = mix(leaves[0], *copies, **options)
+    assert_close(shared, copied)
+    probe = torch.randn_like(shared)
+    assert_close(
+        torch.autograd.grad((shared * probe).sum(), leaves), torch.autograd.grad((copied * probe).sum(), leaves)
+    )
+
+
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float64])
+def test_is_causal_means_a_causal_mask(dtype):
+    q, k, v = torch.randn(3, 2, 6, 11, 7, dtype=dtype)
+    assert_close(attend(q, k, v, is_causal=True), attend(q, k, v, causal_mask(11)))
+
+
+@pytest.mark.parametrize(
+    "options, n_key, says",
+    [
+        ({"mask": torch.ones(3, 3, dtype=torch.bool)}, 3, "got mask=True, bias=False, n_query=3, n_key=3"),
+        ({"bias": torch.zeros(3, 3)}, 3, "got mask=False, bias=True, n_query=3, n_key=3"),
+        ({}, 5, "got mask=False, bias=False, n_query=3, n_key=5"),
+    ],
+    ids=["mask", "bias", "more keys"],
+)
+def test_is_causal_is_refused_where_it_would_mean_something_else(options, n_key, says):
+    q, k = torch.ones(2, 3, 5), torch.ones(2, n_key, 5)
+    with pytest.raises(ValueError, match=says):
+        attend(q, k, k, is_causal=True, **options)
+
+
+@pytest.mark.parametrize("leading", [(2, 3), (1, 3), (4, 2), (3,)], ids=str)
+def test_queries_of_other_rows_or_heads_than_the_keys_are_named(leading):
+    k = torch.ones(*leading, 7, 5)
+    with pytest.raises(ValueError, match=r"got queries of shape \(4, 3, 2, 5\), keys of shape"):
+        attend(torch.ones(4, 3, 2, 5), k, k, bias=torch.zeros(2, 7))
 
 
 @either

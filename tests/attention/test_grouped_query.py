@@ -4,15 +4,17 @@ import pytest
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
+from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.attention.test_multi_head import BATCH, D_MODEL, N_HEADS, N_KEY, masks
+from tests.helpers.contracts.attention import BATCH, D_MODEL, N_HEADS, N_KEY, draw_mask
 from tests.helpers.reference_loops import heads_by_loops
 from tests.helpers.strategies import generators, normal, sizes
 from tests.helpers.torch_parity import drawn, vectors
 from transformer_lab.attention.grouped_query import GroupedQueryAttention, repeat_kv
+from transformer_lab.attention.masks import causal_mask
 from transformer_lab.attention.multi_head import MultiHeadAttention
-from transformer_lab.attention.positions import Rotation, alibi_bias, apply_rotary
+from transformer_lab.attention.positions import Positional, Rotation, alibi_bias, apply_rotary
 from transformer_lab.inspection.hooks import record_attention
 
 
@@ -29,7 +31,7 @@ def test_a_repeated_head_stands_next_to_itself(sizes, n_repeats, rng):
 @pytest.mark.parametrize("bias", [False, True])
 def test_groups_of_query_heads_share_keys_and_values(n_kv_heads, bias):
     attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads, bias))
-    x, mask = vectors(BATCH, N_KEY, D_MODEL * 2), masks(n_query=N_KEY)
+    x, mask = vectors(BATCH, N_KEY, D_MODEL * 2), draw_mask(n_query=N_KEY)
     assert_close(attention(x, mask), heads_by_loops(attention, x, x, x, mask))
     assert attention.w_k.weight.shape == attention.w_v.weight.shape == (n_kv_heads * 5, D_MODEL * 2)
 
@@ -37,7 +39,7 @@ def test_groups_of_query_heads_share_keys_and_values(n_kv_heads, bias):
 def test_with_as_many_keys_as_queries_it_is_multi_head_self_attention():
     grouped, multi = GroupedQueryAttention(D_MODEL, N_HEADS, N_HEADS, bias=True), MultiHeadAttention(D_MODEL, N_HEADS)
     multi.double().load_state_dict(drawn(grouped).state_dict())
-    x, mask = vectors(BATCH, N_KEY, D_MODEL), masks(n_query=N_KEY)
+    x, mask = vectors(BATCH, N_KEY, D_MODEL), draw_mask(n_query=N_KEY)
     assert_close(grouped(x, mask), multi(x, x, x, mask))
 
 
@@ -46,11 +48,36 @@ def test_queries_and_keys_are_turned_and_scores_lowered_when_asked_for():
     attention = drawn(GroupedQueryAttention(3 * d_k, n_heads=3, n_kv_heads=3))
     x, where, bias = vectors(1, n, 3 * d_k), torch.arange(n), alibi_bias(3, n, n).double()
     with record_attention(attention) as recorded:
-        attention(x, bias=bias, rotation=Rotation(where, d_k))
+        attention(x, positional=Positional(bias, Rotation(where, d_k)))
     for head in range(3):
         rows = slice(head * d_k, (head + 1) * d_k)
         q, k = (apply_rotary(x[0] @ w.weight[rows].T, where) for w in [attention.w_q, attention.w_k])
         assert_close(recorded[""][0, head], torch.softmax(q @ k.T / 2 + bias[head], dim=-1))
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
+def test_keys_and_values_are_not_copied_for_the_heads_that_share_them(n_kv_heads, monkeypatch):
+    def watched(q, k, v, **options):
+        heads.append((q.shape[1], k.shape[1], v.shape[1]))
+        return original(q, k, v, **options)
+
+    heads, original = [], F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads)(torch.randn(BATCH, N_KEY, D_MODEL * 2), draw_mask(n_query=N_KEY))
+    assert heads == [(6, n_kv_heads, n_kv_heads)]
+
+
+@pytest.mark.parametrize("n_kv_heads", [1, 2, 6])
+@pytest.mark.parametrize("is_causal", [False, True])
+def test_recording_the_weights_changes_nothing(n_kv_heads, is_causal):
+    attention = drawn(GroupedQueryAttention(D_MODEL * 2, 6, n_kv_heads))
+    x = vectors(BATCH, N_KEY, D_MODEL * 2)
+    with record_attention(attention) as recorded:
+        seen = attention(x, is_causal=is_causal)
+    assert_close(seen, attention(x, is_causal=is_causal))
+    assert_close(seen, attention(x, causal_mask(N_KEY) if is_causal else None))
+    assert recorded[""].shape == (BATCH, 6, N_KEY, N_KEY)
+    assert bool((recorded[""].triu(1) == 0).all()) is is_causal
 
 
 @pytest.mark.parametrize("n_kv_heads", [2, 0, 6])

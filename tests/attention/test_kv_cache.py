@@ -1,10 +1,17 @@
-"""The pieces of a cache: what they keep, share and forget. What models do with them is in test_decoding.py."""
+"""Key/value caches: what they keep, share and forget. What models do with them is in generation/test_decode.py."""
 
 import pytest
 import torch
 from torch.testing import assert_close
 
-from transformer_lab.attention.kv_cache import Cache, FixedKeys, GrowingKeys
+from transformer_lab.attention.kv_cache import (
+    KVCache,
+    LayerCache,
+    ModelCache,
+    SourceKV,
+    group_beams,
+    ungroup_beams,
+)
 
 
 def drawn(n, batch=3):
@@ -12,61 +19,85 @@ def drawn(n, batch=3):
 
 
 def test_keys_grow_in_memory_that_stays_where_it_is():
-    keys = GrowingKeys(7)
+    cache = KVCache(7)
     pieces = [drawn(3), drawn(1), drawn(2)]
-    first, _ = keys(lambda: pieces[0])
-    keys(lambda: pieces[1])
-    k, v = keys(lambda: pieces[2])
+    first, _ = cache.append(*pieces[0])
+    cache.append(*pieces[1])
+    k, v = cache.append(*pieces[2])
     assert_close(k, torch.cat([piece[0] for piece in pieces], dim=2))
     assert_close(v, torch.cat([piece[1] for piece in pieces], dim=2))
     assert k.data_ptr() == first.data_ptr()
-    keys.reorder(torch.tensor([2, 2, 0]))
-    reordered, _ = keys(lambda: drawn(1))
+    cache.reorder(torch.tensor([2, 2, 0]))
+    reordered, _ = cache.append(*drawn(1))
     assert_close(reordered[:, :, :6], torch.cat([piece[0] for piece in pieces], dim=2)[[2, 2, 0]])
     assert reordered.data_ptr() == first.data_ptr()
 
 
-def test_a_source_is_projected_once():
-    keys, calls = FixedKeys(), []
-
-    def project():
-        calls.append(1)
-        return drawn(4)
-
-    assert keys(project) is keys(project)
-    assert len(calls) == 1
-
-
-def test_sources_stay_as_long_as_something_is_written_about_them():
-    keys, (k, v) = FixedKeys(), drawn(4)
-    keys(lambda: (k, v))
-    keys.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), n_rows=3)
-    keys.reorder(torch.tensor([1, 1, 3, 2, 4, 4]), n_rows=6)
-    assert keys(drawn)[0] is k
-    keys.reorder(torch.tensor([1, 0, 4, 4]), n_rows=6)
-    assert_close(keys(drawn), (k[[0, 2]], v[[0, 2]]))
-    keys.reorder(torch.tensor([2, 3]), n_rows=4)
-    assert_close(keys(drawn), (k[[2]], v[[2]]))
+def test_what_is_truncated_is_overwritten():
+    cache, (k, v), (new_k, new_v) = KVCache(4), drawn(4), drawn(2)
+    cache.append(k, v)
+    cache.truncate(2)
+    assert cache.length == 2
+    assert_close(
+        cache.append(new_k, new_v), (torch.cat([k[:, :, :2], new_k], dim=2), torch.cat([v[:, :, :2], new_v], dim=2))
+    )
 
 
-def test_more_rows_about_fewer_sources():
-    keys, (k, v) = FixedKeys(), drawn(4)
-    keys(lambda: (k, v))
-    keys.reorder(torch.tensor([0, 0, 0, 2, 2, 2]), n_rows=3)
-    assert_close(keys(drawn), (k[[0, 2]], v[[0, 2]]))
+def test_sources_stay_as_long_as_a_row_of_them_is_left():
+    k, v = drawn(4)
+    source = SourceKV(k, v)
+    source.reorder(torch.tensor([0, 0, 1, 1, 2, 2]), n_rows=3)
+    source.reorder(torch.tensor([1, 1, 3, 2, 4, 4]), n_rows=6)
+    assert source.k is k
+    source.reorder(torch.tensor([1, 0, 4, 4]), n_rows=6)
+    assert_close((source.k, source.v), (k[[0, 2]], v[[0, 2]]))
+    source.reorder(torch.tensor([2, 3]), n_rows=4)
+    assert_close((source.k, source.v), (k[[2]], v[[2]]))
+
+
+def test_more_rows_of_fewer_sources():
+    k, v = drawn(4)
+    source = SourceKV(k, v)
+    source.reorder(torch.tensor([0, 0, 0, 2, 2, 2]), n_rows=3)
+    assert_close((source.k, source.v), (k[[0, 2]], v[[0, 2]]))
 
 
 def test_a_full_cache_takes_nothing_and_loses_nothing():
-    keys = GrowingKeys(4)
-    keys(lambda: drawn(3))
+    cache, (k, v) = KVCache(4), drawn(3)
+    cache.append(k, v)
     with pytest.raises(ValueError, match="room for max_length=4 tokens; got 5"):
-        keys(lambda: drawn(2))
-    assert keys.length == 3
+        cache.append(*drawn(2))
+    assert cache.length == 3
+    assert_close(cache.append(*drawn(1))[0][:, :, :3], k)
 
 
 def test_an_empty_cache_has_nothing_to_reorder_or_forget():
-    cache = Cache(n_layers=2, max_length=5)
+    cache = ModelCache([LayerCache(5) for _ in range(2)])
     cache.reorder(torch.tensor([0]))
-    cache.cut(3)
+    cache.truncate(3)
     assert cache.length == 0
     assert [layer.self_attention.length for layer in cache.layers] == [0, 0]
+
+
+def test_sources_can_be_dropped_before_the_first_token():
+    k, v = drawn(4)
+    cache = ModelCache([LayerCache(5, SourceKV(k, v))])
+    cache.reorder(torch.tensor([0, 2]))
+    assert_close(cache.layers[0].source.k, k[[0, 2]])
+
+
+def test_tokens_count_once_they_are_committed():
+    cache = ModelCache([LayerCache(5)])
+    tokens = cache.with_new(torch.tensor([[7, 8]]))
+    assert cache.length == 0
+    cache.commit(tokens)
+    assert cache.length == 2
+    assert cache.with_new(torch.tensor([[9]])).tolist() == [[7, 8, 9]]
+
+
+def test_the_beams_of_a_source_follow_each_other_in_its_row():
+    x = torch.randn(6, 2, 3, 5)
+    grouped = group_beams(x, n_sources=2)
+    assert torch.equal(grouped[0], torch.cat([x[0], x[1], x[2]], dim=1))
+    assert torch.equal(grouped[1], torch.cat([x[3], x[4], x[5]], dim=1))
+    assert torch.equal(ungroup_beams(grouped, rows=6), x)

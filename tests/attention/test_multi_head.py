@@ -2,45 +2,33 @@
 
 import pytest
 import torch
-from hypothesis import given
-from hypothesis import strategies as st
-from torch import Tensor, nn
+from torch import nn
 from torch.testing import assert_close
 
-from tests.helpers.reference_loops import heads_by_loops
-from tests.helpers.strategies import generators, normal, sizes
+from tests.helpers.contracts.attention import (
+    BATCH,
+    D_MODEL,
+    N_HEADS,
+    N_KEY,
+    N_QUERY,
+    assert_merges_heads,
+    assert_multi_head_attention,
+    assert_splits_heads,
+    draw_mask,
+)
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
+from transformer_lab.attention.kv_cache import KVCache, SourceKV
 from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from transformer_lab.inspection.hooks import record_attention
 
-BATCH, N_QUERY, N_KEY, D_MODEL, N_HEADS = 2, 5, 7, 15, 3
+
+def test_a_head_owns_neighbouring_features_of_every_position():
+    assert_splits_heads(split_heads)
 
 
-def masks(*leading: int, n_key: int = N_KEY, n_query: int = N_QUERY) -> Tensor:
-    """Draw a mask that leaves every query its first key at least."""
-    mask = torch.rand(*leading, n_query, n_key) < 0.6
-    mask[..., 0] = True
-    return mask
-
-
-@pytest.mark.parametrize("split", [split_heads])
-@given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
-def test_a_head_owns_neighbouring_features_of_every_position(split, sizes, n_heads, rng):
-    batch, n, d_k = sizes
-    x = normal(rng, batch, n, n_heads * d_k)
-    heads = split(x, n_heads)
-    assert heads.shape == (batch, n_heads, n, d_k)
-    for head in range(n_heads):
-        assert torch.equal(heads[:, head], x[..., head * d_k : (head + 1) * d_k])
-
-
-@pytest.mark.parametrize("merge", [merge_heads])
-@given(sizes=sizes(3), n_heads=st.integers(1, 4), rng=generators())
-def test_merging_undoes_splitting(merge, sizes, n_heads, rng):
-    batch, n, d_k = sizes
-    x = normal(rng, batch, n, n_heads * d_k)
-    assert torch.equal(merge(split_heads(x, n_heads).contiguous()), x)  # as a matrix product leaves them
+def test_merging_undoes_splitting():
+    assert_merges_heads(merge_heads)
 
 
 def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
@@ -48,16 +36,17 @@ def test_heads_can_be_split_and_merged_when_there_is_nothing_in_them():
         assert merge_heads(split_heads(torch.zeros(shape), n_heads=3)).shape == shape
 
 
-@pytest.mark.parametrize("multi_head", [MultiHeadAttention])
-@pytest.mark.parametrize("mask", [None, masks(), masks(BATCH, 1), masks(BATCH, N_HEADS)], ids=["none", "2", "3", "4"])
-def test_heads_are_separate_attentions_put_side_by_side(multi_head, mask):
-    attention = drawn(multi_head(D_MODEL, N_HEADS))
-    inputs = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL)
-    assert_close(attention(*inputs, mask), heads_by_loops(attention, *inputs, mask))
+@pytest.mark.parametrize(
+    "mask", [None, draw_mask(), draw_mask(BATCH, 1), draw_mask(BATCH, N_HEADS)], ids=["none", "2", "3", "4"]
+)
+def test_heads_are_separate_attentions_put_side_by_side(mask):
+    assert_multi_head_attention(MultiHeadAttention, mask)
 
 
 @either_way
-@pytest.mark.parametrize("mask", [None, masks(), masks(BATCH, N_HEADS)], ids=["all seen", "one mask", "one per head"])
+@pytest.mark.parametrize(
+    "mask", [None, draw_mask(), draw_mask(BATCH, N_HEADS)], ids=["all seen", "one mask", "one per head"]
+)
 @pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
 def test_cross_attention_is_that_of_torch(copied_from, mask, seen):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
@@ -77,7 +66,7 @@ def test_self_attention_with_padding_is_that_of_torch(copied_from):
     ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
     make_twins(ours, theirs, copied_from)
     x = vectors(BATCH, N_KEY, D_MODEL)
-    real = masks(BATCH, 1, n_query=1)
+    real = draw_mask(BATCH, 1, n_query=1)
     their_output, _ = theirs(x, x, x, key_padding_mask=~real[:, 0, 0], need_weights=False)
     assert_twins(ours, theirs, ours(x, x, x, real), their_output, x)
 
@@ -108,7 +97,7 @@ def test_a_query_that_may_see_nothing_gets_the_bias_of_the_last_layer_and_finite
 
 def test_looking_at_the_weights_changes_nothing_and_leaves_nothing_behind(monkeypatch):
     attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
-    query, key, mask = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), masks()
+    query, key, mask = vectors(BATCH, N_QUERY, D_MODEL), vectors(BATCH, N_KEY, D_MODEL), draw_mask()
     unseen = attention(query, key, key, mask)
     with record_attention(attention) as recorded:
         seen = attention(query, key, key, mask)
@@ -148,3 +137,34 @@ def test_vectors_of_another_width_are_named():
         MultiHeadAttention(15, 3)(x, x, x)
     with pytest.raises(ValueError, match=r"x must be d_model=15 wide; got shape \(2, 5, 14\)"):
         GroupedQueryAttention(15, 3, 1)(x)
+
+
+@pytest.mark.parametrize("n_sources", [2, 6])
+@pytest.mark.parametrize(
+    "mask",
+    [None, draw_mask(6, 1), draw_mask(6, N_HEADS), draw_mask(6, 1, n_query=1)],
+    ids=["none", "one per row", "one per head", "one for all queries"],
+)
+def test_rows_that_share_a_source_attend_to_it_as_if_each_had_a_copy(n_sources, mask):
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    query, memory = vectors(6, N_QUERY, D_MODEL), vectors(n_sources, N_KEY, D_MODEL)
+    source = SourceKV(*attention.project_kv(memory, memory))
+    copied = memory.repeat_interleave(6 // n_sources, dim=0)
+    assert_close(attention.attend_to_source(query, source, mask), attention(query, copied, copied, mask))
+
+
+@pytest.mark.parametrize("rows", [3, 5])
+def test_rows_that_cannot_share_the_sources_evenly_are_named(rows):
+    attention = MultiHeadAttention(D_MODEL, N_HEADS)
+    memory = torch.ones(2, N_KEY, D_MODEL)
+    source = SourceKV(*attention.project_kv(memory, memory))
+    with pytest.raises(ValueError, match=f"got 2 sources, {rows} rows"):
+        attention.attend_to_source(torch.ones(rows, N_QUERY, D_MODEL), source)
+
+
+def test_a_cache_of_earlier_keys_and_values_is_attended_to_as_well():
+    attention = drawn(MultiHeadAttention(D_MODEL, N_HEADS))
+    x, cache = vectors(BATCH, N_KEY, D_MODEL), KVCache(N_KEY)
+    steps = [attention(new, new, new, cache=cache) for new in x.split([3, 1, 3], dim=1)]
+    for step, end in zip(steps, [3, 4, 7], strict=True):
+        assert_close(step, attention(x[:, end - step.shape[1] : end], x[:, :end], x[:, :end]))

@@ -12,13 +12,14 @@ from torch import Tensor
 from torch.testing import assert_close
 
 from tests.helpers.strategies import generators, normal, sizes
+from transformer_lab.attention import positions
 from transformer_lab.attention.positions import (
     Rotation,
     alibi_bias,
     alibi_slopes,
     apply_rotary,
     distance_bias,
-    frequencies,
+    rotary_frequencies,
     sinusoidal_encoding,
 )
 
@@ -124,7 +125,7 @@ def test_each_text_of_a_batch_may_have_positions_of_its_own(sizes, rng, data):
     x = normal(rng, batch, n_heads, n, 6)
     rows = st.lists(far, min_size=n, max_size=n)
     positions = torch.tensor(data.draw(st.lists(rows, min_size=batch, max_size=batch)))
-    turned = Rotation(positions, d_k=6, base=100.0)(x)
+    turned = Rotation(positions, d_k=6, base=100.0).rotate(x)
     one_by_one = torch.stack([by_complex_numbers(x[b], positions[b], base=100.0) for b in range(batch)])
     assert_close(turned, one_by_one, rtol=1e-9, atol=1e-9)
 
@@ -136,6 +137,16 @@ def test_what_is_rotated_keeps_its_type(dtype):
     assert turned.dtype == dtype
     in_float64 = apply_rotary(x.double(), torch.tensor([0, 1, 100_000]))
     assert_close(turned.double(), in_float64, rtol=0, atol=3 * torch.finfo(dtype).eps)
+
+
+def test_angles_are_exact_where_the_device_has_no_float64(monkeypatch):
+    """As Apple's MPS: there the waves are kept in float32, but angles in float32 would be off by 0.005."""
+    monkeypatch.setattr(positions, "widest_float", lambda _device: torch.float32)
+    where, x = torch.tensor([[0, 99_999, 100_000]]), torch.randn(1, 2, 3, 8)
+    rotation = Rotation(where, 8)
+    assert rotation.cos.dtype == rotation.sin.dtype == torch.float32
+    exactly = by_complex_numbers(x[0].double(), where[0], base=10000.0)
+    assert_close(rotation.rotate(x)[0].double(), exactly, rtol=0, atol=1e-6)
 
 
 def test_the_slopes_of_alibi_are_the_paper_s():
@@ -176,7 +187,7 @@ def test_there_may_be_no_positions():
 @pytest.mark.parametrize("d", [-2, 0, 1, 5])
 def test_a_width_without_pairs_is_named(d):
     for make in (
-        lambda: frequencies(d),
+        lambda: rotary_frequencies(d),
         lambda: sinusoidal_encoding(3, d),
         lambda: Rotation(torch.arange(3), d),
     ):

@@ -1,11 +1,14 @@
-"""A small corpus, and a small model trained on it through the command line."""
+"""A small corpus, a small model trained on it through the command line, and a stand-in for the grader."""
 
+import sys
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
 from transformer_lab.cli.main import main
 
+GRADE = "transformer_lab.course.grading.grade"
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 
 
@@ -33,3 +36,18 @@ def model(corpus, tmp_path_factory) -> Path:
     folder = tmp_path_factory.mktemp("trained") / "model"
     assert main(["train", *corpus, "-o", str(folder), *SMALL, *FEW]) == 0
     return folder
+
+
+@pytest.fixture
+def graded(monkeypatch):
+    """Stand in for the grader, and note what it is asked for."""
+    seen = []
+
+    def grade(paths, out, *, lessons, seed, seconds, memory_mb):
+        seen.append((paths, out, lessons, seed, seconds, memory_mb))
+        return "2 students, 1 lesson."
+
+    module = ModuleType(GRADE)
+    module.grade = grade
+    monkeypatch.setitem(sys.modules, GRADE, module)
+    return seen

@@ -21,5 +21,5 @@ def test_threads_are_what_is_wanted_or_else_what_is_best_or_else_as_they_are(mon
 
 
 def test_no_threads_at_all_are_refused():
-    with pytest.raises(ValueError, match="got --threads 0"):
+    with pytest.raises(ValueError, match="--threads must be at least 1; got --threads 0"):
         set_threads(0)

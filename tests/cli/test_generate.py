@@ -11,7 +11,7 @@ import torch
 
 from tests.pretrained.language_model_folders import END, publish
 from transformer_lab.cli.main import main
-from transformer_lab.generation.decoding_state import TextWriter
+from transformer_lab.generation.decoding_state import TextState
 from transformer_lab.text.text_generator import TextGenerator
 
 ROOT = Path(__file__).parents[2]
@@ -26,7 +26,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture
 def told(monkeypatch):
-    """Let the model add what it was given, and note how it was asked."""
+    """Make the model add what it was given, and record its arguments."""
     asked = []
 
     def stream(self, prompt, max_new_tokens, temperature, top_k, top_p, stops, generator):
@@ -83,12 +83,12 @@ def test_the_same_seed_writes_the_same_text(folder, capsys):
 def test_what_is_written_is_shown_before_the_next_token_is_computed(folder, capsys, monkeypatch):
     shown = []
 
-    class Watched(TextWriter):
-        def __call__(self, tokens):
+    class Watched(TextState):
+        def next_logits(self, tokens):
             shown.append(capsys.readouterr().out)
-            return super().__call__(tokens)
+            return super().next_logits(tokens)
 
-    monkeypatch.setattr("transformer_lab.text.text_generator.TextWriter", Watched)
+    monkeypatch.setattr("transformer_lab.text.text_generator.TextState", Watched)
     assert main(["generate", "-m", folder, "the cat", "--temperature", "0", "--max-new-tokens", "9"]) == 0
     rest = capsys.readouterr().out
     model = TextGenerator.load(folder)
@@ -101,7 +101,10 @@ def test_what_is_written_is_shown_before_the_next_token_is_computed(folder, caps
     [
         (["a", "--file", "x"], "a text or a file, not both; got 'a' and x"),
         (["--file", "nowhere"], "No such file or directory: 'nowhere'"),
-        (["a", "--max-new-tokens", "99"], "after the 1 tokens of the prompt, this model writes 1 to 29; got max_new"),
+        (
+            ["a", "--max-new-tokens", "99"],
+            "max_new_tokens must be between 1 and 29 for this model and prompt; got",
+        ),
         (["a", "--max-new-tokens", "0"], "got max_new_tokens=0"),
         (["a", "--temperature", "-1"], "got temperature=-1.0"),
         (["a", "--temperature", "nan"], "got temperature=nan"),
@@ -109,7 +112,7 @@ def test_what_is_written_is_shown_before_the_next_token_is_computed(folder, caps
         (["a", "--top-p", "2"], "top_p=2.0"),
         (["a", "--stop", ""], "cannot stop at an empty string"),
         (["a", "--seed", "-1"], "got --seed -1"),
-        (["a", "--seed", str(2**70)], "from 0 to 2⁶³ − 1"),
+        (["a", "--seed", str(2**70)], "--seed must be between 0 and 2⁶³ − 1; got --seed"),
         (["a", "--device", "gpu"], "cannot compute on the device 'gpu'"),
         (["a", "--threads", "0"], "got --threads 0"),
         (["a" * 99], "tokens; this model reads 1 to max_length=29"),

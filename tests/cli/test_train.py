@@ -13,8 +13,9 @@ import pytest
 from tests.cli.conftest import FEW, SMALL, typed
 from transformer_lab.cli import evaluate
 from transformer_lab.cli.main import main
-from transformer_lab.cli.train import SIZES, TRAINING
-from transformer_lab.tensor_files import read
+from transformer_lab.cli.train import SHAPE, TRAINING
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.tensor_files import read_tensors
 from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
 from transformer_lab.training.checkpoint import CHECKPOINT
@@ -28,24 +29,32 @@ def elsewhere(tmp_path, monkeypatch):
 
 
 def settings(folder):
-    return read(folder / CHECKPOINT)[1]
+    return read_tensors(folder / CHECKPOINT)[1]
 
 
-def test_the_defaults_that_help_shows_are_those_of_the_recipes():
-    for names, dates, corpus in (
+def shown_help(capsys) -> str:
+    with pytest.raises(SystemExit):
+        main(["train", "--help"])
+    return " ".join(capsys.readouterr().out.split())
+
+
+def test_the_defaults_that_help_shows_are_those_of_the_recipes(capsys):
+    shown = shown_help(capsys)
+    for meanings, dates, corpus in (
         (TRAINING, recipes.DATES, recipes.CORPUS),
-        (SIZES, recipes.DATES_MODEL, recipes.CORPUS_MODEL),
+        (SHAPE, recipes.DATES_MODEL, recipes.CORPUS_MODEL),
     ):
-        for name, (_, _, for_dates, for_corpora) in names.items():
-            assert getattr(corpus, name) == for_corpora, name
-            assert name == "vocab_size" or getattr(dates, name) == for_dates
+        for name, meaning in meanings.items():
+            values = [f"{getattr(config, name):g}" for config in (dates, corpus)]
+            if name == "vocab_size":
+                values[0] = "as many as characters"
+            default = values[1] if values[0] == values[1] else f"{values[0]} for dates, {values[1]} for a corpus"
+            assert f"--{name.replace('_', '-')} N {meaning} (default: {default})" in shown
 
 
 def test_every_setting_has_an_option(capsys):
-    with pytest.raises(SystemExit):
-        main(["train", "--help"])
-    shown = capsys.readouterr().out
-    for name in [field.name for field in fields(TrainingConfig)] + list(SIZES):
+    shown = shown_help(capsys)
+    for name in [field.name for field in fields(TrainingConfig)] + list(SHAPE):
         assert f"--{name.replace('_', '-')} " in shown.replace("]", " "), name
 
 
@@ -78,9 +87,9 @@ def test_the_folder_is_named_for_the_corpus_and_the_end_is_told(corpus, tmp_path
 
 
 def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(recipes, "N_DATES", 300)
-    monkeypatch.setattr(recipes, "N_HELD_OUT", 20)
-    monkeypatch.setattr(evaluate, "N_DATES", 30)
+    monkeypatch.setattr(recipes, "N_TRAINING_DATES", 300)
+    monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 20)
+    monkeypatch.setattr(evaluate, "N_TEST_DATES", 30)
     options = typed(steps=4, warmup=1, d_model=16, d_ff=16, n_layers=1, n_heads=2, device="cpu")
     assert main(["train", "dates", *options]) == 0
     assert "the model is in model-dates" in capsys.readouterr().out
@@ -91,18 +100,17 @@ def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
 
 
 def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, capsys, monkeypatch):
-    from transformer_lab.training.trainer import Trainer
+    forward, calls = Transformer.forward, []
 
-    step = Trainer._step
-
-    def stop_after_the_third(self, parts):
-        step(self, parts)
-        if self.progress.step == 2:
+    def interrupt_the_third(self, *tokens):
+        calls.append(tokens)
+        if len(calls) == 3:
             signal.raise_signal(signal.SIGINT)
+        return forward(self, *tokens)
 
     command = ["train", *corpus, "-o", "m", *SMALL, *FEW]
     with monkeypatch.context() as patch:
-        patch.setattr(Trainer, "_step", stop_after_the_third)
+        patch.setattr(Transformer, "forward", interrupt_the_third)
         assert main(command) == 130
     said = capsys.readouterr().out
     assert said.startswith("3 steps") and said.endswith("stopped before the end: the same command goes on\n")
@@ -134,7 +142,7 @@ def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
     ],
 )
 def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, monkeypatch):
-    monkeypatch.setattr(recipes, "N_DATES", 30)
+    monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
     Path("x.tsv").write_text("eins\tEINS\n")
     assert main(["train", *arguments]) == 2
     error = capsys.readouterr().err

@@ -15,7 +15,7 @@ LINES = ["eins zwei", "", "drei vier fünf", "neun"]
 
 @pytest.fixture
 def told(monkeypatch):
-    """Let the model write what it reads, backwards, and note how many lines it reads together."""
+    """Make the model return what it reads, backwards, and record its arguments."""
     sizes = []
 
     def translate(self, texts, max_length=None, batch_size=64, beam_size=1):
@@ -136,4 +136,4 @@ def test_a_beam_is_asked_for_by_its_size(model, told, capsys):
     assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
     assert told == [(None, 64, 3)]
     assert main(["translate", "-m", str(model), "--beam", "0", "eins"]) == 2
-    assert capsys.readouterr().err == "transformer-lab: at least one translation is followed; got --beam 0\n"
+    assert capsys.readouterr().err == "transformer-lab: --beam must be at least 1; got --beam 0\n"

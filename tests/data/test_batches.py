@@ -14,7 +14,7 @@ PAD = 0
 
 
 def corpus(lengths):
-    """Make pairs of these lengths, of which each can be told by its first token."""
+    """Return pairs of these lengths; the first token of each is its number."""
     sides = []
     for side in (0, 1):
         sides.append(InMemory(np.full(pair[side], 1 + i, np.int64) for i, pair in enumerate(lengths)))
@@ -26,7 +26,7 @@ PAIRS = corpus(LENGTHS)
 
 
 def epoch_of(batches, n_pairs):
-    """Take batches until all pairs have come."""
+    """Return the batches until all pairs have come."""
     taken, seen = [], 0
     for batch in batches:
         taken.append(batch)
@@ -92,7 +92,7 @@ def test_a_run_can_go_on_at_any_step_of_any_epoch(step):
 
 def test_processes_share_a_batch_without_overlap():
     batch = Batch(torch.arange(1, 8)[:, None], torch.arange(11, 18)[:, None])
-    parts = [batch.part(rank, 3) for rank in range(3)]
+    parts = [batch.shard(rank, 3) for rank in range(3)]
     assert [part.source.flatten().tolist() for part in parts] == [[1, 4, 7], [2, 5], [3, 6]]
     assert all(torch.equal(part.target, part.source + 10) for part in parts)
 

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from transformer_lab.data.corpus import FEW, Pair, Problems, read_lines, read_pairs
+from transformer_lab.data.corpus import MAX_LISTED_ERRORS, LineErrors, Pair, read_lines, read_pairs
 
 PAIRS = [("ein Hund", "a dog"), ("zwei Hunde", "two dogs"), ("Überall Hunde", "dogs “everywhere”")]
 
@@ -67,11 +67,11 @@ SAID = {
 
 
 def test_bad_lines_of_a_table_are_skipped_and_reported_by_number(tmp_path):
-    problems = Problems("skip")
-    assert list(read_pairs([written(tmp_path / "bad.tsv", BAD)], problems)) == [Pair(1, "a", "b"), Pair(7, "c", "d")]
-    assert problems.examples == [f"bad.tsv, line {number}: {what}" for number, what in SAID.items()]
-    assert problems.counts == {what: list(SAID.values()).count(what) for what in SAID.values()}
-    assert "skipped 1 × an empty line, 2 × an empty side" in str(problems)
+    errors = LineErrors("skip")
+    assert list(read_pairs([written(tmp_path / "bad.tsv", BAD)], errors)) == [Pair(1, "a", "b"), Pair(7, "c", "d")]
+    assert errors.examples == [f"bad.tsv, line {number}: {what}" for number, what in SAID.items()]
+    assert errors.counts == {what: list(SAID.values()).count(what) for what in SAID.values()}
+    assert "skipped 1 × an empty line, 2 × an empty side" in str(errors)
 
 
 @pytest.mark.parametrize("number", SAID)
@@ -79,16 +79,16 @@ def test_a_bad_line_is_refused_by_number(tmp_path, number):
     lines = BAD.splitlines(keepends=True)
     path = written(tmp_path / "bad.tsv", b"a\tb\n" * (number - 1) + lines[number - 1])
     with pytest.raises(ValueError) as caught:
-        list(read_pairs([path], Problems("refuse")))
+        list(read_pairs([path], LineErrors("raise")))
     assert str(caught.value) == f"bad.tsv, line {number}: {SAID[number]}"
 
 
 def test_bad_lines_of_a_pair_of_files_are_reported_by_number(tmp_path):
     source = written(tmp_path / "x.de", b"a\n\nc\n\xff\ne\nf\ng\n")
     target = written(tmp_path / "x.en", b"A\nB\n \nD\n\xfe\n")
-    problems = Problems("skip")
-    assert list(read_pairs([source, target], problems)) == [Pair(1, "a", "A")]
-    assert problems.examples == [
+    errors = LineErrors("skip")
+    assert list(read_pairs([source, target], errors)) == [Pair(1, "a", "A")]
+    assert errors.examples == [
         "x.de and x.en, line 2: an empty side",
         "x.de and x.en, line 3: an empty side",
         "x.de, line 4: not UTF-8 (invalid start byte)",
@@ -106,12 +106,12 @@ def test_the_longer_file_is_named_whichever_it_is(tmp_path):
 
 
 def test_of_many_bad_lines_some_are_shown_and_all_are_counted(tmp_path):
-    problems = Problems("skip")
-    assert list(read_pairs([written(tmp_path / "bad", b"\n" * 1234)], problems)) == []
-    assert problems.counts == {"an empty line": 1234}
-    assert len(problems.examples) == FEW
-    assert str(problems).endswith(f"… and {1234 - FEW:,} more")
-    assert str(Problems()) == "no bad lines"
+    errors = LineErrors("skip")
+    assert list(read_pairs([written(tmp_path / "bad", b"\n" * 1234)], errors)) == []
+    assert errors.counts == {"an empty line": 1234}
+    assert len(errors.examples) == MAX_LISTED_ERRORS
+    assert str(errors).endswith(f"… and {1234 - MAX_LISTED_ERRORS:,} more")
+    assert str(LineErrors()) == "no bad lines"
 
 
 @pytest.mark.parametrize("n", [0, 3])

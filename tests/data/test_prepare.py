@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from transformer_lab.data.corpus import Problems
+from transformer_lab.data.corpus import LineErrors
 from transformer_lab.data.prepare import ORIGIN, TOKENIZER, prepare
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID
 
@@ -31,20 +31,20 @@ def test_every_pair_comes_out_as_it_went_in(corpus, tmp_path):
 def test_an_overlong_side_is_reported_by_number(corpus, tmp_path, line):
     with corpus.open("a", encoding="utf-8") as file:
         file.write(f"{line}\n{line.replace('zzzzzzzzzz', 'zzzzzzzzz')}\n")
-    problems = Problems("skip")
-    _, sources, _ = prepare([corpus], tmp_path / "data", 260, max_length=10, problems=problems)
-    assert problems.examples == ["corpus.tsv, line 2501: more than 9 tokens"]
+    errors = LineErrors("skip")
+    _, sources, _ = prepare([corpus], tmp_path / "data", 260, max_length=10, errors=errors)
+    assert errors.examples == ["corpus.tsv, line 2501: more than 9 tokens"]
     assert len(sources) == 2501
     assert max(sources.lengths) <= 10
     with pytest.raises(ValueError, match=r"^corpus\.tsv, line 2501: more than 9 tokens$"):
-        prepare([corpus], tmp_path / "strict", 260, max_length=10, problems=Problems("refuse"))
+        prepare([corpus], tmp_path / "strict", 260, max_length=10, errors=LineErrors("raise"))
 
 
 def test_each_bad_line_is_reported_once(corpus, tmp_path):
     corpus.write_bytes(b"\n" + corpus.read_bytes())
-    problems = Problems("skip")
-    prepare([corpus], tmp_path / "data", 300, max_length=20, problems=problems)
-    assert problems.counts == {"an empty line": 1}
+    errors = LineErrors("skip")
+    prepare([corpus], tmp_path / "data", 300, max_length=20, errors=errors)
+    assert errors.counts == {"an empty line": 1}
 
 
 def test_a_corpus_of_which_nothing_is_left_is_refused_with_the_reasons(tmp_path):

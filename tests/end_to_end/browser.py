@@ -17,12 +17,12 @@ BROWSERS = ("chromium", "chromium-browser", "google-chrome")
 
 
 def find_browser() -> str | None:
-    """Find an installed Chromium."""
+    """Return the path of an installed Chromium, if there is one."""
     return next(filter(None, map(shutil.which, BROWSERS)), None)
 
 
 def free_port() -> int:
-    """Find a port that nobody listens on."""
+    """Return a port that is free."""
     with socket.socket() as s:
         s.bind(("127.0.0.1", 0))
         port: int = s.getsockname()[1]
@@ -31,7 +31,7 @@ def free_port() -> int:
 
 @contextlib.contextmanager
 def running_lab(command: Sequence[str], folder: Path, home: Path) -> Iterator[str]:
-    """Start JupyterLab by a command, with settings of its own, and give its address.
+    """Start JupyterLab by a command, with settings of its own; yields its address.
 
     Args:
         command: What starts it; the options a test needs are added.
@@ -125,7 +125,7 @@ def open_notebook(
         path: The notebook, seen from its folder.
         browser: The browser's program.
         theme: ``JupyterLab Light`` or ``JupyterLab Dark``.
-        pixels: How many pixels a point has, each way.
+        pixels: Number of pixels per point, each way.
     """
     with sync_playwright() as playwright:
         # As root, which CI often is, Chromium refuses to start with its sandbox.

@@ -7,9 +7,9 @@ import torch
 from torch.testing import assert_close
 
 from tests.helpers.uncached_decoding import uncached_greedy, uncached_logits
-from transformer_lab.generation.beam_search import beam_search, penalty, search
+from transformer_lab.generation.beam_search import beam_search, beam_search_from_state, length_penalty
 from transformer_lab.generation.decode import greedy_decode
-from transformer_lab.generation.decoding_state import TranslationWriter
+from transformer_lab.generation.decoding_state import TranslationState
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
@@ -48,12 +48,12 @@ def test_a_beam_of_one_is_greedy(seed):
 @pytest.mark.parametrize("alpha", [0.0, 0.6, 1.0])
 def test_the_score_is_that_of_the_text_that_was_found(seed, alpha):
     model = translator(seed)
-    writer = TranslationWriter(model, SOURCE, 9)
+    state = TranslationState(model, SOURCE, 9)
     begin = torch.full((3, 1), BOS)
-    texts, scores = search(writer, begin, 9, EOS, beam_size=4, length_penalty=alpha)
+    texts, scores = beam_search_from_state(state, begin, 9, EOS, beam_size=4, alpha=alpha)
     for source, text, score in zip(SOURCE, texts, scores, strict=True):
         total, n = log_probability(model, source, text)
-        assert_close(score.double(), total / penalty(torch.tensor(n), alpha).double(), rtol=1e-4, atol=1e-4)
+        assert_close(score.double(), total / length_penalty(torch.tensor(n), alpha).double(), rtol=1e-4, atol=1e-4)
         assert (text[n:] == EOS).all()
 
 
@@ -70,9 +70,9 @@ def test_a_beam_wide_enough_finds_the_best_of_all_texts(alpha):
     scores = []
     for text in candidates:
         total, n = log_probability(model, source[0], text)
-        scores.append(float(total / penalty(torch.tensor(n), alpha)))
+        scores.append(float(total / length_penalty(torch.tensor(n), alpha)))
     best = candidates[max(range(len(scores)), key=scores.__getitem__)]
-    found = beam_search(model.float(), source, BOS, EOS, longest, beam_size=500, length_penalty=alpha)[0]
+    found = beam_search(model.float(), source, BOS, EOS, longest, beam_size=500, alpha=alpha)[0]
     assert found.tolist()[: len(best)] == best.tolist()
 
 
@@ -82,7 +82,8 @@ def test_a_wider_beam_finds_texts_that_are_likelier():
         model = translator(seed)
         begin = torch.full((3, 1), BOS)
         one, ten = (
-            search(TranslationWriter(model, SOURCE, 8), begin, 8, EOS, beam_size, 0.0)[1] for beam_size in (1, 10)
+            beam_search_from_state(TranslationState(model, SOURCE, 8), begin, 8, EOS, beam_size, 0.0)[1]
+            for beam_size in (1, 10)
         )
         better += int((ten > one + 1e-4).sum())
         assert (ten >= one - 1e-4).sum() >= 2  # a beam may lose what greedy decoding finds, but seldom does
@@ -100,26 +101,28 @@ def test_each_sentence_of_a_batch_is_translated_as_if_alone(beam_size):
         assert (text[n:] == EOS).all()
 
 
-def test_beams_share_the_keys_and_values_of_their_source():
-    model = translator(2)
-    writer = TranslationWriter(model, SOURCE, 6)
-    search(writer, torch.full((3, 1), BOS), 6, EOS, 4, 1.0)
-    for layer in writer.cache.layers:
-        keys, _ = layer.cross_attention(lambda: pytest.fail("projected again"))
-        assert len(keys) == 3
+def test_beams_share_the_keys_and_values_of_their_source_which_are_projected_once():
+    model, projected = translator(2), []
+    for layer in model.decoder.layers:
+        layer.cross_attention.w_k.register_forward_hook(lambda *_: projected.append("k"))
+        layer.cross_attention.w_v.register_forward_hook(lambda *_: projected.append("v"))
+    state = TranslationState(model, SOURCE, 6)
+    beam_search_from_state(state, torch.full((3, 1), BOS), 6, EOS, 4, 1.0)
+    for layer in state.cache.layers:
+        assert len(layer.source.k) == 3
+    assert projected == ["k", "v"] * 2
 
 
-class Ending(TranslationWriter):
-    """A writer that ends each sentence at a length of its own, and notes how many rows and sources there are."""
+class Ending(TranslationState):
+    """A state that ends each sentence at a length of its own, and notes how many rows and sources there are."""
 
     def __init__(self, *arguments):
         super().__init__(*arguments)
         self.rows_and_sources = []
 
-    def __call__(self, tokens):
-        says = super().__call__(tokens)
-        keys, _ = self.cache.layers[1].cross_attention(lambda: pytest.fail("projected again"))
-        self.rows_and_sources.append((len(tokens), len(keys)))
+    def next_logits(self, tokens):
+        says = super().next_logits(tokens)
+        self.rows_and_sources.append((len(tokens), len(self.cache.layers[1].source.k)))
         says[:, EOS] += torch.where(len(self.rows_and_sources) > self.source.sum(dim=1) % 9, 20.0, -20.0)
         return says
 
@@ -130,23 +133,25 @@ def test_sentences_that_have_ended_are_put_aside_with_their_sources(beam_size):
     source = torch.cat(
         [SOURCE, SOURCE.flip(0), torch.randint(3, 7, (5, 5), generator=torch.Generator().manual_seed(1))]
     )
-    writer = Ending(model, source, 13)
-    texts, scores = search(writer, torch.full((11, 1), BOS), 13, EOS, beam_size, 0.6)
+    state = Ending(model, source, 13)
+    texts, scores = beam_search_from_state(state, torch.full((11, 1), BOS), 13, EOS, beam_size, 0.6)
     assert len({row.count(EOS) for row in texts.tolist()}) > 2
-    first, *others = writer.rows_and_sources
+    first, *others = state.rows_and_sources
     assert first == (11, 11) and others == sorted(others, reverse=True) and others[-1] < (6 * beam_size, 6)
     assert all(n_rows == n_sources * beam_size for n_rows, n_sources in others)
     for row, text, score in zip(source, texts, scores, strict=True):
-        [alone], [its_score] = search(Ending(model, row[None], 13), torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6)
+        [alone], [its_score] = beam_search_from_state(
+            Ending(model, row[None], 13), torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6
+        )
         assert text.tolist() == alone.tolist() + [EOS] * (len(text) - len(alone))
         assert_close(score, its_score)
 
 
 @pytest.mark.parametrize(("beam_size", "longest"), [(0, 5), (3, 0)])
 def test_an_empty_beam_is_refused(beam_size, longest):
-    writer = TranslationWriter(translator(), SOURCE, 5)
+    state = TranslationState(translator(), SOURCE, 5)
     with pytest.raises(ValueError, match=f"got beam_size={beam_size}, max_new_tokens={longest}"):
-        search(writer, torch.full((3, 1), BOS), longest, EOS, beam_size, 1.0)
+        beam_search_from_state(state, torch.full((3, 1), BOS), longest, EOS, beam_size, 1.0)
 
 
 def test_greedy_decoding_is_what_a_loop_without_a_cache_gives():

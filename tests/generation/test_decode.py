@@ -1,17 +1,18 @@
 """Decoding with a cache says at every step what reading the whole text again would say."""
 
 import itertools
+from typing import get_args
 
 import pytest
 import torch
 from torch.testing import assert_close
 
 from tests.helpers.uncached_decoding import uncached_greedy
-from transformer_lab.generation.decode import generate, greedy_decode, write
-from transformer_lab.generation.decoding_state import TextWriter, TranslationWriter
-from transformer_lab.generation.sampling import likeliest, restrict
+from transformer_lab.generation.decode import generate, generate_steps, greedy_decode
+from transformer_lab.generation.decoding_state import TextState, TranslationState
+from transformer_lab.generation.sampling import filter_logits, greedy
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import POSITIONS, LanguageModelConfig
+from transformer_lab.models.language_model_config import LanguageModelConfig, PositionScheme
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
@@ -19,7 +20,9 @@ PAD, BOS, EOS = 0, 1, 2
 SIZES = {"d_model": 24, "d_ff": 20, "n_layers": 3, "max_length": 17}
 FORMS = [
     {"positions": positions, "n_heads": 6, "n_kv_heads": n_kv_heads, "pad_id": pad_id}
-    for positions, (n_kv_heads, pad_id) in itertools.product(POSITIONS, [(None, None), (2, PAD), (1, PAD)])
+    for positions, (n_kv_heads, pad_id) in itertools.product(
+        get_args(PositionScheme), [(None, None), (2, PAD), (1, PAD)]
+    )
 ]
 GPT = {"n_heads": 3, "positions": "learned", "norm": "layer", "feed_forward": "gelu", "pad_id": PAD}
 LLAMA = {"n_heads": 6, "n_kv_heads": 2, "positions": "rotary", "norm": "rms", "feed_forward": "swiglu", "bias": False}
@@ -80,7 +83,8 @@ def test_a_transformer_says_with_a_cache_what_it_says_without(others):
     model = translator(**others)
     source = torch.tensor([[5, 6, 7, 0, 0], [8, 9, 10, 3, 4], [3, 0, 0, 0, 0]])
     target = torch.randint(1, 11, (3, 12))
-    memory, cache = model.encode(source), model.new_cache()
+    memory = model.encode(source)
+    cache = model.new_cache(memory)
     for start, end in itertools.pairwise([0, 1, 2, 5, 6, 12]):
         said = model.decode(target[:, start:end], memory, source, cache)
         assert_close(said, model(source, target[:, :end])[:, start:], atol=1e-5, rtol=1e-5)
@@ -119,14 +123,14 @@ def test_greedy_decoding_is_that_of_a_loop_without_a_cache(seed):
 
 
 class Scripted:
-    """A writer that says what is written in a table, whatever it reads."""
+    """A decoding state that says what is written in a table, whatever it reads."""
 
     def __init__(self, *columns):
         self.columns = torch.tensor(columns)
         self.rows = torch.arange(self.columns.shape[1])
         self.n_asked = []
 
-    def __call__(self, tokens):
+    def next_logits(self, tokens):
         column, self.columns = self.columns[0], self.columns[1:]
         self.n_asked.append(len(tokens))
         return torch.nn.functional.one_hot(column[self.rows], 11).float()
@@ -137,13 +141,13 @@ class Scripted:
 
 def test_what_has_ended_stays_ended_and_nothing_is_written_after_the_last_end():
     script = Scripted([5, 6, EOS], [EOS, 7, 8], [9, EOS, 9], [10, 10, 10])
-    columns = list(write(script, torch.full((3, 1), BOS), 9, likeliest, EOS))
+    columns = list(generate_steps(script, torch.full((3, 1), BOS), 9, greedy, EOS))
     assert torch.stack(columns, dim=1).tolist() == [[5, EOS, EOS], [6, 7, EOS], [EOS, EOS, EOS]]
 
 
 def test_rows_that_have_ended_are_put_aside_once_they_are_half():
     script = Scripted([5, EOS, 6, 7], [8, 9, EOS, 8], [EOS, 9, 9, 3], [9, 9, 9, 4], [9, 9, 9, EOS])
-    columns = list(write(script, torch.full((4, 1), BOS), 9, likeliest, EOS))
+    columns = list(generate_steps(script, torch.full((4, 1), BOS), 9, greedy, EOS))
     assert torch.stack(columns, dim=1).tolist() == [
         [5, 8, EOS, EOS, EOS], [EOS] * 5, [6, EOS, EOS, EOS, EOS], [7, 8, 3, 4, EOS],
     ]  # fmt: skip
@@ -152,7 +156,7 @@ def test_rows_that_have_ended_are_put_aside_once_they_are_half():
 
 def test_without_an_end_everything_asked_for_is_written():
     script = Scripted([5], [EOS], [7])
-    assert [int(column) for column in write(script, torch.tensor([[BOS]]), 3, likeliest)] == [5, EOS, 7]
+    assert [int(column) for column in generate_steps(script, torch.tensor([[BOS]]), 3, greedy)] == [5, EOS, 7]
 
 
 def test_what_is_drawn_comes_as_often_as_the_model_says():
@@ -166,7 +170,7 @@ def test_what_is_drawn_comes_as_often_as_the_model_says():
         if len(second) < 500:
             continue
         with torch.no_grad():
-            says = restrict(model(torch.tensor([[5, 6, first]]))[:, -1], 1.5, 6).softmax(-1)[0].double()
+            says = filter_logits(model(torch.tensor([[5, 6, first]]))[:, -1], 1.5, 6).softmax(-1)[0].double()
         counts, expected = second.bincount(minlength=11), says * len(second)
         assert (counts[expected == 0] == 0).all()
         kept = expected > 0
@@ -187,18 +191,42 @@ def test_tokens_come_one_by_one():
     model = language_model(5, **GPT)
     asked = []
 
-    class Watched(TextWriter):
-        def __call__(self, tokens):
+    class Watched(TextState):
+        def next_logits(self, tokens):
             asked.append(tokens.shape[1])
-            return super().__call__(tokens)
+            return super().next_logits(tokens)
 
-    stream = write(Watched(model, 12), torch.tensor([[5, 6, 7]]), 9, likeliest)
+    stream = generate_steps(Watched(model, 12), torch.tensor([[5, 6, 7]]), 9, greedy)
     assert asked == []
     next(stream)
     assert asked == [3]
     next(stream)
     assert asked == [3, 1]
     assert torch.is_grad_enabled()
+
+
+@pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)
+def test_only_the_last_real_position_of_a_prompt_reaches_the_head(form):
+    model, seen = language_model(5, **form), []
+    model.head.register_forward_hook(lambda _head, args, logits: seen.append((args[0].shape, logits.shape)))
+    prompt = torch.tensor([[5, 6, 7], [8, 9, PAD]]) if model.config.pad_id == PAD else torch.tensor([[5, 6, 7]])
+    generate(model, prompt, 3, temperature=0)
+    assert seen == 3 * [((len(prompt), 24), (len(prompt), 11))]
+
+
+@pytest.mark.parametrize("hidden", [True, False])
+def test_a_single_token_of_a_target_needs_a_mask_only_where_padding_is_hidden(hidden, monkeypatch):
+    def watched(*inputs, **options):
+        masks.append(options["attn_mask"])
+        return original(*inputs, **options)
+
+    masks, original = [], torch.nn.functional.scaled_dot_product_attention
+    model = translator(hide_target_padding=hidden)
+    monkeypatch.setattr(torch.nn.functional, "scaled_dot_product_attention", watched)
+    with torch.no_grad():
+        TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))
+    of_self_attention = masks[3::2]  # after the encoder's
+    assert [mask is not None for mask in of_self_attention] == 3 * [hidden]
 
 
 def test_a_text_longer_than_the_model_takes_is_refused_before_anything_is_written():
@@ -224,25 +252,25 @@ def test_a_full_cache_and_a_full_model_say_so():
 
 
 @torch.no_grad()
-@pytest.mark.parametrize("writer", ["text", "translation"])
-def test_rows_that_change_places_go_on_from_where_the_others_were(writer):
+@pytest.mark.parametrize("kind", ["text", "translation"])
+def test_rows_that_change_places_go_on_from_where_the_others_were(kind):
     tokens, more, rows = torch.randint(3, 11, (3, 4)), torch.randint(3, 11, (6, 1)), torch.tensor([0, 0, 1, 1, 2, 2])
     again, last = torch.tensor([1, 1, 2, 3, 5, 4]), torch.randint(3, 11, (6, 1))
-    if writer == "text":
+    if kind == "text":
         model = language_model(6, **LLAMA)
-        writes, whole = TextWriter(model, 6), lambda text: model(text)[:, -1]
+        state, whole = TextState(model, 6), lambda text: model(text)[:, -1]
     else:
         model, source = translator(6), torch.tensor([[4, 5, 6], [7, 8, 0], [9, 10, 3]])
-        writes, whole = TranslationWriter(model, source, 6), lambda text: model(source[rows], text)[:, -1]
-    writes(tokens)
-    writes.reorder(rows)
+        state, whole = TranslationState(model, source, 6), lambda text: model(source[rows], text)[:, -1]
+    state.next_logits(tokens)
+    state.reorder(rows)
     text = torch.cat([tokens[rows], more], dim=1)
-    assert_close(writes(more), whole(text), atol=1e-5, rtol=1e-5)
-    writes.reorder(again)
+    assert_close(state.next_logits(more), whole(text), atol=1e-5, rtol=1e-5)
+    state.reorder(again)
     text = torch.cat([text[again], last], dim=1)
-    if writer == "translation":
+    if kind == "translation":
         assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows about one sentence stay next to each other
-    assert_close(writes(last), whole(text), atol=1e-5, rtol=1e-5)
+    assert_close(state.next_logits(last), whole(text), atol=1e-5, rtol=1e-5)
 
 
 @torch.no_grad()
@@ -250,5 +278,5 @@ def test_what_was_cut_off_is_forgotten():
     model = language_model(7, **LLAMA)
     cache = model.new_cache()
     model(torch.tensor([[5, 6, 7, 8]]), cache)
-    cache.cut(2)
+    cache.truncate(2)
     assert_close(model(torch.tensor([[9]]), cache), model(torch.tensor([[5, 6, 9]]))[:, 2:])

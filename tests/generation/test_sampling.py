@@ -4,13 +4,13 @@ import pytest
 import torch
 from torch.testing import assert_close
 
-from transformer_lab.generation.sampling import chooser, restrict, sample_next
+from transformer_lab.generation.sampling import filter_logits, make_sampler, sample_next
 
 SHARES = torch.tensor([[0.1, 0.4, 0.2, 0.3]])
 
 
 def shares(**how):
-    return restrict(SHARES.log(), **how).softmax(-1)[0].tolist()
+    return filter_logits(SHARES.log(), **how).softmax(-1)[0].tolist()
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,12 @@ def test_what_is_kept_and_in_which_shares(how, expected):
 
 def test_each_row_is_restricted_by_itself():
     rows = torch.tensor([[3.0, 2.0, 1.0, 0.0, -1.0], [0.0, 0.0, 9.0, 0.0, 1.0]])
-    together = restrict(rows, 0.7, 3, 0.95)
-    assert_close(together, torch.cat([restrict(row[None], 0.7, 3, 0.95) for row in rows]))
+    together = filter_logits(rows, 0.7, 3, 0.95)
+    assert_close(together, torch.cat([filter_logits(row[None], 0.7, 3, 0.95) for row in rows]))
 
 
 def test_tokens_that_tie_are_kept_only_as_many_as_asked_for():
-    assert int(restrict(torch.zeros(1, 9), top_k=4).isfinite().sum()) == 4
+    assert int(filter_logits(torch.zeros(1, 9), top_k=4).isfinite().sum()) == 4
 
 
 @pytest.mark.parametrize(
@@ -53,7 +53,7 @@ def test_samples_come_as_often_as_they_should(how):
     logits = torch.randn(1, 7, generator=torch.Generator().manual_seed(1))
     n = 30_000
     drawn = sample_next(logits.expand(n, 7), **how, generator=torch.Generator().manual_seed(2))
-    expected = restrict(logits, **how).softmax(-1)[0].double() * n
+    expected = filter_logits(logits, **how).softmax(-1)[0].double() * n
     counts = drawn.bincount(minlength=7)
     assert (counts[expected == 0] == 0).all()
     kept = expected > 0
@@ -74,11 +74,11 @@ def test_a_generator_decides_and_nothing_else():
 def test_settings_that_make_no_distribution_are_refused(how):
     [(name, value)] = how.items()
     with pytest.raises(ValueError, match=f"{name}={value}"):
-        restrict(SHARES.log(), **how)
+        filter_logits(SHARES.log(), **how)
 
 
 def test_how_to_choose_is_refused_before_anything_is_written():
     logits = torch.tensor([[1.0, 3.0, 2.0]])
-    assert chooser(0.0)(logits).tolist() == chooser(9.0, top_k=1)(logits).tolist() == [1]
+    assert make_sampler(0.0)(logits).tolist() == make_sampler(9.0, top_k=1)(logits).tolist() == [1]
     with pytest.raises(ValueError, match="temperature=-1"):
-        chooser(-1.0)
+        make_sampler(-1.0)

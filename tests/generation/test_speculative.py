@@ -4,7 +4,7 @@ import pytest
 import torch
 
 from transformer_lab.generation.decode import generate
-from transformer_lab.generation.sampling import restrict
+from transformer_lab.generation.sampling import filter_logits
 from transformer_lab.generation.speculative import speculate
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
@@ -23,7 +23,7 @@ def model(seed, vocab_size=5, n_layers=2, loud=4.0, max_length=23):
 
 def says(model, text, **how):
     with torch.no_grad():
-        return restrict(model(torch.tensor([text]))[0, -1:], **how).softmax(-1)[0].double()
+        return filter_logits(model(torch.tensor([text]))[0, -1:], **how).softmax(-1)[0].double()
 
 
 @pytest.mark.parametrize(
@@ -48,7 +48,7 @@ def test_texts_come_as_often_as_the_model_alone_says(how, n_ahead):
 
 def passes(model):
     count = []
-    model.register_forward_hook(lambda *_: count.append(1))
+    model.norm.register_forward_hook(lambda *_: count.append(1))
     return count
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 COURSE = Path(__file__).parents[2] / "course.py"
 
 TELL = "import sys; print('{}', *sys.argv[1:]); sys.exit({})"
-"""A script that says what it was called with, and ends with a certain exit code."""
+"""A script that prints its arguments, and ends with a certain exit code."""
 
 QUICK_ENVIRONMENT = """
 import pathlib, sys
@@ -70,7 +70,7 @@ class Repository:
 
 
 def complaint(done: subprocess.CompletedProcess[str]) -> str:
-    """Give the one line that course.py ends with."""
+    """Return the one line that course.py ends with."""
     assert done.returncode == 1, done
     assert "Traceback" not in done.stderr
     line = done.stderr.splitlines()[-1]

@@ -77,3 +77,30 @@ def feed_forward_by_loops(feed_forward: nn.Module, x: Tensor) -> Tensor:
         for i, row in enumerate(w_2.weight):
             output[(*at, i)] = dot(row, wide) + w_2.bias[i]
     return output
+
+
+def encoder_layer_by_loops(layer: nn.Module, x: Tensor, mask: Tensor) -> Tensor:
+    x = norm_by_loops(layer.norm_1, x + heads_by_loops(layer.self_attention, x, x, x, mask))
+    return norm_by_loops(layer.norm_2, x + feed_forward_by_loops(layer.feed_forward, x))
+
+
+def pre_norm_encoder_layer_by_loops(layer: nn.Module, x: Tensor, mask: Tensor) -> Tensor:
+    normed = norm_by_loops(layer.norm_1, x)
+    x = x + heads_by_loops(layer.self_attention, normed, normed, normed, mask)
+    return x + feed_forward_by_loops(layer.feed_forward, norm_by_loops(layer.norm_2, x))
+
+
+def decoder_layer_by_loops(layer: nn.Module, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor) -> Tensor:
+    x = norm_by_loops(layer.norm_1, x + heads_by_loops(layer.self_attention, x, x, x, mask))
+    x = norm_by_loops(layer.norm_2, x + heads_by_loops(layer.cross_attention, x, memory, memory, memory_mask))
+    return norm_by_loops(layer.norm_3, x + feed_forward_by_loops(layer.feed_forward, x))
+
+
+def pre_norm_decoder_layer_by_loops(
+    layer: nn.Module, x: Tensor, memory: Tensor, mask: Tensor, memory_mask: Tensor
+) -> Tensor:
+    normed = norm_by_loops(layer.norm_1, x)
+    x = x + heads_by_loops(layer.self_attention, normed, normed, normed, mask)
+    normed = norm_by_loops(layer.norm_2, x)
+    x = x + heads_by_loops(layer.cross_attention, normed, memory, memory, memory_mask)
+    return x + feed_forward_by_loops(layer.feed_forward, norm_by_loops(layer.norm_3, x))

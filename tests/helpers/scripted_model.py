@@ -5,7 +5,7 @@ import random
 import torch
 from torch import Tensor
 
-from transformer_lab.attention.kv_cache import Cache
+from transformer_lab.attention.kv_cache import LayerCache, ModelCache
 from transformer_lab.models.transformer import Transformer
 
 
@@ -15,11 +15,14 @@ class Scripted(Transformer):
     def encode(self, source: Tensor) -> Tensor:
         return source[..., None].float()
 
-    def decode(self, target: Tensor, memory: Tensor, source: Tensor, cache: Cache | None = None) -> Tensor:
+    def new_cache(self, memory: Tensor, max_length: int | None = None) -> ModelCache:
+        return ModelCache([LayerCache(self.config.max_length if max_length is None else max_length)])
+
+    def decode(self, target: Tensor, memory: Tensor, source: Tensor, cache: ModelCache | None = None) -> Tensor:
         assert torch.equal(memory, self.encode(source)), "the memory belongs to another source"
-        text = target if cache is None else cache.followed_by(target)
+        text = target if cache is None else cache.with_new(target)
         if cache is not None:
-            cache.keep(text)
+            cache.commit(text)
         logits = torch.zeros(*target.shape, self.config.vocab_size)
         before = text.shape[1] - target.shape[1]
         for row, (read, written) in enumerate(zip(source.tolist(), text.tolist(), strict=True)):

@@ -1,6 +1,7 @@
 """The same network twice: one of ours and one of torch's, parameters copied from either, compared to the last digit."""
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 import torch
@@ -25,6 +26,14 @@ def drawn(module: nn.Module) -> nn.Module:
     for parameter in module.double().parameters():
         nn.init.normal_(parameter, std=0.5)
     return module
+
+
+def drawn_network(kind: Callable[[int, int], Any], rng: torch.Generator, d_model: int, d_ff: int) -> nn.Module:
+    """Make a network in float64 whose parameters, biases too, are standard normal."""
+    network = kind(d_model, d_ff).double()
+    for parameter in network.parameters():
+        nn.init.normal_(parameter, generator=rng)
+    return network
 
 
 def vectors(*shape: int) -> Tensor:

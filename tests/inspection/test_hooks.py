@@ -7,7 +7,7 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from transformer_lab.attention.multi_head import MultiHeadAttention, ObservableAttention
+from transformer_lab.attention.multi_head import AttentionBase, MultiHeadAttention
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.inspection.shapes import trace_shapes
 from transformer_lab.models.language_model import LanguageModel
@@ -25,7 +25,7 @@ def transformer() -> Transformer:
 
 
 def listeners(model: nn.Module) -> list[object]:
-    return [module.on_weights for module in model.modules() if isinstance(module, ObservableAttention)]
+    return [module.weights_hook for module in model.modules() if isinstance(module, AttentionBase)]
 
 
 def test_every_attention_shows_the_weights_of_every_head_under_its_name():

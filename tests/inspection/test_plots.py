@@ -158,7 +158,7 @@ def test_every_plot_draws_where_it_is_told_and_takes_what_training_gives():
         (lambda: plots.weights(torch.ones(0, 3)), "n_query=0, n_key=3"),
         (lambda: plots.lines([1, 2], {"short": [1]}, "x", "y"), "got 1 for 'short', and 2 x"),
         (lambda: plots.lines([1, 2], {}, "x", "y"), "no lines"),
-        (lambda: plots.histogram({}, "x"), "got so many samples: {}"),
+        (lambda: plots.histogram({}, "x"), "got samples of sizes {}"),
         (lambda: plots.histogram({"a": torch.ones(2), "b": torch.ones(0)}, "x"), "{'a': 2, 'b': 0}"),
     ],
 )

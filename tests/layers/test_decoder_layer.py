@@ -2,10 +2,11 @@
 
 import pytest
 import torch
-from torch import Tensor, nn
+from torch import nn
 from torch.testing import assert_close
 
-from tests.helpers.reference_loops import feed_forward_by_loops, heads_by_loops, norm_by_loops
+from tests.helpers.contracts.layers import assert_decoder_layer
+from tests.helpers.reference_loops import decoder_layer_by_loops, norm_by_loops, pre_norm_decoder_layer_by_loops
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
@@ -25,30 +26,12 @@ def small(decoder: type[Decoder], **others: object) -> Decoder:
     return decoder(VOCAB_SIZE, D_MODEL, N_HEADS, D_FF, N_LAYERS, MAX_LENGTH, **others)
 
 
-def post_norm_by_loops(layer: DecoderLayer, x: Tensor, memory: Tensor) -> Tensor:
-    x = norm_by_loops(layer.norm_1, x + heads_by_loops(layer.self_attention, x, x, x, MASK))
-    x = norm_by_loops(layer.norm_2, x + heads_by_loops(layer.cross_attention, x, memory, memory, MEMORY_MASK))
-    return norm_by_loops(layer.norm_3, x + feed_forward_by_loops(layer.feed_forward, x))
-
-
-def pre_norm_by_loops(layer: DecoderLayer, x: Tensor, memory: Tensor) -> Tensor:
-    normed = norm_by_loops(layer.norm_1, x)
-    x = x + heads_by_loops(layer.self_attention, normed, normed, normed, MASK)
-    normed = norm_by_loops(layer.norm_2, x)
-    x = x + heads_by_loops(layer.cross_attention, normed, memory, memory, MEMORY_MASK)
-    return x + feed_forward_by_loops(layer.feed_forward, norm_by_loops(layer.norm_3, x))
-
-
 @pytest.mark.parametrize(
-    "layer, by_loops", [(DecoderLayer, post_norm_by_loops), (PreNormDecoderLayer, pre_norm_by_loops)]
+    "layer, by_loops",
+    [(DecoderLayer, decoder_layer_by_loops), (PreNormDecoderLayer, pre_norm_decoder_layer_by_loops)],
 )
 def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
-    layer, x, memory = (
-        drawn(layer(D_MODEL, N_HEADS, D_FF)),
-        vectors(BATCH, N, D_MODEL),
-        vectors(BATCH, N_SOURCE, D_MODEL),
-    )
-    assert_close(layer(x, memory, MASK, MEMORY_MASK), by_loops(layer, x, memory))
+    assert_decoder_layer(layer, by_loops)
 
 
 @either_way
@@ -88,10 +71,10 @@ def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
 @decoders
 def test_every_layer_reads_the_same_memory(decoder):
     ours, memory = drawn(small(decoder)), vectors(BATCH, N_SOURCE, D_MODEL)
-    by_loops = pre_norm_by_loops if decoder is PreNormDecoder else post_norm_by_loops
+    by_loops = pre_norm_decoder_layer_by_loops if decoder is PreNormDecoder else decoder_layer_by_loops
     x = ours.embed(TOKENS)
     for layer in ours.layers:
-        x = by_loops(layer, x, memory)
+        x = by_loops(layer, x, memory, MASK, MEMORY_MASK)
     expected = norm_by_loops(ours.norm, x) if decoder is PreNormDecoder else x
     assert_close(ours(TOKENS, memory, MASK, MEMORY_MASK), expected)
 

@@ -5,7 +5,8 @@ import torch
 from torch import Tensor, nn
 from torch.testing import assert_close
 
-from tests.helpers.reference_loops import feed_forward_by_loops, heads_by_loops, norm_by_loops
+from tests.helpers.contracts.layers import assert_encoder_layer
+from tests.helpers.reference_loops import encoder_layer_by_loops, norm_by_loops, pre_norm_encoder_layer_by_loops
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.masks import padding_mask
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
@@ -22,23 +23,12 @@ def small(encoder: type[Encoder], **others: object) -> Encoder:
     return encoder(VOCAB_SIZE, D_MODEL, N_HEADS, D_FF, N_LAYERS, MAX_LENGTH, **others)
 
 
-def post_norm_by_loops(layer: EncoderLayer, x: Tensor, mask: Tensor) -> Tensor:
-    x = norm_by_loops(layer.norm_1, x + heads_by_loops(layer.self_attention, x, x, x, mask))
-    return norm_by_loops(layer.norm_2, x + feed_forward_by_loops(layer.feed_forward, x))
-
-
-def pre_norm_by_loops(layer: EncoderLayer, x: Tensor, mask: Tensor) -> Tensor:
-    normed = norm_by_loops(layer.norm_1, x)
-    x = x + heads_by_loops(layer.self_attention, normed, normed, normed, mask)
-    return x + feed_forward_by_loops(layer.feed_forward, norm_by_loops(layer.norm_2, x))
-
-
 @pytest.mark.parametrize(
-    "layer, by_loops", [(EncoderLayer, post_norm_by_loops), (PreNormEncoderLayer, pre_norm_by_loops)]
+    "layer, by_loops",
+    [(EncoderLayer, encoder_layer_by_loops), (PreNormEncoderLayer, pre_norm_encoder_layer_by_loops)],
 )
 def test_a_layer_is_what_loops_make_of_it(layer, by_loops):
-    layer, x, mask = drawn(layer(D_MODEL, N_HEADS, D_FF)), vectors(BATCH, N, D_MODEL), padding_mask(TOKENS, PAD)
-    assert_close(layer(x, mask), by_loops(layer, x, mask))
+    assert_encoder_layer(layer, by_loops)
 
 
 @either_way
@@ -70,7 +60,7 @@ def test_a_layer_whose_sublayers_say_nothing_hands_on_what_came_in(layer):
 @encoders
 def test_an_encoder_runs_its_layers_in_order(encoder):
     ours, mask = drawn(small(encoder)), padding_mask(TOKENS, PAD)
-    by_loops = pre_norm_by_loops if encoder is PreNormEncoder else post_norm_by_loops
+    by_loops = pre_norm_encoder_layer_by_loops if encoder is PreNormEncoder else encoder_layer_by_loops
     x = ours.embed(TOKENS)
     for layer in ours.layers:
         x = by_loops(layer, x, mask)

@@ -7,22 +7,15 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor, nn
-from torch.autograd import grad
 from torch.testing import assert_close
 
+from tests.helpers.contracts.layers import assert_feed_forward
 from tests.helpers.reference_loops import dot
-from tests.helpers.strategies import generators, normal, sizes
+from tests.helpers.strategies import generators, normal
+from tests.helpers.torch_parity import drawn_network
 from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU
 
 any_network = pytest.mark.parametrize("kind", [FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU])
-
-
-def drawn(kind: type[nn.Module], rng: torch.Generator, d_model: int, d_ff: int) -> nn.Module:
-    """A network in float64 whose parameters, biases too, are standard normal."""
-    network = kind(d_model, d_ff).double()
-    for parameter in network.parameters():
-        nn.init.normal_(parameter, generator=rng)
-    return network
 
 
 @pytest.mark.parametrize(
@@ -30,15 +23,8 @@ def drawn(kind: type[nn.Module], rng: torch.Generator, d_model: int, d_ff: int) 
     [(FeedForward, nn.ReLU()), (GELUFeedForward, nn.GELU(approximate="tanh")), (SiLUFeedForward, nn.SiLU())],
     ids=["relu", "gelu", "silu"],
 )
-@given(sizes=st.integers(3, 5).flatmap(sizes), rng=generators())
-def test_it_is_two_linear_layers_with_an_activation_between_them(kind, activation, sizes, rng):
-    d_model, d_ff, *leading = sizes
-    ours = drawn(kind, rng, d_model, d_ff)
-    theirs = nn.Sequential(nn.Linear(d_model, d_ff), activation, nn.Linear(d_ff, d_model)).double()
-    theirs.load_state_dict(dict(zip(theirs.state_dict(), ours.state_dict().values(), strict=True)))
-    x = normal(rng, *leading, d_model).requires_grad_()
-    assert_close(ours(x), theirs(x))
-    assert_close(*(grad(network(x).square().sum(), [x, *network.parameters()]) for network in (ours, theirs)))
+def test_it_is_two_linear_layers_with_an_activation_between_them(kind, activation):
+    assert_feed_forward(kind, activation)
 
 
 def relu(z: float) -> float:
@@ -65,14 +51,14 @@ def linear(layer: nn.Linear, x: Tensor) -> list[float]:
 )
 @given(rng=generators())
 def test_at_one_position_it_is_its_formula(kind, activation, rng):
-    network, x = drawn(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
+    network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
     middle = torch.tensor([activation(z) for z in linear(network.w_1, x)], dtype=torch.float64)
     assert_close(network(x), torch.tensor(linear(network.w_2, middle), dtype=torch.float64))
 
 
 @given(rng=generators())
 def test_in_a_gated_network_one_projection_says_how_much_of_the_other_passes(rng):
-    network, x = drawn(SwiGLU, rng, d_model=3, d_ff=7), normal(rng, 3)
+    network, x = drawn_network(SwiGLU, rng, d_model=3, d_ff=7), normal(rng, 3)
     gates, up = linear(network.w_gate, x), linear(network.w_up, x)
     middle = torch.tensor([silu(gate) * z for gate, z in zip(gates, up, strict=True)], dtype=torch.float64)
     assert_close(network(x), torch.tensor(linear(network.w_down, middle), dtype=torch.float64))
@@ -81,7 +67,7 @@ def test_in_a_gated_network_one_projection_says_how_much_of_the_other_passes(rng
 @any_network
 @given(rng=generators(), data=st.data())
 def test_it_works_position_by_position(kind, rng, data):
-    network, x = drawn(kind, rng, d_model=3, d_ff=7), normal(rng, 2, 5, 3)
+    network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 2, 5, 3)
     sentence, position = data.draw(st.integers(0, 1)), data.draw(st.integers(0, 4))
     changed = x.clone()
     changed[sentence, position] += 9
@@ -96,7 +82,7 @@ def test_it_works_position_by_position(kind, rng, data):
 @any_network
 @given(rng=generators())
 def test_it_is_not_linear(kind, rng):
-    network = drawn(kind, rng, d_model=11, d_ff=13)
+    network = drawn_network(kind, rng, d_model=11, d_ff=13)
     a, b = normal(rng, 2, 100, 11)  # many, as a few inputs may lie in a piece in which it is nearly linear
     assert (network(a + b) - network(a) - network(b) + network(torch.zeros_like(a))).abs().max() > 0.1
 

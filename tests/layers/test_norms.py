@@ -9,39 +9,28 @@ from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 from torch import nn
 from torch.autograd import grad
-from torch.nn import functional as F
 from torch.testing import assert_close
 
+from tests.helpers.contracts.layers import EPS, assert_layer_norm, assert_layer_norm_may_lack_a_bias
 from tests.helpers.strategies import generators, normal, sizes
 from transformer_lab.layers.norms import layer_norm, rms_norm
-
-EPS = st.sampled_from([1e-5, 0.1, 3.0])
-"""Also large ones, so that one sees where eps stands."""
 
 either = pytest.mark.parametrize("norm", [layer_norm, rms_norm])
 
 
-@pytest.mark.parametrize("norm", [layer_norm])
-@given(shape=st.integers(1, 4).flatmap(sizes), rng=generators(), eps=EPS, biased=st.booleans())
-def test_a_layer_norm_is_torch_s(norm, shape, rng, eps, biased):
-    x, weight, bias = (normal(rng, *size).requires_grad_() for size in (shape, shape[-1:], shape[-1:]))
-    ours = norm(x, weight, bias if biased else None, eps)
-    theirs = F.layer_norm(x, shape[-1:], weight, bias if biased else None, eps)
-    assert_close(ours, theirs)
-    leaves = [x, weight, bias] if biased else [x, weight]
-    probe = normal(rng, *shape)
-    assert_close(grad((ours * probe).sum(), leaves), grad((theirs * probe).sum(), leaves))
+def test_a_layer_norm_is_torch_s():
+    assert_layer_norm(layer_norm)
+    assert_layer_norm_may_lack_a_bias(layer_norm)
 
 
-@pytest.mark.parametrize("norm", [rms_norm])
 @given(shape=st.integers(1, 4).flatmap(sizes), rng=generators(), eps=EPS)
-def test_an_rms_norm_is_torch_s(norm, shape, rng, eps):
+def test_an_rms_norm_is_torch_s(shape, rng, eps):
     theirs = nn.RMSNorm(shape[-1], eps, dtype=torch.float64)
     nn.init.normal_(theirs.weight, generator=rng)
     x, probe = normal(rng, *shape).requires_grad_(), normal(rng, *shape)
-    assert_close(norm(x, theirs.weight, eps), theirs(x))
+    assert_close(rms_norm(x, theirs.weight, eps), theirs(x))
     leaves = [x, theirs.weight]
-    assert_close(grad((norm(x, *leaves[1:], eps) * probe).sum(), leaves), grad((theirs(x) * probe).sum(), leaves))
+    assert_close(grad((rms_norm(x, *leaves[1:], eps) * probe).sum(), leaves), grad((theirs(x) * probe).sum(), leaves))
 
 
 def test_a_layer_norm_is_its_formula():

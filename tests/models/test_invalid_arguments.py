@@ -40,6 +40,12 @@ REFUSED = {
     "MultiHeadAttention(12, 3)(torch.ones(2, 5, 12), torch.ones(2, 5, 12), torch.ones(2, 3, 12))":
         "every key needs a value; got 5 keys, 3 values",
     "MultiHeadAttention(12, 3)(torch.ones(6, 5, 12), *torch.ones(2, 3, 5, 12))": "as many sentences; got 6 and 3",
+    "MultiHeadAttention(12, 3).attend_heads(torch.ones(4, 3, 5, 4), *torch.ones(2, 2, 3, 5, 4), bias=zeros)":
+        "queries of shape (4, 3, 5, 4), keys of shape (2, 3, 5, 4)",
+    "attend(*torch.ones(3, 5, 4), is_causal=True, bias=zeros)": "got mask=False, bias=True",
+    "make_feed_forward('tanh', 12, 7)": "one of relu, gelu, silu, swiglu; got feed_forward='tanh'",
+    "make_norm('batch', 12, 1e-5)": "one of layer, rms; got norm='batch'",
+    "EncoderLayer(12, 3, 7, activation='tanh')": "one of relu, gelu, silu, swiglu; got feed_forward='tanh'",
     "MultiHeadAttention(0, 1)": "d_model=0, n_heads=1",
     "GroupedQueryAttention(12, 3, 1)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",
     "FeedForward(12, 7)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",
@@ -50,18 +56,21 @@ REFUSED = {
     "replace(small, source_vocab_size=0)": "n_source_tokens must be positive; got n_source_tokens=0",
     "replace(small, source_vocab_size=10, source_pad_id=10)": "from 0 to 9; got source_pad_id=10",
     "replace(small, target_pad_id=-100)": "from 0 to 12; got target_pad_id=-100",
-    "replace(small, feed_forward='swish')": "one of relu, gelu, silu; got 'swish'",
+    "replace(small, feed_forward='swish')": "one of relu, gelu, silu; got feed_forward='swish'",
     "Transformer(replace(small, n_heads=5))": "d_model=12, n_heads=5",
     "Transformer(replace(small, d_model=9))": "d=9",
     "Transformer(replace(small, dropout=1.5))": "1.5",
-    "Transformer(replace(small, attention_dropout=1.5))": "from 0 to 1; got dropout=1.5",
-    "LanguageModel(replace(text, attention_dropout=-0.1))": "from 0 to 1; got dropout=-0.1",
+    "Transformer(replace(small, attention_dropout=1.5))": "between 0 and 1; got dropout=1.5",
+    "LanguageModel(replace(text, attention_dropout=-0.1))": "between 0 and 1; got dropout=-0.1",
 }  # fmt: skip
 SETTING = f"""
 from dataclasses import replace
 import torch
 from transformer_lab.attention.additive import AdditiveAttention
-from transformer_lab.layers.feed_forward import FeedForward, SwiGLU
+from transformer_lab.attention.dot_product import attend
+from transformer_lab.layers.encoder_layer import EncoderLayer
+from transformer_lab.layers.feed_forward import FeedForward, SwiGLU, make_feed_forward
+from transformer_lab.layers.norms import make_norm
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
@@ -72,6 +81,7 @@ from transformer_lab.models.transformer_config import TransformerConfig
 small = TransformerConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
 text = LanguageModelConfig(vocab_size=13, d_model=12, n_heads=3, d_ff=17, n_layers=2, max_length=11)
 apart = replace(small, source_vocab_size=10)
+zeros = torch.zeros(5, 5)
 tokens = lambda *shape: torch.ones(shape, dtype=torch.long)
 Transformer(small)(tokens(2, 3), tokens(2, 11))
 for line in {list(REFUSED)}:

@@ -1,6 +1,7 @@
 """The language model in all its forms, against the plainest computation of one text at a time."""
 
 from dataclasses import replace
+from typing import Any, get_args
 
 import pytest
 import torch
@@ -8,14 +9,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.autograd import grad
+from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.helpers.reference_language_model import logits_of
 from tests.helpers.strategies import generators
+from transformer_lab.layers.feed_forward import FeedForwardName
+from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel, positions_of
-from transformer_lab.models.language_model_config import FEED_FORWARDS, NORMS, POSITIONS, LanguageModelConfig
+from transformer_lab.models.language_model_config import LanguageModelConfig, PositionScheme
 
 PAD = 3
+POSITIONS = get_args(PositionScheme)
 SMALL = LanguageModelConfig(
     vocab_size=11, d_model=12, n_heads=6, n_kv_heads=2, d_ff=7, n_layers=2, max_length=13, dropout=0.0, pad_id=PAD
 )
@@ -52,9 +57,9 @@ configs = st.builds(
     dropout=st.just(0.0),
     positions=st.sampled_from(POSITIONS),
     rotary_base=st.sampled_from([10.0, 10000.0]),
-    norm=st.sampled_from(list(NORMS)),
+    norm=st.sampled_from(get_args(NormName)),
     norm_eps=st.sampled_from([1e-5, 0.1]),
-    feed_forward=st.sampled_from(list(FEED_FORWARDS)),
+    feed_forward=st.sampled_from(get_args(FeedForwardName)),
     bias=st.booleans(),
     tied=st.booleans(),
     pad_id=st.just(PAD),
@@ -92,6 +97,62 @@ def test_outputs_and_gradients_of_the_published_kinds_are_those_of_the_plain_com
     assert_close(logits, expected)
     leaves = list(parameters.values())
     assert_close(grad((logits * probe).sum(), leaves), grad((expected * probe).sum(), leaves), rtol=1e-6, atol=1e-6)
+
+
+@pytest.fixture
+def kernel_options(monkeypatch):
+    """The mask that each call of torch's kernel is given, and whether it is to be causal by itself."""
+
+    def watched(*inputs: Tensor, **options: Any) -> Tensor:
+        seen.append((options.get("attn_mask"), options.get("is_causal", False)))
+        return original(*inputs, **options)
+
+    seen, original = [], F.scaled_dot_product_attention
+    monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
+    return seen
+
+
+@pytest.mark.parametrize("positions", ["learned", "sinusoidal", "rotary", "none"])
+def test_a_text_without_padding_needs_no_mask(positions, kernel_options):
+    model = LanguageModel(replace(SMALL, positions=positions, pad_id=None))
+    model(torch.tensor([[1, 2, 4, 5]]))
+    assert kernel_options == 2 * [(None, True)]
+
+
+@any_positions
+@torch.no_grad()
+def test_a_single_new_token_without_padding_needs_no_mask(positions, kernel_options):
+    model = LanguageModel(replace(SMALL, positions=positions, pad_id=None))
+    cache = model.new_cache()
+    model(torch.tensor([[1, 2, 4, 5]]), cache)
+    kernel_options.clear()
+    model(torch.tensor([[6]]), cache)
+    biased = positions == "alibi"
+    assert [(mask is None, is_causal) for mask, is_causal in kernel_options] == 2 * [(not biased, False)]
+    if biased:
+        assert all(bias.shape == (1, 6, 1, 5) and bias.isfinite().all() for bias, _ in kernel_options)
+
+
+@torch.no_grad()
+def test_several_new_tokens_are_aligned_with_the_last_keys(kernel_options):
+    model = LanguageModel(replace(SMALL, pad_id=None))
+    cache = model.new_cache()
+    model(torch.tensor([[1, 2, 4]]), cache)
+    kernel_options.clear()
+    model(torch.tensor([[5, 6]]), cache)
+    assert [mask.tolist() for mask, _ in kernel_options] == 2 * [[[True] * 4 + [False], [True] * 5]]
+
+
+@any_positions
+@pytest.mark.parametrize("n_kv_heads", [None, 2])
+def test_a_mask_that_the_kernels_make_gives_what_a_given_one_gives(positions, n_kv_heads):
+    """A token that pads, but does not occur, brings the mask."""
+    config = replace(SMALL, positions=positions, n_kv_heads=n_kv_heads, pad_id=None)
+    masked = drawn(replace(config, pad_id=PAD), torch.Generator().manual_seed(0))
+    unmasked = LanguageModel(config).double()
+    unmasked.load_state_dict(masked.state_dict())
+    tokens = torch.tensor([[1, 2, 4, 5, 6], [10, 9, 8, 7, 0]])
+    assert_close(unmasked(tokens), masked(tokens))
 
 
 @given(positions=st.sampled_from(POSITIONS), text=texts.map(lambda texts: texts[0]), rng=generators())

@@ -3,6 +3,7 @@
 import math
 from dataclasses import replace
 from itertools import product
+from typing import get_args
 
 import pytest
 import torch
@@ -11,12 +12,15 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.models.test_language_model import PAD, SMALL, any_positions, drawn
+from transformer_lab.layers.feed_forward import FeedForwardName
+from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import FEED_FORWARDS, NORMS
+
+FEED_FORWARDS = get_args(FeedForwardName)
 
 
 @any_positions
-@pytest.mark.parametrize("norm", NORMS)
+@pytest.mark.parametrize("norm", get_args(NormName))
 @pytest.mark.parametrize("feed_forward", FEED_FORWARDS)
 def test_every_kind_learns_in_one_step(positions, norm, feed_forward):
     torch.manual_seed(0)

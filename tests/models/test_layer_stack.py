@@ -12,7 +12,7 @@ from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward
 from transformer_lab.models.decoder import Decoder, PreNormDecoder
 from transformer_lab.models.encoder import Encoder, PreNormEncoder
 from transformer_lab.models.initialisation import initialise
-from transformer_lab.models.layer_stack import Stack
+from transformer_lab.models.layer_stack import LayerStack
 from transformer_lab.models.transformer import EncoderModel, Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
@@ -22,7 +22,7 @@ stacks = pytest.mark.parametrize("stack", [Encoder, PreNormEncoder, Decoder, Pre
 either_positions = pytest.mark.parametrize("learned", [False, True], ids=["sinusoids", "learned"])
 
 
-def small(stack: type[Stack], **others: object) -> Stack:
+def small(stack: type[LayerStack], **others: object) -> LayerStack:
     return stack(13, D_MODEL, n_heads=3, d_ff=17, n_layers=2, max_length=MAX_LENGTH, **others)
 
 
@@ -67,7 +67,7 @@ def test_dropout_is_on_the_embeddings_and_their_positions(stack):
 
 @stacks
 def test_every_layer_is_made_as_asked_for(stack):
-    ours = small(stack, dropout=0.25, attention_dropout=0.5, feed_forward=GELUFeedForward)
+    ours = small(stack, dropout=0.25, attention_dropout=0.5, activation="gelu")
     assert len(ours.layers) == len(set(ours.layers)) == 2
     for layer in ours.layers:
         assert type(layer) is stack.layer

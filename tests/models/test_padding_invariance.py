@@ -1,5 +1,7 @@
 """In a batch with padding, every sentence is what it is alone, in all the forms that a Transformer may have."""
 
+from typing import get_args
+
 import torch
 from hypothesis import given
 from hypothesis import strategies as st
@@ -7,7 +9,7 @@ from torch import Tensor, nn
 from torch.testing import assert_close
 
 from tests.helpers.strategies import generators
-from transformer_lab.layers.feed_forward import FEED_FORWARDS
+from transformer_lab.layers.feed_forward import Activation
 from transformer_lab.models.transformer import EncoderModel, Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
@@ -25,7 +27,7 @@ configs = st.builds(
     learned_positions=st.booleans(),
     source_pad_id=st.sampled_from([0, 10]),
     target_pad_id=st.sampled_from([0, 5]),
-    feed_forward=st.sampled_from(list(FEED_FORWARDS)),
+    feed_forward=st.sampled_from(get_args(Activation)),
     output_bias=st.booleans(),
     hide_target_padding=st.booleans(),
 )

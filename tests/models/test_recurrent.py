@@ -9,10 +9,10 @@ from torch.autograd import grad
 from torch.testing import assert_close
 
 from tests.helpers.strategies import generators
-from transformer_lab.generation.beam_search import search
-from transformer_lab.generation.decode import write
-from transformer_lab.generation.decoding_state import RecurrentWriter
-from transformer_lab.generation.sampling import likeliest
+from transformer_lab.generation.beam_search import beam_search_from_state
+from transformer_lab.generation.decode import generate_steps
+from transformer_lab.generation.decoding_state import RecurrentState
+from transformer_lab.generation.sampling import greedy
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator, RecurrentTranslator, last_state
 
 PAD, D = 3, 5
@@ -190,7 +190,7 @@ def test_what_is_written_token_by_token_is_what_the_whole_text_gives(kind):
     text = begin
     for _ in range(6):
         text = torch.cat([text, model(source, text)[:, -1:].argmax(dim=-1)], dim=1)
-    columns = write(RecurrentWriter(model, source), begin, 6, likeliest)
+    columns = generate_steps(RecurrentState(model, source), begin, 6, greedy)
     assert torch.stack(list(columns), dim=1).tolist() == text[:, 1:].tolist()
     assert len({tuple(row) for row in text.tolist()}) == 3
 
@@ -200,7 +200,7 @@ def test_what_is_written_token_by_token_is_what_the_whole_text_gives(kind):
 def test_a_beam_goes_on_from_the_states_of_its_own_texts(kind):
     model = drawn(kind, torch.Generator().manual_seed(0)).eval()
     source, begin = torch.tensor([[4, 5, 6, 7], [8, PAD, PAD, PAD], [1, 2, 9, PAD]]), torch.full((3, 1), 1)
-    texts, scores = search(RecurrentWriter(model, source), begin, 6, 2, beam_size=4, length_penalty=0.0)
+    texts, scores = beam_search_from_state(RecurrentState(model, source), begin, 6, 2, beam_size=4, alpha=0.0)
     for row, text, score in zip(source, texts, scores, strict=True):
         says = model(row[None], torch.cat([torch.tensor([1]), text[:-1]])[None])[0].log_softmax(dim=-1)
         n = text.tolist().index(2) + 1 if 2 in text else len(text)

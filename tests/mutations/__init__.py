@@ -1,32 +1,53 @@
-"""The mistakes people really make, as edits of the library's source: ``python -m tests.mutations`` tries them out.
+"""The mistakes people really make, put into the library's source: ``python -m tests.mutations`` tries them out.
 
-The rows are those of a list of fifty mistakes seen in public tutorials and repositories.
+Rows are those of ``docs/mistakes.md``. A mistake is told by the shape of the code that it changes, not by its text
+(``rewrite``), so that it survives other names for local variables, another layout and moved lines.
 """
 
+import ast
+from difflib import unified_diff
+from functools import cache
 from pathlib import Path
 
-from tests.mutations import attention, generation, layers, models, training
+from tests.mutations import attention, generation, layers, models, text, training
 from tests.mutations.mutation import Mutation
+from tests.mutations.rewrite import rewrite
 
 PACKAGE = Path(__file__).parents[2] / "transformer_lab"
 
 MUTATIONS: list[tuple[str, Mutation]] = [
     (module, mutation)
-    for table in [attention.TABLE, layers.TABLE, models.TABLE, generation.TABLE, training.TABLE]
+    for table in [attention.TABLE, layers.TABLE, models.TABLE, generation.TABLE, text.TABLE, training.TABLE]
     for module, mutations in table.items()
     for mutation in mutations
 ]
 
 
+@cache
+def parsed(module: str) -> ast.Module:
+    return ast.parse((PACKAGE / f"{module}.py").read_text(encoding="utf-8"))
+
+
 def mutated(module: str, mutation: Mutation) -> str:
-    """Give the source of a module with the mistake in it.
+    """Return the source of a module with the mistake in it.
+
+    Args:
+        module: Its path in the package, such as ``attention/masks``.
+        mutation: The mistake.
 
     Raises:
-        ValueError: What is to be replaced is not found exactly once.
+        ValueError: What is to be replaced is not found exactly once, or what takes its place uses an unknown name.
     """
-    source = (PACKAGE / f"{module}.py").read_text(encoding="utf-8")
-    for old, new in mutation.edits.items():
-        if (times := source.count(old)) != 1:
-            raise ValueError(f"row {mutation.row} ({mutation.mistake}): {module}.py has this {times} times: {old}")
-        source = source.replace(old, new)
-    return source
+    tree = parsed(module)
+    for edit in mutation.edits:
+        try:
+            tree = rewrite(tree, *edit)
+        except ValueError as error:
+            raise ValueError(f"row {mutation.row} ({mutation.mistake}) in {module}.py: {error}") from None
+    return ast.unparse(tree)
+
+
+def difference(module: str, mutation: Mutation) -> str:
+    """Return the lines that a mistake changes."""
+    lines = (ast.unparse(parsed(module)).splitlines(), mutated(module, mutation).splitlines())
+    return "\n".join(list(unified_diff(*lines, lineterm="", n=0))[2:])

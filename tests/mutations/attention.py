@@ -1,109 +1,206 @@
 """Mistakes in attention, masks and positions."""
 
-from tests.mutations.mutation import Mutation
+from tests.mutations.mutation import Edit, Mutation
 
-SOFTMAX = "torch.softmax(scores.masked_fill(~(mask | sees_nothing), -torch.inf), dim=-1)"
-UNMASKED_SOFTMAX = "return torch.softmax(scores, dim=-1)"
-ZEROED = "return weights.masked_fill(sees_nothing, 0.0)"
-FUSED_MASK = "bias_or_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)"
-FUSED_CALL = "attn_mask=bias_or_mask, dropout_p=dropout"
+SCALED = "(_q / _k.shape[-1] ** 0.5) @ _k.transpose(-2, -1)"
+SOFTMAX = "torch.softmax(_scores.masked_fill(~(_mask | _fully_masked), -torch.inf), dim=-1)"
+UNMASKED_SOFTMAX = "return torch.softmax(_scores, dim=-1)"
+ZEROED = "return _weights.masked_fill(_fully_masked, 0.0)"
+FUSED, UNMASKED_FUSED = "_kernel(attn_mask=_mask)", "_kernel(attn_mask=bias, is_causal=is_causal)"
+FUSED_MASK = "_mask if bias is None else torch.where(_mask, bias, -torch.inf)"
+
+
+def without_nan_guard(fill: str) -> Edit:
+    """Hide keys by this score, also where no key is left."""
+    return Edit("masked_softmax", SOFTMAX, f"torch.softmax(_scores.masked_fill(~_mask, {fill}), dim=-1)")
+
 
 DOT_PRODUCT = [
-    Mutation(2, "no scale", {"(q / k.shape[-1] ** 0.5) @ k": "q @ k"}),
-    Mutation(2, "scaled by 1/d_k", {"k.shape[-1] ** 0.5": "k.shape[-1]"}),
-    Mutation(2, "no scale, fused", {FUSED_CALL: f"{FUSED_CALL}, scale=1.0"}),
-    Mutation(2, "no scale, fused, no mask", {"attn_mask=bias, ": "attn_mask=bias, scale=1.0, "}),
-    Mutation(3, "softmax over queries", {SOFTMAX: SOFTMAX.replace("dim=-1", "dim=-2")}),
-    Mutation(3, "softmax over queries, no mask", {UNMASKED_SOFTMAX: "return torch.softmax(scores, dim=-2)"}),
-    Mutation(4, "softmax over axis 1", {SOFTMAX: SOFTMAX.replace("dim=-1", "dim=1")}),
-    Mutation(4, "softmax over axis 1, no mask", {UNMASKED_SOFTMAX: "return torch.softmax(scores, dim=1)"}),
+    Mutation(2, "no scale", Edit("scaled_dot_product_attention", SCALED, "_q @ _k.transpose(-2, -1)")),
+    Mutation(2, "scaled by 1/d_k", Edit("scaled_dot_product_attention", "_k.shape[-1] ** 0.5", "_k.shape[-1]")),
+    Mutation(2, "no scale, fused", Edit("attend", FUSED, FUSED.replace(")", ", scale=1.0)"))),
     Mutation(
-        9, "weights always dropped", {"masked_softmax(scores, mask), dropout": "masked_softmax(scores, mask), 0.1"}
+        2, "no scale, fused, no mask", Edit("attend", UNMASKED_FUSED, UNMASKED_FUSED.replace(")", ", scale=1.0)"))
     ),
-    Mutation(9, "weights always dropped, fused", {FUSED_CALL: FUSED_CALL.replace("p=dropout", "p=0.1")}),
-    Mutation(10, "inverted mask", {"~(mask | sees_nothing)": "mask"}),
-    Mutation(10, "inverted mask, fused", {"allowed = mask | sees_nothing": "allowed = ~mask | sees_nothing"}),
-    Mutation(11, "mask after the softmax", {SOFTMAX: "torch.softmax(scores, dim=-1).masked_fill(~mask, 0.0)"}),
-    Mutation(12, "hidden scores 0", {"sees_nothing), -torch.inf": "sees_nothing), 0.0"}),
-    Mutation(12, "hidden scores 1e-9", {"sees_nothing), -torch.inf": "sees_nothing), 1e-9"}),
+    Mutation(3, "softmax over queries", Edit("masked_softmax", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=-2"))),
     Mutation(
-        12, "hidden scores 0, fused", {FUSED_MASK: "bias_or_mask = torch.where(allowed, bias or 0.0, 0.0).to(q.dtype)"}
+        3,
+        "softmax over queries, no mask",
+        Edit("masked_softmax", UNMASKED_SOFTMAX, "return torch.softmax(_scores, dim=-2)"),
     ),
-    Mutation(13, "-inf times 0", {SOFTMAX: "torch.softmax(scores + -torch.inf * ~mask, dim=-1)"}),
-    Mutation(14, "rows of -inf", {"~(mask | sees_nothing)": "~mask", ZEROED: "return weights"}),
-    Mutation(14, "rows of -inf, mended after the softmax", {"~(mask | sees_nothing)": "~mask"}),
-    Mutation(14, "rows of -inf, fused", {"allowed = mask | sees_nothing": "allowed = mask"}),
-    Mutation(15, "-1e9", {"~(mask | sees_nothing), -torch.inf": "~mask, -1e9", ZEROED: "return weights"}),
-    Mutation(15, "-1e9, fused", {"    return output.masked_fill(sees_nothing, 0.0)": "    return output"}),
+    Mutation(4, "softmax over axis 1", Edit("masked_softmax", SOFTMAX, SOFTMAX.replace("dim=-1", "dim=1"))),
+    Mutation(
+        4,
+        "softmax over axis 1, no mask",
+        Edit("masked_softmax", UNMASKED_SOFTMAX, "return torch.softmax(_scores, dim=1)"),
+    ),
+    Mutation(
+        9,
+        "weights always dropped",
+        Edit("scaled_dot_product_attention", "F.dropout(_weights, dropout)", "F.dropout(_weights, 0.1)"),
+    ),
+    Mutation(
+        9,
+        "weights always dropped, fused",
+        Edit("attend", "partial(..., dropout_p=dropout)", "partial(..., dropout_p=0.1)"),
+    ),
+    Mutation(10, "inverted mask", Edit("masked_softmax", "~(_mask | _fully_masked)", "_mask")),
+    Mutation(
+        10,
+        "inverted mask, fused",
+        Edit("attend", "_allowed = _mask | _fully_masked", "_allowed = ~_mask | _fully_masked"),
+    ),
+    Mutation(
+        11,
+        "mask after the softmax",
+        Edit("masked_softmax", SOFTMAX, "torch.softmax(_scores, dim=-1).masked_fill(~_mask, 0.0)"),
+    ),
+    Mutation(
+        12, "hidden scores 0", Edit("masked_softmax", "_s.masked_fill(_m, -torch.inf)", "_s.masked_fill(_m, 0.0)")
+    ),
+    Mutation(
+        12, "hidden scores 1e-9", Edit("masked_softmax", "_s.masked_fill(_m, -torch.inf)", "_s.masked_fill(_m, 1e-9)")
+    ),
+    Mutation(
+        12,
+        "hidden scores 0, fused",
+        Edit("attend", FUSED_MASK, "torch.where(_mask, bias or 0.0, 0.0).to(q.dtype)"),
+    ),
+    Mutation(
+        13, "-inf times 0", Edit("masked_softmax", SOFTMAX, "torch.softmax(_scores + -torch.inf * ~_mask, dim=-1)")
+    ),
+    Mutation(14, "rows of -inf", without_nan_guard("-torch.inf"), Edit("masked_softmax", ZEROED, "return _weights")),
+    Mutation(14, "rows of -inf, repaired after the softmax", without_nan_guard("-torch.inf")),
+    Mutation(14, "rows of -inf, fused", Edit("attend", "_allowed = _mask | _fully_masked", "_allowed = _mask")),
+    Mutation(15, "-1e9", without_nan_guard("-1e9"), Edit("masked_softmax", ZEROED, "return _weights")),
+    Mutation(15, "-1e9, fused", Edit("attend", ZEROED, "return _weights")),
+    Mutation(18, "no causal mask, fused", Edit("attend", UNMASKED_FUSED, "_kernel(attn_mask=bias)")),
 ]
 
+TO_SOURCE = "MultiHeadAttention.attend_to_source"
+ITS_OWN = "return self.w_o(merge_heads(self.attend_heads(_q, source.k, source.v, mask)))"
+SHARED = (
+    "_output = self.attend_heads(_q, source.k, source.v, mask)\n"
+    "return self.w_o(merge_heads(ungroup_beams(_output, _rows)))"
+)
+
 MULTI_HEAD = [
-    Mutation(1, "scaled by 1/√d_model", {"attend(q, k,": "attend(q / self.n_heads**0.5, k,"}),
-    Mutation(1, "scaled by 1/√d_model, recorded", {"attention(q, k,": "attention(q / self.n_heads**0.5, k,"}),
-    Mutation(5, "keys projected as queries", {"self.w_k(key)": "self.w_q(key)"}),
+    Mutation(
+        1,
+        "scaled by 1/√d_model",
+        Edit("AttentionBase.attend_heads", "attend(_q, ...)", "attend(_q / self.n_heads**0.5, ...)"),
+    ),
+    Mutation(
+        1,
+        "scaled by 1/√d_model, recorded",
+        Edit(
+            "AttentionBase.attend_heads",
+            "scaled_dot_product_attention(_q, ...)",
+            "scaled_dot_product_attention(_q / self.n_heads**0.5, ...)",
+        ),
+    ),
+    Mutation(
+        18,
+        "no causal mask, recorded",
+        Edit("AttentionBase.attend_heads", "causal_mask(...)", "causal_mask(...) | True"),
+    ),
+    Mutation(5, "keys projected as queries", Edit("MultiHeadAttention", "self.w_k(_key)", "self.w_q(_key)")),
     Mutation(
         6,
         "heads split by view alone",
-        {"x.reshape(batch, n, n_heads, d_model // n_heads).transpose(1, 2)": "x.reshape(batch, n_heads, n, -1)"},
+        Edit("split_heads", "_x.reshape(_batch, _n, _heads, _).transpose(1, 2)", "_x.reshape(_batch, _heads, _n, -1)"),
     ),
     Mutation(
-        7, "heads merged by view alone", {"x.transpose(1, 2).flatten(start_dim=2)": "x.reshape(len(x), x.shape[2], -1)"}
+        7,
+        "heads merged by view alone",
+        Edit("merge_heads", "_x.transpose(1, 2).flatten(start_dim=2)", "_x.reshape(len(_x), _x.shape[2], -1)"),
+    ),
+    Mutation(8, "no w_o", Edit("MultiHeadAttention.forward", "return self.w_o(_heads)", "return _heads")),
+    Mutation(
+        9,
+        "weights dropped also in eval",
+        Edit("AttentionBase.attend_heads", "self.dropout if self.training else 0.0", "self.dropout"),
     ),
     Mutation(
-        8,
-        "no w_o",
-        {"return self.w_o(merge_heads(self.mix(q, k, v, mask)))": "return merge_heads(self.mix(q, k, v, mask))"},
+        21,
+        "mask forgotten",
+        Edit("MultiHeadAttention.forward", "self.attend_heads(_q, _k, _v, mask)", "self.attend_heads(_q, _k, _v)"),
     ),
-    Mutation(9, "weights dropped also in eval", {"self.dropout if self.training else 0.0": "self.dropout"}),
-    Mutation(21, "mask forgotten", {"self.mix(q, k, v, mask)": "self.mix(q, k, v, None)"}),
+    *[
+        mistake
+        for whose, old in [("its own", ITS_OWN), ("shared", SHARED)]
+        for mistake in [
+            Mutation(8, f"no w_o, {whose} source", Edit(TO_SOURCE, old, old.replace("self.w_o(merge", "(merge"))),
+            Mutation(22, f"mask forgotten, {whose} source", Edit(TO_SOURCE, old, old.replace(", mask", ""))),
+        ]
+    ],
 ]
 
 GROUPED_QUERY = [
-    Mutation(5, "keys projected as queries", {"turn(split_heads(self.w_k(x)": "turn(split_heads(self.w_q(x)"}),
-    Mutation(8, "no w_o", {"self.w_o(merge_heads(self.mix(q, repeat": "(merge_heads(self.mix(q, repeat"}),
-    Mutation(21, "mask forgotten", {"repeat_kv(v, group), mask, bias": "repeat_kv(v, group), None, bias"}),
+    Mutation(5, "keys projected as queries", Edit("GroupedQueryAttention", "self.w_k(_x)", "self.w_q(_x)")),
+    Mutation(8, "no w_o", Edit("GroupedQueryAttention", "return self.w_o(_heads)", "return _heads")),
+    Mutation(
+        21,
+        "mask forgotten",
+        Edit(
+            "GroupedQueryAttention",
+            "self.attend_heads(_q, _k, _v, mask, ...)",
+            "self.attend_heads(_q, _k, _v, None, ...)",
+        ),
+    ),
 ]
 
+TRIL = "_ones.tril(_n_past)"
+BOTH_MASKS = "padding_mask(_tokens, pad_id) & _causal"
+
 MASKS = [
-    Mutation(16, "tril(-1)", {"tril(n_key - n_query)": "tril(n_key - n_query - 1)"}),
-    Mutation(17, "tril(1)", {"tril(n_key - n_query)": "tril(n_key - n_query + 1)"}),
-    Mutation(17, "triu", {"tril(n_key - n_query)": "triu(n_key - n_query)"}),
-    Mutation(18, "no causal mask", {" & causal_mask(n_key if n_query is None else n_query, n_key, tokens.device)": ""}),
-    Mutation(20, "causal | pad", {"pad_id) & causal": "pad_id) | causal"}),
-    Mutation(21, "padding forgotten in the decoder", {"padding_mask(tokens, pad_id) & causal": "causal"}),
-    Mutation(23, "padding on the queries", {"[..., None, None, :]": "[..., None, :, None]"}),
-    Mutation(48, "first query aligned with first key", {"tril(n_key - n_query)": "tril()"}),
+    Mutation(16, "tril(-1)", Edit("causal_mask", TRIL, "_ones.tril(_n_past - 1)")),
+    Mutation(17, "tril(1)", Edit("causal_mask", TRIL, "_ones.tril(_n_past + 1)")),
+    Mutation(17, "triu", Edit("causal_mask", TRIL, "_ones.triu(_n_past)")),
+    Mutation(18, "no causal mask", Edit("decoder_mask", BOTH_MASKS, "padding_mask(_tokens, pad_id)")),
+    Mutation(20, "causal | pad", Edit("decoder_mask", BOTH_MASKS, "padding_mask(_tokens, pad_id) | _causal")),
+    Mutation(21, "padding forgotten in the decoder", Edit("decoder_mask", BOTH_MASKS, "_causal")),
+    Mutation(
+        23, "padding on the queries", Edit("padding_mask", "_real[..., None, None, :]", "_real[..., None, :, None]")
+    ),
+    Mutation(48, "first query aligned with first key", Edit("causal_mask", TRIL, "_ones.tril()")),
 ]
 
 POSITIONS = [
     Mutation(
         36,
         "cosine exponents of the next pair",
-        {"angles.cos()], ": "(angles * base ** (-2 / d_model)).cos()], "},
+        Edit("sinusoidal_encoding", "_angles.cos()", "(_angles * base ** (-2 / d_model)).cos()"),
     ),
     Mutation(
         49,
         "halves turned by interleaved angles",
-        {
-            "        even, odd = x[..., 0::2], x[..., 1::2]\n": "        left, right = x.chunk(2, dim=-1)\n",
-            "return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)": (
-                "return x * cos.repeat_interleave(2, -1) + torch.cat([-right, left], -1) * sin.repeat_interleave(2, -1)"
-            ),
-        },
+        Edit(
+            "Rotation.rotate",
+            "return torch.stack([_even * _cos - _odd * _sin, _even * _sin + _odd * _cos], ...).flatten(...)",
+            "left, right = x.chunk(2, dim=-1)\n"
+            "return x * _cos.repeat_interleave(2, -1) + torch.cat([-right, left], -1) * _sin.repeat_interleave(2, -1)",
+        ),
     ),
 ]
 
 ADDITIVE = [
-    Mutation(5, "keys projected as queries", {"keys @ w_k.transpose(0, 1)": "keys @ w_q.transpose(0, 1)"}),
-    Mutation(21, "mask forgotten", {"masked_softmax(scores, mask)": "masked_softmax(scores, None)"}),
-    Mutation(33, "no tanh", {"torch.tanh(from_queries + from_keys)": "(from_queries + from_keys)"}),
+    Mutation(
+        5,
+        "keys projected as queries",
+        Edit("additive_scores", "keys @ w_k.transpose(0, 1)", "keys @ w_q.transpose(0, 1)"),
+    ),
+    Mutation(
+        21, "mask forgotten", Edit("AdditiveAttention.forward", "masked_softmax(_s, mask)", "masked_softmax(_s, None)")
+    ),
+    Mutation(33, "no tanh", Edit("additive_scores", "torch.tanh(_hidden)", "_hidden")),
 ]
 
 TABLE = {
-    "dot_product": DOT_PRODUCT,
-    "additive": ADDITIVE,
-    "multi_head": MULTI_HEAD,
-    "grouped_query": GROUPED_QUERY,
-    "masks": MASKS,
-    "positions": POSITIONS,
+    "attention/dot_product": DOT_PRODUCT,
+    "attention/additive": ADDITIVE,
+    "attention/multi_head": MULTI_HEAD,
+    "attention/grouped_query": GROUPED_QUERY,
+    "attention/masks": MASKS,
+    "attention/positions": POSITIONS,
 }

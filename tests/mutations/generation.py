@@ -1,110 +1,144 @@
-"""Mistakes in writing token by token: caches, sampling, beams, speculation."""
+"""Mistakes in generating token by token: caches, sampling, beams, speculation."""
 
-from tests.mutations.mutation import Mutation
+from tests.mutations.mutation import Edit, Mutation
 
 CACHE = [
-    Mutation(47, "new keys over the old ones", {"start, end = self.length, self.length +": "start, end = 0, 0 +"}),
-    Mutation(47, "only the new keys are given", {"self._room[:, :, :, :end]": "self._room[:, :, :, start:end]"}),
+    Mutation(
+        47,
+        "new keys over the old ones",
+        Edit("KVCache.append", "_start, _end = self.length, self.length + _n", "_start, _end = 0, 0 + _n"),
+    ),
+    Mutation(
+        47,
+        "only the new keys are given",
+        Edit("KVCache.append", "self._buffer[:, :, :, :_end]", "self._buffer[:, :, :, start:_end]"),
+    ),
     Mutation(
         47,
         "the cache is not reordered",
-        {"self._room[:, rows, :, : self.length]": "self._room[:, :, :, : self.length]"},
+        Edit("KVCache.reorder", "self._buffer[:, rows, :, : self.length]", "self._buffer[:, :, :, : self.length]"),
     ),
-    Mutation(47, "the tokens are not reordered", {"self._tokens = self._tokens[rows]": "pass"}),
-    Mutation(47, "sources stay when their texts have ended", {"self._kept = k[sources], v[sources]": "pass"}),
-    Mutation(47, "sources are taken for rows", {"rows // (n_rows // len(k))": "rows % len(k)"}),
-    Mutation(47, "nothing is forgotten", {"self.length = min(self.length, length)": "pass"}),
+    Mutation(
+        47, "the tokens are not reordered", Edit("ModelCache.reorder", "self._tokens = self._tokens[rows]", "pass")
+    ),
+    Mutation(
+        47,
+        "sources stay when their texts have ended",
+        Edit("SourceKV.reorder", "self.k, self.v = self.k[_sources], self.v[_sources]", "pass"),
+    ),
+    Mutation(
+        47, "sources are taken for rows", Edit("SourceKV.reorder", "rows // (n_rows // len(_k))", "rows % len(_k)")
+    ),
+    Mutation(47, "nothing is forgotten", Edit("KVCache.truncate", "self.length = min(self.length, length)", "pass")),
 ]
 
+MASS_BEFORE = "_ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)"
+
 SAMPLING = [
-    Mutation(50, "the token that crosses the mass is dropped", {".roll(1, dims=-1)": ""}),
+    Mutation(
+        50,
+        "the token that crosses the mass is dropped",
+        Edit("filter_logits", "_mass.roll(1, dims=-1)", "_mass"),
+    ),
     Mutation(
         50,
         "mass before the temperature",
-        {
-            "logits = logits / temperature\n": "cold, logits = logits, logits / temperature\n",
-            "ranked.softmax": "(ranked * temperature).softmax",
-        },
+        Edit("filter_logits", MASS_BEFORE, MASS_BEFORE.replace("_ranked", "(_ranked * temperature)")),
     ),
     Mutation(
         50,
         "top-p of what top-k dropped, too",
-        {"likelier = ranked.softmax": "likelier = logits.sort(dim=-1, descending=True)[0].softmax"},
+        Edit("filter_logits", MASS_BEFORE, MASS_BEFORE.replace("_ranked", "logits.sort(dim=-1, descending=True)[0]")),
     ),
 ]
 
-REORDER = "writer.reorder((first[:, None] * n_beams + beam).flatten())"
-UNORDERED = "writer.reorder((first[:, None] * n_beams + torch.arange(beam.shape[1]) % n_beams).flatten())"
-
 BEAM_SEARCH = [
-    Mutation(47, "beams are not reordered", {REORDER: UNORDERED}),
-    Mutation(47, "the end does not count", {"length + ~ended\n": "length + (~ended & False)\n"}),
+    Mutation(
+        47,
+        "beams are not reordered",
+        Edit(
+            "beam_search_from_state",
+            "state.reorder((_first[:, None] * _n_beams + _beam).flatten())",
+            "state.reorder((_first[:, None] * _n_beams + torch.arange(_beam.shape[1]) % _n_beams).flatten())",
+        ),
+    ),
+    Mutation(
+        47, "the end does not count", Edit("beam_search_from_state", "_length + ~_ended", "_length + (~_ended & False)")
+    ),
     Mutation(
         47,
         "a text that ended goes on",
-        {"masked_fill(ended[..., None], -torch.inf)": "masked_fill(ended[..., None], 0)"},
+        Edit(
+            "beam_search_from_state",
+            "_steps.masked_fill(_ended[..., None], -torch.inf)",
+            "_steps.masked_fill(_ended[..., None], 0)",
+        ),
     ),
-    Mutation(47, "the last beam, not the best", {".max(dim=1)": ".min(dim=1)"}),
-    Mutation(47, "rows that go on take the first places", {"texts[rows, :n]": "texts[: len(rows), :n]"}),
+    Mutation(
+        47, "the last beam, not the best", Edit("beam_search_from_state", "_ranks.max(dim=1)", "_ranks.min(dim=1)")
+    ),
+    Mutation(
+        47,
+        "rows that go on take the first places",
+        Edit("beam_search_from_state", "_texts[_rows, :_n] = _best", "_texts[: len(_rows), :_n] = _best"),
+    ),
 ]
 
 DECODING = [
     Mutation(
         47,
-        "the first token is not the last real one",
-        {"return logits[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)]": "return logits[:, -1]"},
+        "what has ended goes on",
+        Edit("generate_steps", "_chosen = torch.where(_ended[_rows], eos_id, _chosen)", "pass"),
     ),
-    Mutation(47, "what has ended goes on", {"chosen = torch.where(ended[rows], eos_id, chosen)": "pass"}),
     Mutation(
-        47, "rows that go on take the first places", {"index_copy(0, rows,": "index_copy(0, torch.arange(len(rows)),"}
+        47,
+        "rows that go on take the first places",
+        Edit(
+            "generate_steps",
+            "_all.index_copy(0, _rows, _chosen)",
+            "_all.index_copy(0, torch.arange(len(_rows)), _chosen)",
+        ),
     ),
-    Mutation(47, "the writer keeps what was put aside", {"                writer.reorder(going)\n": ""}),
+    Mutation(47, "the state keeps what has finished", Edit("generate_steps", "state.reorder(_going)", "pass")),
+]
+
+DECODING_STATE = [
+    Mutation(
+        47,
+        "the first token is not the last real one",
+        Edit("TextState.next_logits", "_hidden[torch.arange(...), _last]", "_hidden[:, -1]"),
+    ),
+    Mutation(
+        47,
+        "every token is the first",
+        Edit("RecurrentState.next_logits", "_logits, self.state = _read", "_logits, _ = _read"),
+    ),
+    Mutation(
+        47,
+        "states are not reordered",
+        Edit(
+            "RecurrentState.reorder",
+            "self.state, self.states, self.mask = _state, _states, _mask",
+            "_, self.states, self.mask = _state, _states, _mask",
+        ),
+    ),
 ]
 
 SPECULATIVE = [
-    Mutation(50, "every guess is taken", {"q[token] >= p[token]": "q[token] < 0"}),
-    Mutation(50, "what is refused is drawn anew from p", {"(p - q).clamp(min=0)": "p"}),
-    Mutation(50, "the guesser's own probabilities", {"*judged, last = judge(text": "*judged, last = guess(text"}),
-]
-
-STREAMING = [
-    Mutation(50, "half a character is shown", {" and not text.endswith(HALF_A_CHARACTER)": ""}),
     Mutation(
         50,
-        "tokens are decoded one by one",
-        {"text = decode(all_tokens)\n        if": "text += decode([token])\n        if"},
+        "every drafted token is accepted",
+        Edit("_speculate_once", "_u * _q[_token] >= _p[_token]", "_u * _q[_token] < 0"),
     ),
-    Mutation(50, "the prompt is shown again", {"shown = len(text)\n    for": "shown = 0\n    for"}),
-    Mutation(50, "what is held back at the end is lost", {"    if held:\n        yield held\n": "    return\n"}),
-    Mutation(50, "a stop that straddles pieces is missed", {"n_held = max(": "n_held = 0 * max("}),
-    Mutation(50, "the stop that is named first, not that is complete first", {"= min(found)": "= found[0]"}),
-    Mutation(
-        50,
-        "the stop that begins first, not that ends first",
-        {"_, start = min(found)": "start = min(start for _, start in found)"},
-    ),
-    Mutation(50, "the shortest beginning of a stop is held back", {"n_held = max(": "n_held = min("}),
-]
-
-TEXT_GENERATOR = [
-    Mutation(50, "the token that ends a text is shown", {"token not in self.eos_ids": "True"}),
-    Mutation(50, "decoded without the prompt", {"self.tokenizer.decode, tokens)": "self.tokenizer.decode)"}),
-    Mutation(50, "room for one token too few", {"limit - len(tokens) + 1": "limit - len(tokens)"}),
-]
-
-TEXT_TOKENIZER = [
-    Mutation(50, "a space before the first word", {"add_prefix_space=False": "add_prefix_space=True"}),
-    Mutation(50, "special tokens are text", {"    tokenizer.add_special_tokens(": "    print("}),
-    Mutation(50, "cut as it was for training", {"        tokenizer.no_truncation()\n": ""}),
+    Mutation(50, "what is rejected is drawn anew from p", Edit("_speculate_once", "(_p - _q).clamp(min=0)", "_p")),
+    Mutation(50, "the draft's own probabilities", Edit("_speculate_once", "target(...)", "draft(...)")),
 ]
 
 TABLE = {
-    "cache": CACHE,
-    "sampling": SAMPLING,
-    "beam_search": BEAM_SEARCH,
-    "decoding": DECODING,
-    "speculative": SPECULATIVE,
-    "streaming": STREAMING,
-    "weights/text_generator": TEXT_GENERATOR,
-    "weights/text_tokenizer": TEXT_TOKENIZER,
+    "attention/kv_cache": CACHE,
+    "generation/sampling": SAMPLING,
+    "generation/beam_search": BEAM_SEARCH,
+    "generation/decode": DECODING,
+    "generation/decoding_state": DECODING_STATE,
+    "generation/speculative": SPECULATIVE,
 }

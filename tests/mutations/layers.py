@@ -1,96 +1,124 @@
-"""Mistakes in layers: norms, feed-forward networks, residuals, and what is stacked."""
+"""Mistakes in layers: norms, feed-forward networks and residuals."""
 
-from tests.mutations.mutation import Mutation
+from tests.mutations.mutation import Edit, Mutation
 
 NORMS = [
-    Mutation(30, "LayerNorm over positions, too", {"wide - wide.mean(dim=-1": "wide - wide.mean(dim=(-2, -1)"}),
-    Mutation(32, "LayerNorm: eps outside the root", {"torch.sqrt(variance + eps)": "(torch.sqrt(variance) + eps)"}),
     Mutation(
-        32,
-        "RMSNorm: eps outside the root",
-        {"torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)": "(wide.square().mean(-1, True).sqrt() + eps)"},
+        30,
+        "LayerNorm over positions, too",
+        Edit("layer_norm", "_x - _x.mean(dim=-1, keepdim=True)", "_x - _x.mean(dim=(-2, -1), keepdim=True)"),
     ),
+    Mutation(32, "LayerNorm: eps outside the root", Edit("layer_norm", "torch.sqrt(_v + eps)", "torch.sqrt(_v) + eps")),
+    Mutation(32, "RMSNorm: eps outside the root", Edit("rms_norm", "torch.sqrt(_v + eps)", "torch.sqrt(_v) + eps")),
 ]
 
 FEED_FORWARD = [
-    Mutation(33, "no ReLU", {"torch.relu(z)": "z"}),
-    Mutation(33, "no GELU", {'F.gelu(z, approximate="tanh")': "z"}),
-    Mutation(33, "no SiLU", {"F.silu(z)": "z"}),
-    Mutation(33, "no SiLU in the gate", {"F.silu(self.w_gate(x))": "self.w_gate(x)"}),
+    Mutation(33, "no ReLU", Edit("FeedForward", "torch.relu(_z)", "_z")),
+    Mutation(33, "no GELU", Edit("GELUFeedForward", 'F.gelu(_z, approximate="tanh")', "_z")),
+    Mutation(33, "no SiLU", Edit("SiLUFeedForward", "F.silu(_z)", "_z")),
+    Mutation(33, "no SiLU in the gate", Edit("SwiGLU", "F.silu(_gate)", "_gate")),
 ]
 
 
 def in_layers(name: str, last: int) -> list[Mutation]:
-    """Give the mistakes of encoder layers and decoder layers alike; ``last`` is the number of their last norm."""
-    cached = ", written" if name == "Decoder" else ""
-    attended = f"self.dropout(self.self_attention(normed, normed, normed, mask{cached}))"
-    computed = "self.dropout(self.feed_forward(x))"
-    post_norm, pre_norm = f"return self.norm_{last}(x + {computed})", f"self.feed_forward(self.norm_{last}(x))"
-    over_positions = f"x = x + {computed}\n        return nn.functional.layer_norm(x, x.shape[1:])"
+    """Return the mistakes of encoder layers and decoder layers alike; ``last`` is the number of their last norm."""
+    post, pre = f"{name}Layer.forward", f"PreNorm{name}Layer.forward"
+    pre_attention = "_x + self.dropout(self.self_attention(_normed, _normed, _normed, mask, ...))"
+    post_ffn = f"return self.norm_{last}(_x + self.dropout(_ffn))"
+    pre_ffn = f"return _x + self.dropout(self.feed_forward(self.norm_{last}(_x)))"
+    normed = "_normed = self.norm_1(_x)"
     std_and_eps = (
-        f"x = x + {computed}\n"
-        "        x = (x - x.mean(-1, True)) / (x.std(-1, keepdim=True, correction=0) + self.norm_1.eps)\n"
-        f"        return x * self.norm_{last}.weight + self.norm_{last}.bias"
+        "z = _x + self.dropout(_ffn)\n"
+        "z = (z - z.mean(-1, True)) / (z.std(-1, keepdim=True, correction=0) + self.norm_1.eps)\n"
+        f"return z * self.norm_{last}.weight + self.norm_{last}.bias"
     )
-    over_batch = f"x = x + {computed}\n        return nn.functional.batch_norm(x.mT, None, None, training=True).mT"
     return [
-        Mutation(9, "dropout also in eval", {"nn.Dropout(dropout)": "lambda x: nn.functional.dropout(x, dropout)"}),
-        Mutation(25, "x = norm(x); x + attention(x)", {"normed = self.norm_1(x)": "x = normed = self.norm_1(x)"}),
+        Mutation(
+            9,
+            "dropout also in eval",
+            Edit(f"{name}Layer.__init__", "nn.Dropout(dropout)", "lambda x: nn.functional.dropout(x, dropout)"),
+        ),
+        Mutation(25, "x = norm(x); x + attention(x)", Edit(pre, normed, "_x = _normed = self.norm_1(_x)")),
         Mutation(
             25,
             "x = norm(x); x + ffn(x)",
-            {f"return x + self.dropout({pre_norm})": f"x = self.norm_{last}(x)\n        return x + {computed}"},
+            Edit(pre, pre_ffn, f"_x = self.norm_{last}(_x)\nreturn _x + self.dropout(self.feed_forward(_x))"),
         ),
         Mutation(
-            26, "x + norm(attention(x))", {f"x + {attended}": "x + self.norm_1(self.self_attention(x, x, x, mask))"}
+            26,
+            "x + norm(attention(x))",
+            Edit(pre, pre_attention, "_x + self.norm_1(self.self_attention(_x, _x, _x, mask))"),
         ),
-        Mutation(26, "x + norm(ffn(x)) for norm(x + ffn(x))", {post_norm: f"return x + self.norm_{last}({computed})"}),
-        Mutation(27, "pre: post-norm layers", {f"layer = PreNorm{name}Layer": f"layer = {name}Layer"}),
-        Mutation(27, "post: pre-norm layers", {f"    layer = {name}Layer": f"    layer = PreNorm{name}Layer"}),
-        Mutation(28, "pre: no final norm", {"final_norm = nn.LayerNorm": "final_norm = nn.Identity"}),
-        Mutation(28, "final norm not called", {"return self.norm(x)": "return x"}),
+        Mutation(
+            26,
+            "x + norm(ffn(x)) for norm(x + ffn(x))",
+            Edit(post, post_ffn, f"return _x + self.norm_{last}(self.dropout(_ffn))"),
+        ),
         Mutation(
             29,
             "post: ffn added to the block's input",
-            {"x = self.norm_1(": "block, x = x, self.norm_1(", post_norm: post_norm.replace("(x +", "(block +")},
+            Edit(post, "_x = self.norm_1(_sum)", "block, _x = _x, self.norm_1(_sum)"),
+            Edit(post, post_ffn, f"return self.norm_{last}(block + self.dropout(_ffn))"),
         ),
         Mutation(
             29,
             "pre: ffn added to the block's input",
-            {
-                "normed = self.norm_1(x)": "block, normed = x, self.norm_1(x)",
-                f"return x + self.dropout({pre_norm}": f"return block + self.dropout({pre_norm}",
-            },
+            Edit(pre, normed, "block, _normed = _x, self.norm_1(_x)"),
+            Edit(pre, pre_ffn, f"return block + self.dropout(self.feed_forward(self.norm_{last}(_x)))"),
         ),
-        Mutation(30, "LayerNorm over positions, too", {post_norm: over_positions}),
-        Mutation(31, "BatchNorm", {post_norm: over_batch}),
-        Mutation(32, "eps outside the root", {post_norm: std_and_eps}),
+        Mutation(
+            30,
+            "LayerNorm over positions, too",
+            Edit(post, post_ffn, "z = _x + self.dropout(_ffn)\nreturn nn.functional.layer_norm(z, z.shape[1:])"),
+        ),
+        Mutation(
+            31,
+            "BatchNorm",
+            Edit(
+                post,
+                post_ffn,
+                "z = _x + self.dropout(_ffn)\nreturn nn.functional.batch_norm(z.mT, None, None, training=True).mT",
+            ),
+        ),
+        Mutation(32, "eps outside the root", Edit(post, post_ffn, std_and_eps)),
     ]
 
 
-EMBEDDED = "self.embed(tokens, 0 if cache is None else cache.length)"
-CROSS = "self.cross_attention(x, memory, memory, memory_mask, read)"
-PRE_CROSS = "self.cross_attention(self.norm_2(x), memory, memory, memory_mask, read)"
+POST, PRE = "DecoderLayer.forward", "PreNormDecoderLayer.forward"
+CROSS = "self.attend_to_memory(_x, memory, memory_mask, _source)"
+PRE_CROSS = "self.attend_to_memory(self.norm_2(_x), memory, memory_mask, _source)"
+
 DECODER = [
     *in_layers("Decoder", last=3),
-    Mutation(18, "mask forgotten", {"self.self_attention(x, x, x, mask, written)": "self.self_attention(x, x, x)"}),
-    Mutation(22, "memory mask forgotten", {CROSS: "self.cross_attention(x, memory, memory)"}),
-    Mutation(22, "pre: memory mask forgotten", {PRE_CROSS: PRE_CROSS.replace(", memory_mask, read", "")}),
+    Mutation(
+        18,
+        "mask forgotten",
+        Edit(POST, "self.self_attention(_x, _x, _x, mask, _cache)", "self.self_attention(_x, _x, _x)"),
+    ),
+    Mutation(22, "memory mask forgotten", Edit(POST, CROSS, "self.attend_to_memory(_x, memory, None, _source)")),
+    Mutation(
+        22,
+        "pre: memory mask forgotten",
+        Edit(PRE, PRE_CROSS, "self.attend_to_memory(self.norm_2(_x), memory, None, _source)"),
+    ),
     Mutation(
         25,
         "x = norm(x); x + cross(x)",
-        {f"x = x + self.dropout({PRE_CROSS})": f"x = self.norm_2(x)\n        x = x + self.dropout({CROSS})"},
+        Edit(PRE, f"_x = _x + self.dropout({PRE_CROSS})", f"_x = self.norm_2(_x)\n_x = _x + self.dropout({CROSS})"),
     ),
+    Mutation(41, "cross-attention to itself", Edit(POST, CROSS, "self.cross_attention(_x, _x, _x, mask)")),
     Mutation(
-        35,
-        "no positions in the decoder",
-        {EMBEDDED: "self.embedding(tokens) * self.embedding.embedding_dim**0.5"},
+        41,
+        "pre: cross-attention to itself",
+        Edit(PRE, PRE_CROSS, "self.cross_attention(self.norm_2(_x), _x, _x, mask)"),
     ),
-    Mutation(41, "cross-attention to itself", {CROSS: "self.cross_attention(x, x, x, mask)"}),
-    Mutation(41, "pre: cross-attention to itself", {PRE_CROSS: "self.cross_attention(self.norm_2(x), x, x, mask)"}),
-    Mutation(42, "queries from the encoder", {CROSS: "self.cross_attention(memory, x, x)"}),
-    Mutation(42, "pre: queries from the encoder", {PRE_CROSS: "self.cross_attention(memory, x, x)"}),
-    Mutation(47, "every step at position 0", {"0 if cache is None else cache.length": "0"}),
+    Mutation(42, "queries from the encoder", Edit(POST, CROSS, "self.cross_attention(memory, _x, _x)")),
+    Mutation(42, "pre: queries from the encoder", Edit(PRE, PRE_CROSS, "self.cross_attention(memory, _x, _x)")),
 ]
 
-TABLE = {"norms": NORMS, "feed_forward": FEED_FORWARD, "encoder": in_layers("Encoder", last=2), "decoder": DECODER}
+TABLE = {
+    "layers/norms": NORMS,
+    "layers/feed_forward": FEED_FORWARD,
+    "layers/encoder_layer": in_layers("Encoder", last=2),
+    "layers/decoder_layer": DECODER,
+}

@@ -3,11 +3,24 @@
 from typing import NamedTuple
 
 
-class Mutation(NamedTuple):
-    """A mistake: its row in the list of fifty, what it is, and the text that is replaced to make it."""
+class Edit(NamedTuple):
+    """One piece of code that is replaced; ``rewrite`` says how ``old`` and ``new`` are written."""
 
-    row: int
-    mistake: str
-    edits: dict[str, str]
-    survives: str = ""
-    """Why no test can notice it, where none can."""
+    where: str
+    """The function, method or class that holds it."""
+    old: str
+    new: str
+
+
+class Mutation:
+    """A mistake that can be put into a module.
+
+    Args:
+        row: Its row in ``docs/mistakes.md``.
+        mistake: What it is.
+        edits: What is replaced to make it, one after the other.
+        survives: Why no test can notice it, where none can.
+    """
+
+    def __init__(self, row: int, mistake: str, *edits: Edit, survives: str = "") -> None:
+        self.row, self.mistake, self.edits, self.survives = row, mistake, edits, survives

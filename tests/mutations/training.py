@@ -1,28 +1,58 @@
 """Mistakes in training: what is asked of the model, and how batches are put together."""
 
-from tests.mutations.mutation import Mutation
+from tests.mutations.mutation import Edit, Mutation
 
-INPUT = "self.forward(batch.source, batch.target[:, :-1])"
-ANSWERS = "logits, batch.target[:, 1:], self.model.config.target_pad_id"
-DIVIDED = "(loss / n_tokens).backward()"
-ACCUMULATED = "        for batch in batches:\n            share"
+STEP, LOSS_OF = "Trainer._step", "Trainer._loss"
+DIVIDED = "(_loss / _n_tokens).backward()"
 
 TRAINER = [
-    Mutation(39, "the answers as the input", {INPUT: INPUT.replace(":-1", "1:")}),
-    Mutation(40, "shifted twice", {ANSWERS: ANSWERS.replace("1:", "2:").replace("logits", "logits[:, :-1]")}),
-    Mutation(46, "accumulated gradients not divided", {DIVIDED: "loss.backward()"}),
+    Mutation(
+        39,
+        "the answers as the input",
+        Edit(LOSS_OF, "self.forward(_source, _target[:, :-1])", "self.forward(_source, _target[:, 1:])"),
+    ),
+    Mutation(
+        40,
+        "shifted twice",
+        Edit(
+            LOSS_OF,
+            "smoothed_cross_entropy(_logits, _target[:, 1:], ...)",
+            "smoothed_cross_entropy(_logits[:, :-1], _target[:, 2:], ...)",
+        ),
+    ),
+    Mutation(46, "accumulated gradients not divided", Edit(STEP, DIVIDED, "_loss.backward()")),
     Mutation(
         46,
         "a mean of means",
-        {DIVIDED: DIVIDED.replace("n_tokens", "(len(batches) * count_tokens(batch.target[:, 1:], pad_id))")},
+        Edit(STEP, DIVIDED, "(_loss / (len(batches) * count_tokens(batch.target[:, 1:], pad_id))).backward()"),
     ),
-    Mutation(46, "the first step has one batch", {ACCUMULATED: ACCUMULATED.replace("batches", "batches[:1]")}),
+    Mutation(
+        46,
+        "the first step has one batch",
+        Edit(
+            STEP,
+            "self.optimizer.zero_grad()\nfor _batch in _batches: ...",
+            "self.optimizer.zero_grad()\nfor _batch in _batches[:1]: ...",
+        ),
+    ),
 ]
 
 LOSS = [
-    Mutation(44, "padding counted", {"ignore_index=pad_id, ": ""}),
-    Mutation(44, "padding counted in the mean", {"(targets != pad_id).sum()": "(targets == targets).sum()"}),
-    Mutation(45, "softmax before the cross-entropy", {".float(), targets": ".float().softmax(-1), targets"}),
+    Mutation(
+        44,
+        "padding counted",
+        Edit(
+            "smoothed_cross_entropy",
+            "F.cross_entropy(_logits, _targets, ..., ignore_index=pad_id)",
+            "F.cross_entropy(_logits, _targets, ...)",
+        ),
+    ),
+    Mutation(44, "padding counted in the mean", Edit("count_tokens", "_targets != pad_id", "_targets == _targets")),
+    Mutation(
+        45,
+        "softmax before the cross-entropy",
+        Edit("smoothed_cross_entropy", "F.cross_entropy(_logits, ...)", "F.cross_entropy(_logits.softmax(-1), ...)"),
+    ),
 ]
 
 TABLE = {"training/trainer": TRAINER, "training/loss": LOSS}

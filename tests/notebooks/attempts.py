@@ -4,7 +4,7 @@ import copy
 import inspect
 import re
 import textwrap
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from types import CodeType, ModuleType
 from typing import Any
 
@@ -13,6 +13,14 @@ from nbformat import NotebookNode
 
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules.exercises import bug_hunted
+from transformer_lab.course.workspace import saved_parts
+from transformer_lab.course.workspace.standalone_source import written_out
+
+FORGET = """\
+import os
+os.environ["TRANSFORMER_LAB_STRICT"] = "0"
+get_ipython().reset(new_session=False)"""
+"""Empties the notebook, so that a name that only another cell makes is missed, and lets checks not pass."""
 
 
 def as_attempt(function: Callable[..., Any], name: str) -> str:
@@ -31,7 +39,7 @@ def as_attempt(function: Callable[..., Any], name: str) -> str:
 
 
 def renamed(source: str, old: str, new: str) -> str:
-    """Give the function or class that a source defines another name."""
+    """Rename the function or class that a source defines."""
     return re.sub(rf"^(def|class) {old}\b", rf"\1 {new}", source, count=1, flags=re.MULTILINE)
 
 
@@ -53,13 +61,16 @@ def solutions(lesson: Lesson) -> dict[str, str]:
     return answers
 
 
-def all_solved(lessons: Iterable[Lesson]) -> NotebookNode:
-    """Make a notebook that solves all exercises of these lessons and has each checked."""
-    cells = []
-    for lesson in lessons:
-        answers = [cell for name, e in lesson.exercises.items() for cell in (e.solution, f"check({name})")]
-        cells += map(nbformat.v4.new_code_cell, [lesson.code[0].source, *answers])
-    return nbformat.v4.new_notebook(cells=cells)
+def saved_answers(lesson: Lesson) -> str:
+    """Write the file that is kept for later lessons once all exercises of this one are solved."""
+    imports, answers = lesson.code[0].source, solutions(lesson)
+    sections = {name: written_out(name, [imports, answers[name]]) for name in lesson.exercises}
+    for cell in lesson.tagged("bug-hunt"):  # what is mended there passes too, and takes the place of the answer
+        if hunted := bug_hunted(lesson, cell):
+            function, name, _ = hunted
+            sections[name] = f"{written_out(function, [imports, answers[cell.id]])}\n\n\n{name} = {function}"
+    written = (f"# %% {name}\n{source}\n\n\n" for name, source in sections.items())
+    return saved_parts.HEAD.format(lesson=lesson.name) + "".join(written)
 
 
 def first_mistakes(lesson: Lesson) -> dict[str, str]:
@@ -67,13 +78,14 @@ def first_mistakes(lesson: Lesson) -> dict[str, str]:
     return {name: as_attempt(e.mistakes[0].attempt, name) for name, e in lesson.exercises.items()}
 
 
-def each_attempt_checked(lesson: Lesson) -> tuple[NotebookNode, dict[str, str]]:
-    """Make a notebook of the import cell, every mistake in every spelling, and every answer, each with a check.
+def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, str]]:
+    """Make cells that forget the notebook and run its import cell, every mistake in every spelling, and every answer.
 
     Returns:
-        The notebook, and what each check, by its cell's id, should show.
+        The cells, and what each check among them, by its cell's id, should show.
     """
-    cells, expected = [nbformat.v4.new_code_cell(lesson.code[0].source, id="imports")], {}
+    cells = [nbformat.v4.new_code_cell(source) for source in (FORGET, lesson.code[0].source)]
+    expected = {}
     for name, exercise in lesson.exercises.items():
         tries = [
             (as_attempt(spelling, name), f"{name}: a known mistake\n{mistake.says}")
@@ -81,10 +93,10 @@ def each_attempt_checked(lesson: Lesson) -> tuple[NotebookNode, dict[str, str]]:
             for spelling in mistake.spellings
         ]
         for number, (source, verdict) in enumerate([*tries, (exercise.solution, f"{name}: passed")]):
-            expected[f"check-{name}-{number}"] = verdict
-            cells.append(nbformat.v4.new_code_cell(source, id=f"{name}-{number}"))
-            cells.append(nbformat.v4.new_code_cell(f"check({name})", id=f"check-{name}-{number}"))
-    return nbformat.v4.new_notebook(cells=cells), expected
+            expected[f"attempt-{name}-{number}"] = verdict
+            cells.append(nbformat.v4.new_code_cell(source))
+            cells.append(nbformat.v4.new_code_cell(f"check({name})", id=f"attempt-{name}-{number}"))
+    return cells, expected
 
 
 def _names(code: CodeType) -> set[str]:

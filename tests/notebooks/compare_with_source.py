@@ -8,7 +8,7 @@ from tests.notebooks.lesson import Lesson
 
 
 def out_of_step(source: Path, lesson: Lesson) -> list[str]:
-    """Tell how a stored lesson differs from its source in cells, ids, tags and text; nbval looks at the outputs."""
+    """Yield how a stored lesson differs from its source in cells, ids, tags and text; nbval looks at the outputs."""
     blank = copy.deepcopy(lesson.book)
     for cell in blank.cells:
         if cell.cell_type == "code":

@@ -1,59 +1,80 @@
-"""Lessons run to their end whatever the learner wrote, and say the right thing about it."""
+"""Lessons run to their end whatever the learner wrote, and say the right thing about it.
 
-from pathlib import Path
+Running a lesson takes as long as its training does. So each is run once with every exercise solved, and what else
+needs a notebook is asked at the end of that run: about every known mistake.
+"""
+
+from collections.abc import Iterator
+from typing import NamedTuple
 
 import nbformat
 import pytest
+from nbformat import NotebookNode
 
 from notebooks.build import execute, lessons
-from tests.notebooks.attempts import all_solved, each_attempt_checked, first_mistakes, solutions, with_attempts
+from tests.notebooks.attempts import each_attempt_checked, first_mistakes, saved_answers, solutions, with_attempts
 from tests.notebooks.lesson import Lesson, shown
 from tests.notebooks.rules.execution import nothing_went_wrong
 from transformer_lab.course.exercises import UNGRADED
 
 WITH_EXERCISES = [name for name in lessons() if name not in UNGRADED]
-
-every_lesson_with_exercises = pytest.mark.parametrize("name", WITH_EXERCISES)
-
-
-@pytest.fixture(scope="module")
-def kept_parts(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Solve everything, as a learner who has come to the end, and keep it."""
-    folder = tmp_path_factory.mktemp("parts")
-    solved = all_solved(map(Lesson.stored, WITH_EXERCISES))
-    execute(solved, environment={"TRANSFORMER_LAB_STRICT": "1", "TRANSFORMER_LAB_PARTS": str(folder)})
-    return folder
+SHORT = "01_lookup"
 
 
-@every_lesson_with_exercises
-def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(name: str, kept_parts: Path, tmp_path: Path) -> None:
-    lesson, earlier = Lesson.stored(name), [other for other in WITH_EXERCISES if other < name]
-    for other in earlier:
-        (tmp_path / f"{other}.py").write_text((kept_parts / f"{other}.py").read_text())
-    answers = solutions(lesson)
-    book = with_attempts(lesson, answers)
-    book.cells.append(nbformat.v4.new_code_cell("print(parts)", id="whose"))
-    environment = {"TRANSFORMER_LAB_STRICT": "1", "TRANSFORMER_LAB_PARTS": str(tmp_path)}
-    solved = Lesson(name, execute(book, environment=environment))
-    own = [part for other in [*earlier, name] for part in Lesson.stored(other).exercises]
-    assert shown(solved.code[-1]).startswith(f"Parts of your own: {', '.join(own)}.")
-    verdicts = {cell.id: shown(cell) for cell in solved.code if cell.id.startswith("check-")}
-    assert verdicts.keys() == {f"check-{cell}" for cell in answers}
+class Solved(NamedTuple):
+    """A lesson that was run with every exercise solved, as a learner does who has solved all earlier ones."""
+
+    lesson: Lesson
+    parts: NotebookNode
+    """The cell that prints whose the parts are at the end of the lesson."""
+    saved: NotebookNode
+    """The cell that prints the file in which the answers are kept."""
+    attempts: list[NotebookNode]
+
+
+@pytest.fixture(scope="module", params=WITH_EXERCISES)
+def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solved]:
+    lesson, folder = Lesson.stored(request.param), tmp_path_factory.mktemp("parts")
+    for other in earlier(lesson):
+        (folder / f"{other.name}.py").write_text(saved_answers(other))
+    book = with_attempts(lesson, solutions(lesson))
+    n_cells = len(book.cells)
+    questions = ["print(parts)", f"print(open({str(folder / lesson.name)!r} + '.py').read())"]
+    book.cells += [*map(nbformat.v4.new_code_cell, questions), *each_attempt_checked(lesson)[0]]
+    execute(book, environment={"TRANSFORMER_LAB_STRICT": "1", "TRANSFORMER_LAB_PARTS": str(folder)})
+    own, (parts, saved, *attempts) = book.cells[:n_cells], book.cells[n_cells:]
+    yield Solved(Lesson(lesson.name, nbformat.v4.new_notebook(cells=own)), parts, saved, attempts)
+
+
+def earlier(lesson: Lesson) -> list[Lesson]:
+    return [Lesson.stored(name) for name in WITH_EXERCISES if name < lesson.name]
+
+
+def test_a_solved_lesson_runs_to_its_end_and_passes_every_check(solved: Solved) -> None:
+    verdicts = {cell.id: shown(cell) for cell in solved.lesson.code if cell.id.startswith("check-")}
+    assert verdicts.keys() == {f"check-{cell}" for cell in solutions(Lesson.stored(solved.lesson.name))}
     assert [check for check, verdict in verdicts.items() if ": passed" not in verdict.splitlines()[0]] == []
-    assert list(nothing_went_wrong(solved)) == []
+    assert list(nothing_went_wrong(solved.lesson)) == []
 
 
-@every_lesson_with_exercises
-def test_every_mistake_is_named_and_every_answer_passes_with_nothing_but_the_import_cell(name: str) -> None:
-    book, expected = each_attempt_checked(Lesson.stored(name))
-    verdicts = {cell.id: shown(cell) for cell in execute(book).cells}
+def test_a_solved_lesson_has_all_parts_of_its_own_and_keeps_them_for_later_ones(solved: Solved) -> None:
+    own = [part for lesson in [*earlier(solved.lesson), solved.lesson] for part in lesson.exercises]
+    assert shown(solved.parts).startswith(f"Parts of your own: {', '.join(own)}.")
+    assert shown(solved.saved).rstrip() == saved_answers(solved.lesson).rstrip()
+
+
+def test_every_mistake_is_named_and_every_answer_passes_with_nothing_but_the_import_cell(solved: Solved) -> None:
+    verdicts = {cell.id: shown(cell) for cell in solved.attempts}
+    _, expected = each_attempt_checked(solved.lesson)
     unexpected = [
         f"{check}: {verdicts[check]}" for check in expected if not verdicts[check].startswith(expected[check])
     ]
     assert not unexpected, "\n".join(unexpected)
 
 
-@pytest.mark.parametrize("name", WITH_EXERCISES[:1])  # what lessons do with mistakes is the same in all of them
+@pytest.mark.parametrize(  # what lessons do with mistakes is the same in all of them
+    "name", [SHORT, pytest.param(WITH_EXERCISES[0], marks=pytest.mark.thorough)]
+)
 def test_a_lesson_full_of_mistakes_runs_to_its_end(name: str) -> None:
     lesson = Lesson.stored(name)
     wrong = Lesson(name, execute(with_attempts(lesson, first_mistakes(lesson))))

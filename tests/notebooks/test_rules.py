@@ -60,7 +60,7 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (text(STUB, f"    x = 1\n{STUB}"), "nothing in the stub raises"),
         (text('"""Turn scores', '0, """Turn scores'), "softmax: the stub has no docstring"),
     ],
-    exercises.nobody_has_started: [
+    exercises.no_exercise_is_started: [
         (output("check-softmax", "softmax: passed"), "it says: softmax: passed"),
     ],
     exercises.each_bug_hunt_names_its_mistake: [

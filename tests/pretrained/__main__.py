@@ -27,7 +27,7 @@ from tests.pretrained.small_checkpoints import (
     marian,
     their_greedy,
 )  # fmt: skip
-from transformer_lab.pretrained.load import save
+from transformer_lab.pretrained.load import save_pretrained
 
 FULL_SIZE = {
     "GPT-2, 124 million": gpt2(vocab_size=50257, n_embd=768, n_head=12, n_inner=None, n_layer=12, n_positions=1024),
@@ -45,12 +45,12 @@ N_TOKENS = 15
 
 @torch.no_grad()
 def compared(name: str, published: Published) -> dict[str, object]:
-    """Give the row of the table for one model."""
+    """Return the row of the table for one model."""
     theirs = drawn(published)
     with TemporaryDirectory() as folder, TemporaryDirectory() as saved:
         theirs.save_pretrained(folder)
         ours = loaded(Path(folder))
-        save(ours, Path(saved), bos_id=PAD, eos_id=EOS)
+        save_pretrained(ours, Path(saved), bos_id=PAD, eos_id=EOS)
         again = published.model.from_pretrained(saved).eval()
     print(name, file=sys.stderr)
     return {

@@ -41,16 +41,16 @@ class Published(NamedTuple):
     config: PretrainedConfig
 
 
-def gpt2(**others: object) -> Published:
-    return Published(transformers.GPT2LMHeadModel, transformers.GPT2Config(**GPT2 | others))
+def gpt2(**overrides: object) -> Published:
+    return Published(transformers.GPT2LMHeadModel, transformers.GPT2Config(**GPT2 | overrides))
 
 
-def llama(**others: object) -> Published:
-    return Published(transformers.LlamaForCausalLM, transformers.LlamaConfig(**LLAMA | others))
+def llama(**overrides: object) -> Published:
+    return Published(transformers.LlamaForCausalLM, transformers.LlamaConfig(**LLAMA | overrides))
 
 
-def marian(**others: object) -> Published:
-    return Published(transformers.MarianMTModel, transformers.MarianConfig(**MARIAN | others))
+def marian(**overrides: object) -> Published:
+    return Published(transformers.MarianMTModel, transformers.MarianConfig(**MARIAN | overrides))
 
 
 VARIANTS = {
@@ -91,12 +91,12 @@ def loaded(folder: Path) -> LanguageModel | Transformer:
 
 
 def texts(n: int, vocab_size: int = PAD) -> Tensor:
-    """Give two texts of so many tokens."""
+    """Return two texts of ``n`` tokens."""
     return torch.randint(vocab_size, (2, n), generator=torch.Generator().manual_seed(n))
 
 
 def logits(model: nn.Module) -> Tensor:
-    """Give a model's logits, ours or theirs: of two texts, or of two translations of padded sources."""
+    """Return a model's logits, ours or theirs: of two texts, or of two translations of padded sources."""
     with torch.no_grad():
         if isinstance(model, Transformer | transformers.MarianMTModel):
             source, target = texts(11), texts(7)
@@ -109,7 +109,7 @@ def logits(model: nn.Module) -> Tensor:
 
 
 def difference(ours: nn.Module, theirs: nn.Module) -> float:
-    """Give the largest difference of their logits."""
+    """Return the largest difference of their logits."""
     return (logits(ours) - logits(theirs)).abs().max().item()
 
 
@@ -128,7 +128,7 @@ def greedy(model: nn.Module, n_tokens: int) -> list[list[int]]:
 
 
 def their_greedy(model: PreTrainedModel, n_tokens: int) -> list[list[int]]:
-    """Let ``transformers`` do the same."""
+    """Do the same with ``transformers``."""
     if isinstance(model, transformers.MarianMTModel):
         given = texts(11)
         given[1, 8:] = PAD

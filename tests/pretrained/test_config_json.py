@@ -1,14 +1,16 @@
 """Configurations: defaults are those of ``transformers``, and what cannot be is named."""
 
+from typing import get_args
+
 import pytest
 import torch
 from torch.testing import assert_close
 from transformers import GPT2Config, LlamaConfig, MarianConfig
 from transformers.activations import ACT2FN
 
-from transformer_lab.layers.feed_forward import FEED_FORWARDS as OURS
+from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 from transformer_lab.pretrained import gpt2, llama, marian
-from transformer_lab.pretrained.config_json import ACTIVATIONS, FEED_FORWARDS, Options
+from transformer_lab.pretrained.config_json import ACTIVATION_OF_FEED_FORWARD, FEED_FORWARD_OF_ACTIVATION, Options
 
 
 @pytest.mark.parametrize("their, module", [(GPT2Config, gpt2), (LlamaConfig, llama)], ids=["gpt2", "llama"])
@@ -22,10 +24,10 @@ def test_what_is_not_said_of_a_translation_model_is_what_they_take_it_for():
     assert marian.config_of(Options(ours, "nothing")) == marian.config_of(everything)
 
 
-@pytest.mark.parametrize("theirs", FEED_FORWARDS)
+@pytest.mark.parametrize("theirs", FEED_FORWARD_OF_ACTIVATION)
 def test_activations_are_theirs(theirs):
     x = torch.linspace(-5, 5, 100)[:, None]
-    network = OURS[FEED_FORWARDS[theirs]](1, 1)
+    network = make_feed_forward(FEED_FORWARD_OF_ACTIVATION[theirs], 1, 1)
     with torch.no_grad():
         for parameter, value in zip(network.parameters(), (1.0, 0.0, 1.0, 0.0), strict=True):
             parameter.fill_(value)
@@ -33,8 +35,8 @@ def test_activations_are_theirs(theirs):
 
 
 def test_every_network_of_ours_has_a_name_there():
-    assert ACTIVATIONS.keys() == OURS.keys()
-    assert all(FEED_FORWARDS[theirs] == ours for ours, theirs in ACTIVATIONS.items())
+    assert ACTIVATION_OF_FEED_FORWARD.keys() == set(get_args(Activation))
+    assert all(FEED_FORWARD_OF_ACTIVATION[theirs] == ours for ours, theirs in ACTIVATION_OF_FEED_FORWARD.items())
 
 
 def test_null_means_not_said():
@@ -63,9 +65,9 @@ def test_whole_numbers_do_where_fractions_do():
 def test_all_that_cannot_be_is_named_with_what_can():
     options = Options({"a": 1, "b": False, "c": 3, "act": "mish", "d": 4}, "here")
     with pytest.raises(ValueError, match=r"^here: this library has no models with a=1, b=False; only a=2, b=True$"):
-        options.refuse_but(a=2, b=True, c=3, missing=5)
+        options.require(a=2, b=True, c=3, missing=5)
     with pytest.raises(ValueError, match=r"^here: this library has no models with c=3, d=4; only c = d$"):
-        options.refuse_unless_equal(c=3, d=4)
+        options.require_equal(c=3, d=4)
     with pytest.raises(
         ValueError, match=r"^here: this library has no models with act='mish'; only act='relu' or 'silu'$"
     ):

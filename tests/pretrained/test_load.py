@@ -30,8 +30,8 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.pretrained import gpt2, llama, marian
-from transformer_lab.pretrained.load import load_language_model, load_translation_model, save
-from transformer_lab.pretrained.tensor_layout import Change, Entry, Layout, Paired, Transposed
+from transformer_lab.pretrained.load import load_language_model, load_translation_model, save_pretrained
+from transformer_lab.pretrained.tensor_layout import Conversion, Entry, InterleaveHalves, Layout, Transpose
 
 
 class Both(NamedTuple):
@@ -65,7 +65,7 @@ def test_greedy_texts_are_theirs_token_for_token(both: Both):
 
 
 def test_what_we_save_is_theirs_again(both: Both, tmp_path: Path):
-    save(both.ours, tmp_path, bos_id=PAD, eos_id=EOS)
+    save_pretrained(both.ours, tmp_path, bos_id=PAD, eos_id=EOS)
     again = read_by_them(type(both.theirs), tmp_path)
     for name, tensor in both.theirs.state_dict().items():
         assert torch.equal(again.state_dict()[name], tensor), name
@@ -90,16 +90,16 @@ def test_a_model_of_our_own_is_read_by_them_and_by_us(config: LanguageModelConfi
     ours = (LanguageModel if isinstance(config, LanguageModelConfig) else Transformer)(config).eval()
     for parameter in ours.parameters():
         nn.init.normal_(parameter, std=0.3)
-    save(ours, tmp_path, bos_id=PAD, eos_id=EOS)
+    save_pretrained(ours, tmp_path, bos_id=PAD, eos_id=EOS)
     layout = "Marian" if isinstance(ours, Transformer) else "GPT-2" if config.positions == "learned" else "Llama"
     assert difference(ours, read_by_them(VARIANTS[layout].model, tmp_path)) < 1e-4
     assert_close(logits(loaded(tmp_path)), logits(ours))
 
 
-Slip = Callable[[Entry], Entry]
+EntryEdit = Callable[[Entry], Entry]
 
 
-def swap(one: str, other: str, within: str = "") -> Slip:
+def swap(one: str, other: str, within: str = "") -> EntryEdit:
     """Load each of two parameters into the other."""
 
     def swapped(name: str) -> str:
@@ -108,23 +108,27 @@ def swap(one: str, other: str, within: str = "") -> Slip:
     return lambda e: e._replace(ours=tuple(map(swapped, e.ours))) if within in e.theirs else e
 
 
-def as_it_is(change: type[Change], within: str = "") -> Slip:
-    """Load tensors as they are that have to be changed."""
-    return lambda e: e._replace(change=Change()) if isinstance(e.change, change) and within in e.theirs else e
+def unconverted(kind: type[Conversion], within: str = "") -> EntryEdit:
+    """Load tensors as they are that have to be converted."""
+    return lambda e: e._replace(conversion=Conversion()) if isinstance(e.conversion, kind) and within in e.theirs else e
 
 
-MISTAKES: dict[str, tuple[str, ModuleType, Slip]] = {
-    "a square matrix is not turned round": ("GPT-2", gpt2, as_it_is(Transposed, "attn.c_proj")),
+MISTAKES: dict[str, tuple[str, ModuleType, EntryEdit]] = {
+    "a square matrix is not turned round": ("GPT-2", gpt2, unconverted(Transpose, "attn.c_proj")),
     "GPT-2's queries for keys": ("GPT-2", gpt2, swap("w_q", "w_k")),
     "GPT-2's keys for values": ("GPT-2", gpt2, swap("w_k", "w_v")),
     "GPT-2's first norm for the second": ("GPT-2", gpt2, swap("norm_1", "norm_2")),
-    "rotary halves taken for pairs": ("Llama", llama, as_it_is(Paired)),
-    "rotary halves of the queries taken for pairs": ("Llama", llama, as_it_is(Paired, "q_proj")),
+    "rotary halves taken for pairs": ("Llama", llama, unconverted(InterleaveHalves)),
+    "rotary halves of the queries taken for pairs": ("Llama", llama, unconverted(InterleaveHalves, "q_proj")),
     "Llama's queries for keys": ("Llama, multi-head", llama, swap("w_q", "w_k")),
     "Llama's keys for values": ("Llama", llama, swap("w_k", "w_v")),
     "the gate for what passes it": ("Llama", llama, swap("w_gate", "w_up")),
-    "sines and cosines by turns": ("Marian", marian, as_it_is(Paired)),
-    "features of one norm in another order": ("Marian", marian, as_it_is(Paired, "decoder.layers.1.final_layer_norm")),
+    "sines and cosines by turns": ("Marian", marian, unconverted(InterleaveHalves)),
+    "features of one norm in another order": (
+        "Marian",
+        marian,
+        unconverted(InterleaveHalves, "decoder.layers.1.final_layer_norm"),
+    ),
     "Marian's queries for keys": ("Marian", marian, swap("w_q", "w_k")),
     "Marian's keys for values": ("Marian", marian, swap("w_k", "w_v")),
     "cross-attention for self-attention": ("Marian", marian, swap("self_attention", "cross_attention", "decoder")),
@@ -133,13 +137,13 @@ MISTAKES: dict[str, tuple[str, ModuleType, Slip]] = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_in_a_layout_is_noticed(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    variant, module, slip = MISTAKES[mistake]
+    variant, module, edit = MISTAKES[mistake]
     theirs, right = drawn(VARIANTS[variant]), module.layout
     theirs.save_pretrained(tmp_path)
     assert difference(loaded(tmp_path), theirs) < 1e-4
 
     def wrong(config: object) -> Layout:
-        return replace(right(config), entries=[slip(entry) for entry in right(config).entries])
+        return replace(right(config), entries=[edit(entry) for entry in right(config).entries])
 
     monkeypatch.setattr(module, "layout", wrong)
     assert difference(loaded(tmp_path), theirs) > 0.1
@@ -160,23 +164,23 @@ def test_padding_is_hidden_where_they_are_told_to_hide_it(tmp_path: Path):
 
 REFUSED = {
     "GPT-2's layout holds no rotary positions": (
-        lambda: save(LanguageModel(replace(OURS["GPT-2's"], positions="rotary")), Path("nowhere")),
+        lambda: save_pretrained(LanguageModel(replace(OURS["GPT-2's"], positions="rotary")), Path("nowhere")),
         r"gpt2 needs positions='learned'; llama needs norm='rms', feed_forward='swiglu'",
     ),
     "GPT-2's layout holds no groups": (
-        lambda: save(LanguageModel(replace(OURS["GPT-2's"], n_kv_heads=2)), Path("nowhere")),
+        lambda: save_pretrained(LanguageModel(replace(OURS["GPT-2's"], n_kv_heads=2)), Path("nowhere")),
         r"gpt2 needs n_kv_heads=6; llama",
     ),
     "Marian's layout holds no pre-norm": (
-        lambda: save(Transformer(replace(OURS["the paper's"], pre_norm=True)), Path("nowhere")),
+        lambda: save_pretrained(Transformer(replace(OURS["the paper's"], pre_norm=True)), Path("nowhere")),
         r"Marian's needs pre_norm=False$",
     ),
     "Marian's layout holds one token for padding": (
-        lambda: save(Transformer(replace(OURS["the paper's"], source_pad_id=0)), Path("nowhere")),
+        lambda: save_pretrained(Transformer(replace(OURS["the paper's"], source_pad_id=0)), Path("nowhere")),
         r"Marian's needs source_pad_id = target_pad_id$",
     ),
     "Marian's layout says how targets begin": (
-        lambda: save(Transformer(OURS["the paper's"]), Path("nowhere"), eos_id=3),
+        lambda: save_pretrained(Transformer(OURS["the paper's"]), Path("nowhere"), eos_id=3),
         r"got bos_id=None, eos_id=3",
     ),
 }

@@ -8,23 +8,31 @@ from torch import nn
 from torch.testing import assert_close
 from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
-from transformer_lab.attention.positions import Rotation, frequencies
-from transformer_lab.pretrained.tensor_layout import Change, Entry, Fused, Layout, Paired, Row, Transposed
+from transformer_lab.attention.positions import Rotation, rotary_frequencies
+from transformer_lab.pretrained.tensor_layout import (
+    Conversion,
+    Entry,
+    InterleaveHalves,
+    Layout,
+    SplitQKV,
+    SqueezeRow,
+    Transpose,
+)
 
 
 @pytest.mark.parametrize(
     "change, shape",
     [
-        (Change(), (3, 5)),
-        (Transposed(), (3, 5)),
-        (Transposed(), (5,)),
-        (Fused(), (5, 9)),
-        (Fused(), (9,)),
-        (Row(), (1, 7)),
-        (Paired(axis=0), (6, 5)),
-        (Paired(axis=0), (6,)),
-        (Paired(axis=1), (5, 6)),
-        (Paired(axis=0, n_groups=3), (12, 5)),
+        (Conversion(), (3, 5)),
+        (Transpose(), (3, 5)),
+        (Transpose(), (5,)),
+        (SplitQKV(), (5, 9)),
+        (SplitQKV(), (9,)),
+        (SqueezeRow(), (1, 7)),
+        (InterleaveHalves(axis=0), (6, 5)),
+        (InterleaveHalves(axis=0), (6,)),
+        (InterleaveHalves(axis=1), (5, 6)),
+        (InterleaveHalves(axis=0, n_groups=3), (12, 5)),
     ],
 )
 def test_a_change_can_be_undone(change, shape):
@@ -34,8 +42,8 @@ def test_a_change_can_be_undone(change, shape):
 
 def test_vectors_are_not_turned_round_and_matrices_are():
     matrix = torch.randn(3, 5)
-    assert torch.equal(Transposed().to_ours(matrix)[0], matrix.mT)
-    assert torch.equal(Transposed().to_ours(matrix[0])[0], matrix[0])
+    assert torch.equal(Transpose().to_ours(matrix)[0], matrix.mT)
+    assert torch.equal(Transpose().to_ours(matrix[0])[0], matrix[0])
 
 
 @given(n_heads=st.integers(1, 3), half=st.integers(1, 4), seed=st.integers(0, 99))
@@ -43,11 +51,11 @@ def test_pairs_turned_together_are_halves_turned_together(n_heads, half, seed):
     d_k = 2 * half
     theirs = torch.randn(1, n_heads, 5, d_k, generator=torch.Generator().manual_seed(seed))
     where = torch.arange(5)
-    angles = torch.outer(where, frequencies(d_k).float()).repeat(1, 2)[None]
+    angles = torch.outer(where, rotary_frequencies(d_k).float()).repeat(1, 2)[None]
     turned, _ = apply_rotary_pos_emb(theirs, theirs, angles.cos(), angles.sin())
     flat = theirs[0].transpose(0, 1).flatten(start_dim=1)  # as a projection gives them: all heads side by side
-    ours = Paired(1, n_heads).to_ours(flat)[0].unflatten(1, (n_heads, d_k)).transpose(0, 1)[None]
-    back = Paired(3).to_theirs([Rotation(where, d_k)(ours)])
+    ours = InterleaveHalves(1, n_heads).to_ours(flat)[0].unflatten(1, (n_heads, d_k)).transpose(0, 1)[None]
+    back = InterleaveHalves(3).to_theirs([Rotation(where, d_k).rotate(ours)])
     assert_close(back, turned, atol=1e-5, rtol=1e-5)
 
 
@@ -58,7 +66,7 @@ def model():
 
 LAYOUT = Layout(
     [
-        Entry("net.a", ("0.weight",), Transposed()),
+        Entry("net.a", ("0.weight",), Transpose()),
         Entry("net.b", ("0.bias",)),
         Entry("net.c", ("1.weight",), others=("last.c",)),
     ],

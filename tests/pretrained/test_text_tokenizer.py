@@ -58,9 +58,12 @@ def test_a_whole_text_is_read_however_the_tokenizer_was_used_before(tmp_path):
     [
         ({}, r"has no tokenizer.json, and no vocab.json and no merges.txt$"),
         ({"vocab.json": "{}"}, r"has no tokenizer.json, and no merges.txt$"),
-        ({"tokenizer.json": "{"}, "tokenizer.json hold no tokenizer: "),
-        ({"vocab.json": "{", "merges.txt": ""}, r"vocab.json and merges.txt hold no tokenizer: "),
-        ({"vocab.json": '{"a": 0}', "merges.txt": "b c"}, r"vocab.json and merges.txt hold no tokenizer: "),
+        ({"tokenizer.json": "{"}, "no tokenizer could be read from tokenizer.json: "),
+        ({"vocab.json": "{", "merges.txt": ""}, r"no tokenizer could be read from vocab.json and merges.txt: "),
+        (
+            {"vocab.json": '{"a": 0}', "merges.txt": "b c"},
+            r"no tokenizer could be read from vocab.json and merges.txt: ",
+        ),
     ],
     ids=["nothing", "half", "damaged", "damaged vocabulary", "merges of another"],
 )

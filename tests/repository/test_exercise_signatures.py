@@ -1,73 +1,76 @@
-"""Names are those of the course's exercises: parameters load by name into what a learner writes."""
+"""What a learner writes can take the place of what the library has under the same name: parameters load by name."""
 
-from inspect import signature
+from collections.abc import Callable, Iterable
+from importlib import import_module
+from inspect import isclass, isfunction, signature
+from pkgutil import iter_modules
+from typing import Any
 
 import pytest
-from torch import nn
+from torch import Size, Tensor
 
-from transformer_lab.attention import additive, dot_product, grouped_query, masks, multi_head, positions
-from transformer_lab.attention.grouped_query import GroupedQueryAttention
-from transformer_lab.attention.multi_head import MultiHeadAttention
-from transformer_lab.layers import norms
-from transformer_lab.layers.decoder_layer import DecoderLayer
-from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
-from transformer_lab.layers.feed_forward import FeedForward, SwiGLU
-from transformer_lab.models.decoder import Decoder
-from transformer_lab.models.encoder import Encoder
+from transformer_lab.course.exercises import every_exercise
 
-STACK = ["vocab_size", "d_model", "n_heads", "d_ff", "n_layers", "max_length"]
-LAYER = ["d_model", "n_heads", "d_ff"]
-PROJECTIONS = {"w_q", "w_k", "w_v", "w_o"}
-ENCODER_LAYER = {"self_attention", "feed_forward", "norm_1", "norm_2"}
-
-CLASSES = {
-    MultiHeadAttention: (["d_model", "n_heads"], PROJECTIONS, ["query", "key", "value", "mask"]),
-    GroupedQueryAttention: (["d_model", "n_heads", "n_kv_heads"], PROJECTIONS, ["x", "mask"]),
-    FeedForward: (["d_model", "d_ff"], {"w_1", "w_2"}, ["x"]),
-    SwiGLU: (["d_model", "d_ff"], {"w_gate", "w_up", "w_down"}, ["x"]),
-    EncoderLayer: (LAYER, ENCODER_LAYER, ["x", "mask"]),
-    PreNormEncoderLayer: (LAYER, ENCODER_LAYER, ["x", "mask"]),
-    Encoder: (STACK, {"embedding", "layers"}, ["tokens", "mask"]),
-    DecoderLayer: (LAYER, ENCODER_LAYER | {"cross_attention", "norm_3"}, ["x", "memory", "mask", "memory_mask"]),
-    Decoder: (STACK, {"embedding", "layers"}, ["tokens", "memory", "mask", "memory_mask"]),
-}
-FUNCTIONS = {
-    dot_product.soft_lookup: ["query", "keys", "values"],
-    additive.additive_scores: ["queries", "keys", "w_q", "w_k", "w"],
-    multi_head.split_heads: ["x", "n_heads"],
-    multi_head.merge_heads: ["x"],
-    grouped_query.repeat_kv: ["x", "n_repeats"],
-    masks.padding_mask: ["tokens", "pad_id"],
-    masks.decoder_mask: ["tokens", "pad_id"],
-    positions.sinusoidal_encoding: ["length", "d_model", "base"],
-    positions.apply_rotary: ["x", "positions", "base"],
-    positions.alibi_bias: ["n_heads", "n_query", "n_key"],
-    norms.layer_norm: ["x", "weight", "bias", "eps"],
-    norms.rms_norm: ["x", "weight", "eps"],
+ROOMS = ("attention", "layers", "models", "generation", "training")
+SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "d_ff": 7, "n_layers": 2, "max_length": 11}
+NAMED_OTHERWISE = {
+    "scaled_dot_product_attention",  # takes what is projected already: q, k and v, not queries, keys and values
+    "causal_mask",  # may have fewer queries than keys, so that there is more than one length
 }
 
 
-def assert_takes(function: object, names: list[str]) -> None:
-    """It takes arguments of these names, in this order; whatever else it takes has a default."""
-    parameters = [p for p in signature(function).parameters.values() if p.name != "self"]
-    assert [p.name for p in parameters[: len(names)]] == names
-    assert all(p.default is not p.empty for p in parameters[len(names) :])
+def library() -> dict[str, Any]:
+    """Map the name of each function and class of the model's rooms to it."""
+    rooms = [import_module(f"transformer_lab.{room}") for room in ROOMS]
+    modules = [
+        import_module(f"{room.__name__}.{found.name}") for room in rooms for found in iter_modules(room.__path__)
+    ]
+    return {
+        name: thing
+        for module in modules
+        for name, thing in vars(module).items()
+        if (isfunction(thing) or isclass(thing)) and thing.__module__ == module.__name__
+    }
 
 
-@pytest.mark.parametrize("cls", CLASSES)
-def test_classes_are_made_and_called_like_those_of_the_exercises(cls):
-    made_of, attributes, called_with = CLASSES[cls]
-    assert_takes(cls, made_of)
-    assert_takes(cls.forward, called_with)
-    sizes = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 3, "d_ff": 7, "n_layers": 2, "max_length": 11}
-    module = cls(**{name: sizes[name] for name in made_of})
-    children = {name for name, child in module.named_children() if not isinstance(child, nn.Dropout | nn.Identity)}
-    assert children == attributes
-    assert {name for name, _ in module.named_buffers()} == ({"positions"} if made_of == STACK else set())
-    owners = {name.split(".")[0] for name, _ in module.named_parameters()}
-    assert owners == attributes
+IN_BOTH = {
+    name: (exercise.reference, library()[name]) for name, exercise in every_exercise().items() if name in library()
+}
+CLASSES = [name for name, (reference, _) in IN_BOTH.items() if isclass(reference)]
 
 
-@pytest.mark.parametrize("function", FUNCTIONS, ids=lambda function: function.__name__)
-def test_functions_are_called_like_those_of_the_exercises(function):
-    assert_takes(function, FUNCTIONS[function])
+def names(function: Callable[..., Any]) -> list[str]:
+    return [name for name in signature(function).parameters if name != "self"]
+
+
+def assert_can_replace(theirs: Callable[..., Any], ours: Callable[..., Any]) -> None:
+    """Assert that ours takes the same arguments in the same order; whatever else it takes has a default."""
+    assert names(ours)[: len(names(theirs))] == names(theirs)
+    further = names(ours)[len(names(theirs)) :]
+    assert all(signature(ours).parameters[name].default is not signature(ours).empty for name in further)
+
+
+def test_exercises_and_library_share_names():
+    assert len(IN_BOTH) > 20
+    assert len(CLASSES) > 5
+
+
+@pytest.mark.parametrize("name", [name for name in IN_BOTH if name not in NAMED_OTHERWISE])
+def test_the_library_is_called_as_the_exercise_of_that_name(name):
+    theirs, ours = IN_BOTH[name]
+    assert_can_replace(theirs, ours)
+    if name in CLASSES:
+        assert_can_replace(theirs.forward, ours.forward)
+
+
+def shapes(named: Iterable[tuple[str, Tensor]]) -> dict[str, Size]:
+    return {name: tensor.shape for name, tensor in named}
+
+
+@pytest.mark.parametrize("name", CLASSES)
+def test_parameters_have_the_names_and_shapes_of_those_in_the_exercise(name):
+    theirs, ours = IN_BOTH[name]
+    sizes = [SIZES[size] for size in names(theirs)]
+    module, written = ours(*sizes), theirs(*sizes)
+    assert shapes(module.named_parameters()) == shapes(written.named_parameters())
+    assert shapes(module.named_buffers()) == shapes(written.named_buffers())

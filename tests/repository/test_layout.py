@@ -23,7 +23,7 @@ MAY_USE: dict[str, str] = {
     "atomic_write": "",
     "tensor_files": "atomic_write",
     "data": "atomic_write",
-    "attention": "checks",
+    "attention": "checks device",
     "layers": "attention",
     "models": "layers",
     "inspection": "attention",

@@ -48,6 +48,13 @@ def test_all_checks_run_with_one_thread_each(repository):
     assert done.stdout.splitlines() == ["ruff check", "ruff format --check", "mypy", "pytest 1"]
 
 
+def test_a_thorough_run_makes_all_checks_and_repeats_tests(repository):
+    done = repository.run("test", "--thorough")
+    assert done.stdout.splitlines()[:3] == ["ruff check", "ruff format --check", "mypy"]
+    assert done.stdout.splitlines()[3] == "pytest -n 2 --dist loadfile --thorough"
+    assert repository.run("test", "--thorough", "-k", "softmax").stdout == "pytest --thorough -k softmax\n"
+
+
 def test_every_failure_is_told_not_only_the_first(repository):
     repository.fake("ruff", TELL.format("ruff", "'check' in sys.argv"))
     repository.fake("pytest", TELL.format("pytest", 1))

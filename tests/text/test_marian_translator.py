@@ -14,7 +14,7 @@ from transformer_lab.cli.main import main
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, write_atomically
+from transformer_lab.tensor_files import PARAMETERS, write_tensors
 from transformer_lab.text.marian_translator import MarianTranslator, load_translator
 from transformer_lab.text.translator import Translator
 
@@ -22,7 +22,7 @@ TEXTS = [*ENGLISH, "the", "日本"]
 N_TOKENS = 12
 
 
-def publish(folder, apart=False, **others: object) -> transformers.MarianMTModel:
+def publish(folder, apart=False, **overrides: object) -> transformers.MarianMTModel:
     """Fill a folder as ``Helsinki-NLP/opus-mt-…`` are, with a model that was never trained."""
     target = write_tokenizer(folder, apart)
     vocabulary = json.loads((folder / "vocab.json").read_text())
@@ -31,7 +31,7 @@ def publish(folder, apart=False, **others: object) -> transformers.MarianMTModel
         "vocab_size": len(vocabulary), "decoder_vocab_size": len(target),
         "share_encoder_decoder_embeddings": not apart, "eos_token_id": target["</s>"],
     }  # fmt: skip
-    model = drawn(marian(**sizes, pad_token_id=pad_id, decoder_start_token_id=pad_id, **others))
+    model = drawn(marian(**sizes, pad_token_id=pad_id, decoder_start_token_id=pad_id, **overrides))
     model.save_pretrained(folder)
     return model
 
@@ -114,7 +114,7 @@ def test_a_translator_trained_here_is_loaded_by_the_same_function(tmp_path):
     config = TransformerConfig(tokenizer.get_vocab_size(), d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=9)
     trained = Translator(Transformer(config).eval(), tokenizer)
     trained.save_description(tmp_path)
-    write_atomically(tmp_path / PARAMETERS, trained.model.state_dict(), {})
+    write_tensors(tmp_path / PARAMETERS, trained.model.state_dict(), {})
     assert isinstance(load_translator(tmp_path), Translator)
     assert list(load_translator(tmp_path).translate(["abc"])) == list(trained.translate(["abc"]))
 
@@ -124,13 +124,13 @@ def test_a_tokenizer_of_another_model_is_refused(tmp_path):
     vocabulary = json.loads((tmp_path / "vocab.json").read_text())
     last = len(vocabulary)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"more": last}))
-    with pytest.raises(ValueError, match=f"the tokenizer has a token {last}, and the model only {last} tokens"):
+    with pytest.raises(ValueError, match=f"below vocab_size={last}; the tokenizer has {last}"):
         load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"<pad>": 7}))
-    with pytest.raises(ValueError, match=f"7 pads sources by the tokenizer, and {last - 1} by the model"):
+    with pytest.raises(ValueError, match=f"padding is 7 for the tokenizer, and {last - 1} for the model"):
         load_translator(tmp_path)
     (tmp_path / "vocab.json").write_text(json.dumps(vocabulary | {"</s>": 7}))
-    with pytest.raises(ValueError, match="a text ends with token 7 by the tokenizer, and with 0 by the model"):
+    with pytest.raises(ValueError, match="the token that ends a text is 7 for the tokenizer, and 0 for the model"):
         load_translator(tmp_path)
 
 

@@ -7,7 +7,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from tokenizers import Tokenizer, decoders, models, pre_tokenizers
 
-from transformer_lab.text.streaming import HALF_A_CHARACTER, as_text, until
+from transformer_lab.text.streaming import INCOMPLETE_CHARACTER, stop_at, stream_text
 
 ALPHABET = sorted(pre_tokenizers.ByteLevel.alphabet())
 
@@ -37,13 +37,13 @@ def byte_tokens(text: str) -> list[int]:
     return [3 + byte for byte in text.encode()]
 
 
-characters = st.characters(exclude_categories=["Cs"], exclude_characters=HALF_A_CHARACTER)
+characters = st.characters(exclude_categories=["Cs"], exclude_characters=INCOMPLETE_CHARACTER)
 
 
 @given(st.text(characters))
 def test_every_character_is_shown_with_its_last_byte(text):
     taken = []
-    stream = as_text((taken.append(token) or token for token in BYTES.encode(text).ids), BYTES.decode)
+    stream = stream_text((taken.append(token) or token for token in BYTES.encode(text).ids), BYTES.decode)
     for n, character in enumerate(text, start=1):
         assert next(stream) == character
         assert len(taken) == len(text[:n].encode())
@@ -52,28 +52,28 @@ def test_every_character_is_shown_with_its_last_byte(text):
 
 @given(st.lists(st.integers(0, 255)))
 def test_whatever_bytes_are_written_the_pieces_are_the_text(tokens):
-    assert "".join(as_text(tokens, BYTES.decode)) == BYTES.decode(tokens)
+    assert "".join(stream_text(tokens, BYTES.decode)) == BYTES.decode(tokens)
 
 
 def test_half_a_character_at_the_end_is_shown_as_what_it_is():
     tokens = BYTES.encode("a€").ids
-    assert list(as_text(tokens[:-1], BYTES.decode)) == ["a", "\ufffd"]
-    assert list(as_text([*tokens[:-1], tokens[0]], BYTES.decode)) == ["a", "\ufffda"]
+    assert list(stream_text(tokens[:-1], BYTES.decode)) == ["a", "\ufffd"]
+    assert list(stream_text([*tokens[:-1], tokens[0]], BYTES.decode)) == ["a", "\ufffda"]
 
 
 def test_a_space_depends_on_the_tokens_before():
-    assert list(as_text([1, 2, 1], LLAMA.decode)) == ["a", "b", " a"]
-    assert list(as_text([1, 2, 1], LLAMA.decode, prompt=[1])) == [" a", "b", " a"]
+    assert list(stream_text([1, 2, 1], LLAMA.decode)) == ["a", "b", " a"]
+    assert list(stream_text([1, 2, 1], LLAMA.decode, prompt=[1])) == [" a", "b", " a"]
 
 
 def test_characters_in_a_run_of_bytes_are_shown_once():
     """Such a decoder takes back a character when bytes follow that are none: '€', then '����', then '€€'."""
-    assert list(as_text([1, *byte_tokens("€€😀"), 2], LLAMA.decode)) == ["a", "€", "€", "😀", "b"]
+    assert list(stream_text([1, *byte_tokens("€€😀"), 2], LLAMA.decode)) == ["a", "€", "€", "😀", "b"]
 
 
 def test_the_prompt_is_not_part_of_the_output():
-    assert list(as_text([], BYTES.decode, prompt=BYTES.encode("ab").ids)) == []
-    assert list(as_text(BYTES.encode("c").ids, BYTES.decode, prompt=BYTES.encode("ab").ids)) == ["c"]
+    assert list(stream_text([], BYTES.decode, prompt=BYTES.encode("ab").ids)) == []
+    assert list(stream_text(BYTES.encode("c").ids, BYTES.decode, prompt=BYTES.encode("ab").ids)) == ["c"]
 
 
 def reference(text: str, stops: list[str]) -> str:
@@ -88,7 +88,7 @@ def reference(text: str, stops: list[str]) -> str:
 @example(pieces=["b", "a"], stops=["a", "ba"])
 @given(st.lists(st.text("ab", max_size=4)), st.lists(st.text("ab", min_size=1, max_size=4), max_size=3))
 def test_a_text_ends_before_the_first_stop_wherever_it_is_cut(pieces, stops):
-    assert "".join(until(pieces, stops)) == reference("".join(pieces), stops)
+    assert "".join(stop_at(pieces, stops)) == reference("".join(pieces), stops)
 
 
 @given(st.text("ab"), st.lists(st.text("ab", min_size=1, max_size=4), min_size=1, max_size=3))
@@ -101,27 +101,27 @@ def test_only_what_may_begin_a_stop_is_held_back(text, stops):
             assert waiting == "" or any(stop.startswith(waiting) for stop in stops)
             yield letter
 
-    for piece in until(letters(), stops):
+    for piece in stop_at(letters(), stops):
         assert piece
         shown += piece
 
 
 def test_nothing_more_is_asked_for_after_a_stop():
     stream = iter(["one ", "two. th", "ree"])
-    assert list(until(stream, ["."])) == ["one ", "two"]
+    assert list(stop_at(stream, ["."])) == ["one ", "two"]
     assert list(stream) == ["ree"]
 
 
 def test_a_stop_may_straddle_many_pieces_and_overlap_itself():
-    assert "".join(until(["a", "a", "b", "a", "a", "b", "a", "c"], ["aabac"])) == "aab"
-    assert list(until(["x<", "/", "en"], ["</end>"])) == ["x", "</en"]
+    assert "".join(stop_at(["a", "a", "b", "a", "a", "b", "a", "c"], ["aabac"])) == "aab"
+    assert list(stop_at(["x<", "/", "en"], ["</end>"])) == ["x", "</en"]
 
 
 def test_without_stops_everything_passes_at_once():
-    stream = until(itertools.repeat("ab"), [])
+    stream = stop_at(itertools.repeat("ab"), [])
     assert [next(stream) for _ in range(3)] == ["ab"] * 3
 
 
 def test_an_empty_stop_is_refused_before_anything_is_read():
     with pytest.raises(ValueError, match=r"cannot stop at an empty string; got stops=\['a', ''\]"):
-        until(iter(["a"]), ["a", ""])
+        stop_at(iter(["a"]), ["a", ""])

@@ -12,7 +12,7 @@ from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
 from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, write_atomically
+from transformer_lab.tensor_files import PARAMETERS, write_tensors
 from transformer_lab.text.translator import CONFIG, TOKENIZER, Translator
 
 TEXTS = ["abc", "", "cab", "  ", "ccccccc", "b", " a b "]
@@ -28,7 +28,7 @@ def translator():
 @pytest.fixture
 def folder(translator, tmp_path):
     translator.save_description(tmp_path)
-    write_atomically(tmp_path / PARAMETERS, translator.model.state_dict(), {})
+    write_tensors(tmp_path / PARAMETERS, translator.model.state_dict(), {})
     return tmp_path
 
 

@@ -10,23 +10,22 @@ import torch
 import torch.multiprocessing as mp
 
 from tests.training.small_task import batches, config, model
-from transformer_lab.tensor_files import PARAMETERS, read
-from transformer_lab.training.distributed import Processes, processes
+from transformer_lab.tensor_files import PARAMETERS, read_tensors
+from transformer_lab.training.distributed import World, distributed_world
 from transformer_lab.training.log import LOG
 from transformer_lab.training.trainer import Trainer
-from transformer_lab.training.validation import Judgement
+from transformer_lab.training.validation import ValidationResult
 
 STEPS = 6
 
 
-def train(folder, together, steps=STEPS):
-    judge = iter([10.0, 30.0, 20.0])
+def train(folder, world, max_steps=None):
+    scores = iter([10.0, 30.0, 20.0])
     changes = {"steps": STEPS, "log_every": 2, "validate_every": 2, "accumulate": 2}
     run = Trainer(
-        model(dropout=0.0), batches(), config(**changes), folder, lambda: Judgement(1.5, next(judge)), together
+        model(dropout=0.0), batches(), config(**changes), folder, lambda: ValidationResult(1.5, next(scores)), world
     )
-    run._is_over = lambda: run.progress.step >= steps
-    run.run()
+    run.run(max_steps)
     return run
 
 
@@ -37,13 +36,13 @@ def one_of_two(rank: int, port: int, folder: str) -> None:
         surroundings = {"RANK": rank, "WORLD_SIZE": 2, "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": port}
         for name, value in surroundings.items():
             patch.setenv(name, str(value))
-        with processes() as together:
-            assert (together.rank, together.count, together.first) == (rank, 2, rank == 0)
-            assert together.add_up(rank + 1.0, 0.5) == [3.0, 1.0]
-            whole = train(Path(folder, "whole"), together)
-            train(Path(folder, "stopped"), together, steps=3)
-            together.wait()
-            train(Path(folder, "stopped"), together)
+        with distributed_world() as world:
+            assert (world.rank, world.size, world.is_main) == (rank, 2, rank == 0)
+            assert world.sum(rank + 1.0, 0.5) == [3.0, 1.0]
+            whole = train(Path(folder, "whole"), world)
+            train(Path(folder, "stopped"), world, max_steps=3)
+            world.barrier()
+            train(Path(folder, "stopped"), world)
             assert whole.progress.best == 30
             torch.save(whole.model.state_dict(), Path(folder, f"rank {rank}.pt"))
 
@@ -61,7 +60,7 @@ def by_two(tmp_path_factory):
 @pytest.fixture(scope="module")
 def by_one(tmp_path_factory):
     folder = tmp_path_factory.mktemp("one")
-    train(folder, Processes())
+    train(folder, World())
     return folder
 
 
@@ -73,7 +72,7 @@ def test_two_processes_agree_with_one(by_two, by_one):
         pd.read_csv(path / LOG).drop(columns=["seconds", "tokens_per_second"]) for path in (by_two / "whole", by_one)
     )
     pd.testing.assert_frame_equal(two, one, rtol=1e-5)
-    (ours, kept_ours), (theirs, kept_theirs) = (read(path / PARAMETERS) for path in (by_two / "whole", by_one))
+    (ours, kept_ours), (theirs, kept_theirs) = (read_tensors(path / PARAMETERS) for path in (by_two / "whole", by_one))
     assert kept_ours == kept_theirs == {"step": 4}
     batch = next(batches().from_step(0))
     logits = []
@@ -96,8 +95,8 @@ def test_two_processes_go_on_as_if_they_had_not_stopped(by_two):
 
 def test_without_torchrun_there_is_one(monkeypatch):
     monkeypatch.delenv("WORLD_SIZE", raising=False)
-    with processes() as alone:
-        assert alone == Processes(0, 1) and alone.first
-        assert alone.add_up(2.0, 3.0) == [2.0, 3.0]
-        alone.wait()
-        alone.add_up_gradients(model())
+    with distributed_world() as alone:
+        assert alone == World(0, 1) and alone.is_main
+        assert alone.sum(2.0, 3.0) == [2.0, 3.0]
+        alone.barrier()
+        alone.sum_gradients(model())

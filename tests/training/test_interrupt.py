@@ -12,9 +12,9 @@ from transformer_lab.training.interrupt import Interruption
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_the_first_is_noted_and_the_second_obeyed(number):
     with pytest.raises(KeyboardInterrupt), Interruption() as interruption:
-        assert not interruption.asked
+        assert not interruption.requested
         signal.raise_signal(number)
-        assert interruption.asked
+        assert interruption.requested
         signal.raise_signal(number)
 
 
@@ -34,7 +34,7 @@ def test_in_another_thread_it_does_nothing():
     def enter():
         try:
             with Interruption() as interruption:
-                assert not interruption.asked
+                assert not interruption.requested
         except BaseException as error:
             failed.append(error)
 

@@ -30,7 +30,7 @@ def test_chrf_looks_at_characters():
 
 
 @pytest.mark.parametrize("score", [exact_match, bleu, chrf])
-def test_what_cannot_be_judged_is_refused(score):
+def test_what_cannot_be_scored_is_refused(score):
     with pytest.raises(ValueError, match="got 0 translations and 0 references"):
         score([], [])
     with pytest.raises(ValueError, match="got 2 translations and 1 references"):

@@ -23,7 +23,7 @@ def test_a_loss_that_is_no_number_ends_training_with_advice(loss):
 
 def test_validations_without_a_better_one_are_counted():
     progress = Progress()
-    assert [progress.judged(score) for score in (0.0, 5.0, 5.0, 4.0, 6.0, 1.0)] == [
+    assert [progress.record_score(score) for score in (0.0, 5.0, 5.0, 4.0, 6.0, 1.0)] == [
         True,
         True,
         False,
@@ -31,7 +31,7 @@ def test_validations_without_a_better_one_are_counted():
         True,
         False,
     ]
-    assert progress == Progress(best=6.0, stale=1)
+    assert progress == Progress(best=6.0, evaluations_since_best=1)
 
 
 def test_it_survives_json_to_the_last_bit():

@@ -17,10 +17,10 @@ from tests.training.small_task import STEPS, batches, model, trainer
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
 from transformer_lab.generation.decode import greedy_decode
-from transformer_lab.tensor_files import PARAMETERS, read
+from transformer_lab.tensor_files import PARAMETERS, read_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT
 from transformer_lab.training.log import LOG
-from transformer_lab.training.validation import Judgement
+from transformer_lab.training.validation import ValidationResult
 
 
 def losses(folder):
@@ -28,7 +28,7 @@ def losses(folder):
 
 
 def parameters(folder):
-    return read(folder / PARAMETERS)[0]
+    return read_tensors(folder / PARAMETERS)[0]
 
 
 def same(one, other):
@@ -68,8 +68,8 @@ def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
     real = torch.arange(answers.shape[1]) < torch.tensor(ends)[:, None]
     loss = -(wanted * log_p).sum(-1)[real].mean()
     loss.backward()
-    run._step(parts)
-    assert run.progress.loss_sum / run.progress.n_tokens == pytest.approx(loss.item(), abs=1e-5)
+    run.run(max_steps=1)
+    assert losses(tmp_path) == [pytest.approx(loss.item(), abs=1e-5)]
     for (name, ours), theirs in zip(run.model.named_parameters(), reference.parameters(), strict=True):
         assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
 
@@ -77,20 +77,19 @@ def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
 def test_a_run_with_accumulation_takes_the_batches_in_turn(tmp_path):
     run = trainer(tmp_path, accumulate=3, steps=7)
     taken = []
-    step = run._step
-    run._step = lambda parts: taken.extend(parts) or step(parts)
+    run.model.register_forward_pre_hook(lambda _, inputs: taken.append((run.progress.step, *inputs)))
     run.run()
     stream = batches().from_step(0)
-    assert len(taken) == 21
-    assert all(torch.equal(part.source, next(stream).source) for part in taken)
+    assert [step for step, *_ in taken] == [step for step in range(7) for _ in range(3)]
+    for _, source, target in taken:
+        batch = next(stream)
+        assert torch.equal(source, batch.source) and torch.equal(target, batch.target[:, :-1])
 
 
 def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
     run = trainer(tmp_path, clip=1e-3, steps=STEPS)
-    stream = batches().from_step(0)
     for step in range(1, 4):
-        run._step([next(stream)])
-        run.progress.step += 1
+        run.run(max_steps=1)
         norm = torch.stack([p.grad.norm() for p in run.model.parameters()]).norm()
         assert norm == pytest.approx(1e-3, rel=1e-3)
         assert {group["lr"] for group in run.optimizer.param_groups} == {1e-2 * step / 5}
@@ -99,7 +98,7 @@ def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
 def test_dropout_is_on_in_training_even_after_a_validation(tmp_path):
     run = trainer(tmp_path)
     run.model.eval()
-    run._step([next(batches().from_step(0))])
+    run.run(max_steps=1)
     assert run.model.training
 
 
@@ -138,14 +137,12 @@ def test_the_same_seed_gives_the_same_run_and_another_seed_another(tmp_path, uni
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninterrupted, number):
     run = trainer(tmp_path)
-    step = run._step
 
-    def interrupted(parts):
-        step(parts)
+    def interrupt(*_):
         if run.progress.step == 12:
-            signal.raise_signal(number)
+            signal.raise_signal(number)  # in the middle of the 13th step, which is finished
 
-    run._step = interrupted
+    run.model.register_forward_hook(interrupt)
     assert not run.run()
     assert len(losses(tmp_path)) == run.progress.step == 13
     assert same(parameters(tmp_path), dict(run.model.state_dict()))
@@ -154,11 +151,19 @@ def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninter
     assert same(parameters(tmp_path), parameters(uninterrupted))
 
 
+@pytest.mark.parametrize("max_steps, made", [(0, 0), (7, 7), (STEPS, STEPS), (STEPS + 1, STEPS), (None, STEPS)])
+def test_a_run_makes_as_many_steps_as_are_asked_for_or_left(tmp_path, max_steps, made):
+    run = trainer(tmp_path)
+    assert run.run(max_steps) == run.is_finished == (made == STEPS)
+    assert run.progress.step == len(losses(tmp_path)) == made
+    assert trainer(tmp_path).progress == run.progress  # a checkpoint was saved
+
+
 def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_path):
     for stop_at in (3, 6):
         run = trainer(tmp_path)
-        run._any = lambda asked, run=run, stop_at=stop_at: run.progress.step == stop_at
-        assert not run.run()
+        assert not run.run(max_steps=3)
+        assert run.progress.step == stop_at
         assert same(parameters(tmp_path), dict(run.model.state_dict()))
 
 
@@ -192,7 +197,7 @@ def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
 def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):
     trainer(tmp_path).run()
     (tmp_path / CHECKPOINT).write_bytes((tmp_path / CHECKPOINT).read_bytes()[:999])
-    with pytest.raises(ValueError, match="is no checkpoint of ours"):
+    with pytest.raises(ValueError, match="is not a checkpoint of this library"):
         trainer(tmp_path)
 
 
@@ -204,14 +209,14 @@ def test_a_loss_that_is_no_number_ends_the_run(tmp_path):
 # Validation
 
 
-def judging(scores):
-    """Give these scores one after another, as if they were found."""
+def scoring(scores):
+    """Return a validation that finds these scores, one after another."""
     scores = iter(scores)
-    return lambda: Judgement(1.5, next(scores))
+    return lambda: ValidationResult(1.5, next(scores))
 
 
 def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
-    trainer(tmp_path, judging([10.0, 20.0, 15.0]), validate_every=10, steps=25).run()
+    trainer(tmp_path, scoring([10.0, 20.0, 15.0]), validate_every=10, steps=25).run()
     table = pd.read_csv(tmp_path / LOG).dropna()
     assert table["step"].tolist() == [10, 20, 25]
     assert table["validation_score"].tolist() == [10, 20, 15]
@@ -219,28 +224,27 @@ def test_validation_comes_when_asked_for_and_is_logged(tmp_path):
 
 
 def test_the_best_parameters_are_kept_and_not_the_last(tmp_path):
-    trainer(tmp_path, judging([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
-    assert read(tmp_path / PARAMETERS)[1] == {"step": 20}
+    trainer(tmp_path, scoring([10.0, 30.0, 20.0]), validate_every=10, steps=25).run()
+    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 20}
 
 
 def test_training_stops_when_nothing_gets_better(tmp_path):
-    run = trainer(tmp_path, judging([5.0, 6.0, 6.0, 5.9]), validate_every=3, patience=2, save_every=4)
+    run = trainer(tmp_path, scoring([5.0, 6.0, 6.0, 5.9]), validate_every=3, patience=2, save_every=4)
     assert run.run()
     assert run.progress.step == 12
-    assert read(tmp_path / PARAMETERS)[1] == {"step": 6}
-    assert trainer(tmp_path, judging([]), validate_every=3, patience=2, save_every=4).run()
+    assert read_tensors(tmp_path / PARAMETERS)[1] == {"step": 6}
+    assert trainer(tmp_path, scoring([]), validate_every=3, patience=2, save_every=4).run()
 
 
 def test_patience_survives_an_interruption(tmp_path):
     settings = {"validate_every": 3, "patience": 2}
-    run = trainer(tmp_path, judging([5.0, 6.0, 6.0]), **settings)
-    run._any = lambda asked: run.progress.step == 10
-    assert not run.run()
-    resumed = trainer(tmp_path, judging([5.9]), **settings)
+    run = trainer(tmp_path, scoring([5.0, 6.0, 6.0]), **settings)
+    assert not run.run(max_steps=10)
+    resumed = trainer(tmp_path, scoring([5.9]), **settings)
     assert resumed.run() and resumed.progress.step == 12
 
 
-def test_patience_without_anything_to_judge_by_is_refused(tmp_path):
+def test_patience_without_pairs_to_validate_on_is_refused(tmp_path):
     with pytest.raises(ValueError, match="patience=2 counts validations, and there are no pairs to validate on"):
         trainer(tmp_path, validate_every=3, patience=2)
 
@@ -248,14 +252,14 @@ def test_patience_without_anything_to_judge_by_is_refused(tmp_path):
 # Averages
 
 
-def test_what_is_judged_and_kept_is_the_average_and_training_does_not_feel_it(tmp_path, uninterrupted):
+def test_what_is_validated_and_saved_is_the_average_and_training_is_the_same_without_it(tmp_path, uninterrupted):
     seen = []
 
-    def judge():
+    def validate():
         seen.append({name: tensor.clone() for name, tensor in run.model.state_dict().items()})
-        return Judgement(1.5, float(len(seen)))
+        return ValidationResult(1.5, float(len(seen)))
 
-    run = trainer(tmp_path, judge, average=0.8, validate_every=10)
+    run = trainer(tmp_path, validate, average=0.8, validate_every=10)
     run.run()
     assert losses(tmp_path) == losses(uninterrupted)
     assert same(seen[-1], parameters(tmp_path)) and len(seen) == 3
@@ -266,8 +270,7 @@ def test_what_is_judged_and_kept_is_the_average_and_training_does_not_feel_it(tm
 def test_the_average_is_saved_and_gone_on_with(tmp_path):
     trainer(tmp_path / "whole", average=0.8).run()
     run = trainer(tmp_path / "stopped", average=0.8)
-    run._any = lambda asked: run.progress.step == 9
-    assert not run.run()
+    assert not run.run(max_steps=9)
     assert trainer(tmp_path / "stopped", average=0.8).run()
     assert same(parameters(tmp_path / "stopped"), parameters(tmp_path / "whole"))
     with pytest.raises(ValueError, match=r"other settings: average=0\.8, not 0\.0"):
@@ -284,7 +287,7 @@ class Screen(io.StringIO):
 
 def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "stderr", Screen())
-    trainer(tmp_path, judging([9.5]), log_every=5).run()
+    trainer(tmp_path, scoring([9.5]), log_every=5).run()
     shown = sys.stderr.getvalue()
     for part in (
         r"loss=\d",
@@ -296,7 +299,7 @@ def test_the_bar_shows_loss_speed_and_the_time_left(tmp_path, monkeypatch):
         assert re.search(part, shown), part
 
 
-def test_no_bar_is_drawn_where_nobody_looks(tmp_path, capfd):
+def test_no_bar_is_drawn_without_a_terminal(tmp_path, capfd):
     trainer(tmp_path).run()
     assert capfd.readouterr() == ("", "")
 

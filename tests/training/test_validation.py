@@ -37,8 +37,8 @@ def by_hand(translator, pairs):
 @pytest.mark.parametrize("batch_tokens", [1, 8, 100])
 def test_the_loss_is_a_mean_over_all_tokens_however_they_are_batched(translator, batch_tokens):
     translator.model.train()
-    judgement = Validation(translator, PAIRS, exact_match, batch_tokens)()
-    assert judgement.loss == pytest.approx(by_hand(translator, PAIRS), rel=1e-5)
+    result = Validation(translator, PAIRS, exact_match, batch_tokens)()
+    assert result.loss == pytest.approx(by_hand(translator, PAIRS), rel=1e-5)
 
 
 def test_the_score_is_of_what_it_writes_by_itself(translator):
@@ -52,7 +52,7 @@ def test_the_score_is_of_what_it_writes_by_itself(translator):
     assert seen == [(list(translator.translate([s for s, _ in PAIRS])), [t for _, t in PAIRS])]
 
 
-def test_judging_changes_nothing_but_the_mode(translator):
+def test_validation_changes_nothing_but_the_mode(translator):
     before = {name: tensor.clone() for name, tensor in translator.model.state_dict().items()}
     state = torch.get_rng_state()
     Validation(translator, PAIRS, exact_match, 50)()
@@ -67,6 +67,6 @@ def test_a_pair_too_long_for_the_model_is_cut_and_not_left_out(translator):
     assert Validation(translator, long, exact_match, 50)().loss == pytest.approx(by_hand(translator, cut), rel=1e-5)
 
 
-def test_without_pairs_there_is_nothing_to_judge_by(translator):
+def test_without_pairs_there_is_nothing_to_validate_on(translator):
     with pytest.raises(ValueError, match="0 sources and 0 targets"):
         Validation(translator, [], exact_match, 50)

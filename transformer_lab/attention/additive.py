@@ -25,7 +25,7 @@ def additive_scores(
 
 
 class AdditiveAttention(nn.Module):
-    """Mix the values by scores that a small network gives to each pair of query and key.
+    """Average the values, weighted by a small network's score of each pair of query and key.
 
     ``softmax(w · tanh(W_q q + W_k k)) v``: appendix A.1.2 of Bahdanau et al. (2015), arXiv:1409.0473. It holds
     ``d_h (d_q + d_k + 1)`` parameters, where dot-product attention has none, and keeps d_h numbers per pair of query
@@ -33,7 +33,7 @@ class AdditiveAttention(nn.Module):
 
     Args:
         d_q: Width of the queries.
-        d_k: Width of the keys; it need not be that of the queries.
+        d_k: Width of the keys, which may differ from that of the queries.
         d_h: Width of the hidden layer.
 
     Raises:
@@ -60,7 +60,7 @@ class AdditiveAttention(nn.Module):
         values: Float[Tensor, "batch n_key d_v"],
         mask: Bool[Tensor, "#batch #n_query #n_key"] | None = None,
     ) -> tuple[Float[Tensor, "batch n_query d_v"], Float[Tensor, "batch n_query n_key"]]:
-        """Give the mixed values and the weights, masked as in ``scaled_dot_product_attention``.
+        """Return the averaged values, and the weights; masked as in ``scaled_dot_product_attention``.
 
         Raises:
             ValueError: The queries are not ``d_q`` wide, or the keys not ``d_k``.

@@ -1,8 +1,10 @@
-"""Attention by dot products: a lookup in which every key answers, as loudly as it matches.
+"""Dot-product attention, with and without the weights.
 
-``soft_lookup`` is the idea, ``scaled_dot_product_attention`` the thing itself with the weights to look at, and
-``attend`` the same without the weights, as fast as torch can.
+``soft_lookup`` is the idea, ``scaled_dot_product_attention`` the formula with its weights, and ``attend`` the same
+without the weights, by torch's fused kernels.
 """
+
+from functools import partial
 
 import torch
 from jaxtyping import Bool, Float
@@ -30,23 +32,23 @@ def scaled_dot_product_attention(
     bias: Float[Tensor, "*#batch #n_query #n_key"] | None = None,
     dropout: float = 0.0,
 ) -> tuple[Float[Tensor, "*batch n_query d_v"], Float[Tensor, "*batch n_query n_key"]]:
-    """Mix the values, each query weighting them by how well it matches the keys.
+    """Average the values for each query, weighted by how well it matches their keys.
 
     ``softmax(q kᵀ / √d_k) v``: equation 1 of Vaswani et al. (2017), arXiv:1706.03762.
 
     Args:
-        q: What each position is looking for.
-        k: What each position offers to be matched on.
-        v: What each position hands over when matched.
-        mask: True where a query may look at a key, as in
+        q: Queries: what each position is looking for.
+        k: Keys: what each position offers to be matched on.
+        v: Values: what each position contributes when matched.
+        mask: True where a query may attend to a key, as in
             ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
             ``torch.nn.MultiheadAttention`` mean the opposite. None hides nothing.
         bias: Added to the scores, as for positions that lower them with distance.
-        dropout: Share of the weights that is dropped at random, the rest being raised to make up for it.
+        dropout: Dropout probability of the weights.
 
     Returns:
-        The mixed values, and the weights that mixed them. Each row of weights sums to 1 (before dropout),
-        or is all 0 if the mask leaves that query no key.
+        The averaged values, and the weights. Each row of weights sums to 1 (before dropout), or is all 0 if the mask
+        leaves that query no key.
 
     >>> q, k, v = torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]])
     >>> scaled_dot_product_attention(q, k, v)
@@ -61,44 +63,65 @@ def scaled_dot_product_attention(
 
 def attend(
     q: Float[Tensor, "*batch n_query d_k"],
-    k: Float[Tensor, "*batch n_key d_k"],
-    v: Float[Tensor, "*batch n_key d_v"],
+    k: Float[Tensor, "*kv_batch n_key d_k"],
+    v: Float[Tensor, "*kv_batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"] | None = None,
     bias: Float[Tensor, "*#batch #n_query #n_key"] | None = None,
     dropout: float = 0.0,
+    is_causal: bool = False,
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Give the output of ``scaled_dot_product_attention`` through torch's fused kernels, which keep no weights.
+    """Return the output of ``scaled_dot_product_attention``, computed by torch's fused kernels, which keep no weights.
 
     Their memory grows with queries plus keys, not with queries times keys. On a CPU, torch has them for four axes
-    (batch, heads, position, width) with d_v = d_k; elsewhere it falls back on the plain formula. Arguments and edge
-    cases are those of ``scaled_dot_product_attention``.
+    (batch, heads, position, width) with d_v = d_k; elsewhere it falls back on the plain formula. With these four axes,
+    keys and values may have fewer heads than the queries, and each of theirs serves a group of query heads.
+
+    Args:
+        q: Queries.
+        k: Keys.
+        v: Values.
+        mask: True where a query may attend to a key. None hides nothing.
+        bias: Added to the scores.
+        dropout: Dropout probability of the weights.
+        is_causal: Whether each query attends to the keys up to its own position only: the same as ``causal_mask``, but
+            faster than any mask.
 
     Raises:
-        ValueError: There are more or fewer keys than values; some kernels would read past the end of the shorter.
+        ValueError: The numbers of keys and values differ (some kernels would read past the end of the shorter), their
+            leading axes do not fit those of the queries, or ``is_causal`` is combined with a mask, a bias, or another
+            number of keys than of queries.
 
     >>> attend(torch.zeros(1, 2), torch.ones(2, 2), torch.tensor([[1.0], [3.0]]))
     tensor([[2.]])
     """
     if k.shape[-2] != v.shape[-2]:
         raise ValueError(f"every key needs a value; got {k.shape[-2]} keys, {v.shape[-2]} values")
+    n_query, n_key = q.shape[-2], k.shape[-2]
+    if is_causal and not (mask is None and bias is None and n_query == n_key):
+        given = f"mask={mask is not None}, bias={bias is not None}, {n_query=}, {n_key=}"
+        raise ValueError(f"is_causal needs as many keys as queries, and neither a mask nor a bias; got {given}")
+    grouped = q.shape[:-2] != k.shape[:-2]
+    if grouped and not (q.dim() == k.dim() == 4 and len(q) == len(k) and q.shape[1] % k.shape[1] == 0):
+        shapes = f"queries of shape {tuple(q.shape)}, keys of shape {tuple(k.shape)}"
+        raise ValueError(f"queries and keys must have the same leading axes, or heads in groups; got {shapes}")
+    sdpa = partial(F.scaled_dot_product_attention, q, k, v, dropout_p=dropout, enable_gqa=grouped)
     if mask is None:
-        return F.scaled_dot_product_attention(q, k, v, attn_mask=bias, dropout_p=dropout)
-    sees_nothing = ~mask.any(dim=-1, keepdim=True)
-    # Some kernels give nan for a fully hidden row (pytorch/pytorch#156707), so none is ever handed over.
-    allowed = mask | sees_nothing
-    bias_or_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)
-    output = F.scaled_dot_product_attention(q, k, v, attn_mask=bias_or_mask, dropout_p=dropout)
-    return output.masked_fill(sees_nothing, 0.0)
+        return sdpa(attn_mask=bias, is_causal=is_causal)
+    fully_masked = ~mask.any(dim=-1, keepdim=True)
+    # Some kernels return nan for a fully masked row (pytorch/pytorch#156707), so none is ever passed on.
+    allowed = mask | fully_masked
+    attn_mask = allowed if bias is None else torch.where(allowed, bias, -torch.inf)
+    return sdpa(attn_mask=attn_mask).masked_fill(fully_masked, 0.0)
 
 
 def masked_softmax(
     scores: Float[Tensor, "*batch n_query n_key"], mask: Bool[Tensor, "*#batch #n_query #n_key"] | None
 ) -> Float[Tensor, "*batch n_query n_key"]:
-    """Spread each query's attention over the keys it may see; a query that may see none attends to nothing.
+    """Return the softmax over the keys that each query may attend to; a query that may attend to none gets zeros.
 
     Args:
         scores: How well each key matches each query.
-        mask: True where a query may look at a key. None hides nothing.
+        mask: True where a query may attend to a key. None hides nothing.
 
     >>> masked_softmax(torch.zeros(2, 3), torch.tensor([[True, True, False], [False, False, False]]))
     tensor([[0.5000, 0.5000, 0.0000],
@@ -106,7 +129,7 @@ def masked_softmax(
     """
     if mask is None:
         return torch.softmax(scores, dim=-1)
-    sees_nothing = ~mask.any(dim=-1, keepdim=True)
-    # The softmax of a row of -inf is nan, and so is its gradient. Such rows are let through here, and zeroed below.
-    weights = torch.softmax(scores.masked_fill(~(mask | sees_nothing), -torch.inf), dim=-1)
-    return weights.masked_fill(sees_nothing, 0.0)
+    fully_masked = ~mask.any(dim=-1, keepdim=True)
+    # The softmax of a row of -inf is nan, and so is its gradient. Such rows are left unmasked here, and zeroed below.
+    weights = torch.softmax(scores.masked_fill(~(mask | fully_masked), -torch.inf), dim=-1)
+    return weights.masked_fill(fully_masked, 0.0)

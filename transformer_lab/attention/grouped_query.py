@@ -1,35 +1,36 @@
-"""Grouped-query attention: heads of queries that share keys and values, for models that write long texts."""
+"""Grouped-query attention: heads of queries that share keys and values, for models that generate long texts."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.attention.kv_cache import GrowingKeys
-from transformer_lab.attention.multi_head import ObservableAttention, merge_heads, split_heads
-from transformer_lab.attention.positions import Rotation
+from transformer_lab.attention.kv_cache import KVCache
+from transformer_lab.attention.multi_head import AttentionBase, merge_heads, split_heads
+from transformer_lab.attention.positions import Positional
 from transformer_lab.checks import check_width
 
 
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
-    """Let each head of keys or values serve a group of query heads, by repeating it next to itself."""
+    """Repeat each head of keys or values next to itself, once for each query head of its group."""
     return x.repeat_interleave(n_repeats, dim=1) if n_repeats > 1 else x
 
 
-class GroupedQueryAttention(ObservableAttention):
+class GroupedQueryAttention(AttentionBase):
     """Self-attention in which several query heads share each head of keys and values.
 
-    Query head i looks keys and values up in their head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al.
-    (2023), arXiv:2305.13245. Fewer keys and values make long texts affordable when they are generated. With as many of
-    them as queries it is multi-head self-attention again.
+    Query head i attends to the keys and values of head ``⌊i n_kv_heads / n_heads⌋``: section 2.2 of Ainslie et al.
+    (2023), arXiv:2305.13245. Fewer keys and values make long texts affordable when they are generated. With
+    ``n_kv_heads = n_heads`` it is multi-head self-attention again.
 
     Args:
         d_model: Width of the input and output.
-        n_heads: How many query heads.
-        n_kv_heads: How many heads of keys and values.
+        n_heads: Number of query heads.
+        n_kv_heads: Number of heads of keys and values.
         bias: Whether the projections have biases. Llama's have none, GPT-2's do.
-        dropout: Share of the attention weights that training drops.
+        dropout: Dropout probability of the attention weights.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, or ``dropout``
+            is not between 0 and 1.
 
     >>> import torch
     >>> attention = GroupedQueryAttention(d_model=12, n_heads=6, n_kv_heads=2)
@@ -52,31 +53,44 @@ class GroupedQueryAttention(ObservableAttention):
         self,
         x: Float[Tensor, "batch n d_model"],
         mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
-        bias: Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
-        rotation: Rotation | None = None,
-        cache: GrowingKeys | None = None,
+        positional: Positional | None = None,
+        cache: KVCache | None = None,
+        is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Let every position look the others up.
+        """Attend from every position of a sequence to the others.
 
         Args:
             x: The sequence.
-            mask: True where a position may look at another.
-            bias: Added to the scores, as ``alibi_bias``.
-            rotation: Turns queries and keys by their positions.
-            cache: Keeps keys and values: those of earlier calls are looked at as well.
+            mask: True where a position may attend to another.
+            positional: What attention is told about positions.
+            cache: Holds the keys and values of earlier calls, which are attended to as well.
+            is_causal: Whether each position attends to itself and those before it only, which is faster without a mask.
 
         Raises:
-            ValueError: The input is not ``d_model`` wide.
+            ValueError: The input is not ``d_model`` wide, or ``is_causal`` is combined with a mask, a bias, or keys of
+                earlier calls.
         """
         check_width("d_model", self.d_model, x=x)
+        q = split_heads(self.w_q(x), self.n_heads)  # (batch, n_heads, n, d_k)
+        k, v = split_heads(self.w_k(x), self.n_kv_heads), split_heads(self.w_v(x), self.n_kv_heads)
+        bias, rotation = (None, None) if positional is None else (positional.bias, positional.rotation)
+        if rotation is not None:
+            q, k = rotation.rotate(q), rotation.rotate(k)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        return self.w_o(merge_heads(self.attend_heads(q, k, v, mask, bias, is_causal)))
 
-        def turn(x: Tensor) -> Tensor:
-            return x if rotation is None else rotation(x)
-
-        def project() -> tuple[Tensor, Tensor]:
-            return turn(split_heads(self.w_k(x), self.n_kv_heads)), split_heads(self.w_v(x), self.n_kv_heads)
-
-        q = turn(split_heads(self.w_q(x), self.n_heads))
-        k, v = project() if cache is None else cache(project)
-        group = self.n_heads // self.n_kv_heads
-        return self.w_o(merge_heads(self.mix(q, repeat_kv(k, group), repeat_kv(v, group), mask, bias)))
+    def attend_heads(
+        self,
+        q: Float[Tensor, "batch n_heads n_query d_k"],
+        k: Float[Tensor, "batch n_kv_heads n_key d_k"],
+        v: Float[Tensor, "batch n_kv_heads n_key d_k"],
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+        bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch n_heads n_query d_k"]:
+        """Attend in all heads: the fused kernels let heads share keys and values; for the weights they are repeated."""
+        if self.weights_hook is not None:
+            group = self.n_heads // self.n_kv_heads
+            k, v = repeat_kv(k, group), repeat_kv(v, group)
+        return super().attend_heads(q, k, v, mask, bias, is_causal)

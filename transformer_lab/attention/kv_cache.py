@@ -1,155 +1,161 @@
-"""Caches: what a decoder keeps of the tokens it has seen, so that each is read only once.
+"""Key/value caches: what a decoder keeps of the tokens it has read, so that each is read only once.
 
-A token's keys and values do not change when others are written after it. So they are kept, and for each new token
-only its own are computed; its query is not needed again. The keys and values of a source are computed once for all.
+A token's keys and values do not change when others follow it. So they are kept, and for each new token only its own are
+computed; its query is not needed again. The keys and values of a source are computed once, before the first token.
 """
 
-from collections.abc import Callable
+from collections.abc import Sequence
 
 import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-KeysAndValues = tuple[Tensor, Tensor]
-Project = Callable[[], KeysAndValues]
 
-
-class GrowingKeys:
-    """Keys and values of the tokens so far, for self-attention, in memory that is set aside beforehand.
+class KVCache:
+    """Keys and values of the tokens so far, for self-attention, in a buffer of fixed size.
 
     Args:
-        max_length: For how many tokens there is room.
+        max_length: Number of tokens that it can hold.
+
+    >>> cache = KVCache(max_length=5)
+    >>> _ = cache.append(torch.zeros(2, 3, 4, 8), torch.zeros(2, 3, 4, 8))
+    >>> k, v = cache.append(torch.ones(2, 3, 1, 8), torch.ones(2, 3, 1, 8))
+    >>> k.shape
+    torch.Size([2, 3, 5, 8])
     """
 
     def __init__(self, max_length: int) -> None:
         self.max_length = max_length
         self.length = 0
-        self._room: Tensor | None = None  # (2, batch, n_kv_heads, max_length, d_k)
+        self._buffer: Tensor | None = None  # (2, batch, n_kv_heads, max_length, d_k)
 
-    def __call__(self, project: Project) -> KeysAndValues:
-        """Project the new tokens, keep the result, and give the keys and values of all tokens so far.
+    def append(
+        self, k: Float[Tensor, "batch n_kv_heads n_new d_k"], v: Float[Tensor, "batch n_kv_heads n_new d_k"]
+    ) -> tuple[Float[Tensor, "batch n_kv_heads n d_k"], Float[Tensor, "batch n_kv_heads n d_k"]]:
+        """Store the keys and values of new tokens; return those of all tokens so far.
 
         Raises:
-            ValueError: There is no room left.
+            ValueError: There would be more than ``max_length`` tokens.
         """
-        k, v = project()
         start, end = self.length, self.length + k.shape[2]
         if end > self.max_length:
             raise ValueError(f"this cache has room for max_length={self.max_length} tokens; got {end}")
-        if self._room is None:
-            self._room = k.new_empty(2, *k.shape[:2], self.max_length, k.shape[3])
-        self._room[0, :, :, start:end], self._room[1, :, :, start:end] = k, v
+        if self._buffer is None:
+            self._buffer = k.new_empty(2, *k.shape[:2], self.max_length, k.shape[3])
+        self._buffer[0, :, :, start:end], self._buffer[1, :, :, start:end] = k, v
         self.length = end
-        keys, values = self._room[:, :, :, :end]
+        keys, values = self._buffer[:, :, :, :end]
         return keys, values
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Let row i go on from what row ``rows[i]`` has seen; in place, unless there are more or fewer rows now."""
-        if self._room is None:
+        """Continue row i from row ``rows[i]``; in place, unless the number of rows changes."""
+        if self._buffer is None:
             return
-        if len(rows) == self._room.shape[1]:
-            self._room[:, :, :, : self.length] = self._room[:, rows, :, : self.length]
+        if len(rows) == self._buffer.shape[1]:
+            self._buffer[:, :, :, : self.length] = self._buffer[:, rows, :, : self.length]
         else:
-            self._room = self._room[:, rows]
+            self._buffer = self._buffer[:, rows]
 
-    def cut(self, length: int) -> None:
-        """Forget all but the first tokens."""
+    def truncate(self, length: int) -> None:
+        """Keep the first ``length`` tokens only."""
         self.length = min(self.length, length)
 
 
-class FixedKeys:
-    """Keys and values of a source, for cross-attention: projected once, and shared by all that is written about it."""
+class SourceKV:
+    """Keys and values of the sources, for cross-attention; all rows that are generated from one source share them.
 
-    def __init__(self) -> None:
-        self._kept: KeysAndValues | None = None
+    Args:
+        k: Projected keys.
+        v: Projected values.
+    """
 
-    def __call__(self, project: Project) -> KeysAndValues:
-        """Project the source the first time; give its keys and values."""
-        if self._kept is None:
-            self._kept = project()
-        return self._kept
+    def __init__(self, k: Float[Tensor, "batch n_heads n d_k"], v: Float[Tensor, "batch n_heads n d_k"]) -> None:
+        self.k, self.v = k, v
 
     def reorder(self, rows: Int[Tensor, " new_rows"], n_rows: int) -> None:
-        """Drop the sources about which nothing goes on to be written.
+        """Drop the sources of which no row is left.
 
         Args:
-            rows: The rows that go on; those about one source stay next to each other.
-            n_rows: How many rows there were, as many about each source.
+            rows: The rows that continue; those of one source stay next to each other.
+            n_rows: Number of rows before, the same for each source.
         """
-        if self._kept is None or len(rows) == n_rows:
+        if len(rows) == n_rows:
             return
-        k, v = self._kept
-        sources = (rows // (n_rows // len(k))).unique()  # type: ignore[no-untyped-call]
-        if len(sources) < len(k):
-            self._kept = k[sources], v[sources]
+        sources = (rows // (n_rows // len(self.k))).unique()  # type: ignore[no-untyped-call]
+        if len(sources) < len(self.k):
+            self.k, self.v = self.k[sources], self.v[sources]
 
 
 class LayerCache:
     """What one layer keeps.
 
     Args:
-        max_length: For how many tokens there is room.
+        max_length: Number of tokens that it can hold.
+        source: Keys and values of the sources, for a layer with cross-attention.
     """
 
-    def __init__(self, max_length: int) -> None:
-        self.self_attention = GrowingKeys(max_length)
-        self.cross_attention = FixedKeys()
+    def __init__(self, max_length: int, source: SourceKV | None = None) -> None:
+        self.self_attention = KVCache(max_length)
+        self.source = source
 
 
-class Cache:
-    """What a model keeps of the tokens it has seen: their ids, and each layer's keys and values.
+class ModelCache:
+    """What a model keeps of the tokens it has read: their ids, and the keys and values of each layer.
 
     Args:
-        n_layers: How many layers the model has.
-        max_length: For how many tokens there is room.
+        layers: The cache of each layer.
     """
 
-    def __init__(self, n_layers: int, max_length: int) -> None:
-        self.max_length = max_length
-        self.layers = [LayerCache(max_length) for _ in range(n_layers)]
+    def __init__(self, layers: Sequence[LayerCache]) -> None:
+        self.layers = layers
         self._tokens: Int[Tensor, "batch n"] | None = None
 
     @property
     def length(self) -> int:
-        """How many tokens it has seen."""
+        """Number of tokens read."""
         return 0 if self._tokens is None else self._tokens.shape[1]
 
-    def followed_by(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
-        """Give the tokens so far and these after them."""
+    def with_new(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
+        """Return the tokens so far, followed by these; the cache is unchanged until ``commit``."""
         return tokens if self._tokens is None else torch.cat([self._tokens, tokens], dim=1)
 
-    def keep(self, tokens: Int[Tensor, "batch n"]) -> None:
-        """Take these for the tokens so far."""
+    def commit(self, tokens: Int[Tensor, "batch n"]) -> None:
+        """Make these the tokens so far: all layers have read them."""
         self._tokens = tokens
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Let row i go on from what row ``rows[i]`` has seen; there may be more or fewer rows than before.
+        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before.
 
-        Rows about one source must stay next to each other, and be as many for each source that is left. Sources are
-        dropped where there are fewer rows: not by the same call that lets several texts go on from one.
+        Sources stay in their order, and the rows of one source next to each other, as many for each source that is
+        left. Sources are dropped where there are fewer rows: not by the same call that continues one row as several.
         """
-        if self._tokens is None:
-            return
         for layer in self.layers:
             layer.self_attention.reorder(rows)
-            layer.cross_attention.reorder(rows, len(self._tokens))
-        self._tokens = self._tokens[rows]
+            if layer.source is not None:
+                n_rows = len(layer.source.k) if self._tokens is None else len(self._tokens)
+                layer.source.reorder(rows, n_rows)
+        if self._tokens is not None:
+            self._tokens = self._tokens[rows]
 
-    def cut(self, length: int) -> None:
-        """Forget all but the first tokens."""
+    def truncate(self, length: int) -> None:
+        """Keep the first ``length`` tokens only."""
         if self._tokens is not None:
             self._tokens = self._tokens[:, :length]
         for layer in self.layers:
-            layer.self_attention.cut(length)
+            layer.self_attention.truncate(length)
 
 
-def fold_rows(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n d"], batch: int) -> Tensor:
-    """Put neighbouring rows end to end, so that ``batch`` of them are left."""
+def group_beams(x: Float[Tensor, "rows heads n d"] | Bool[Tensor, "rows heads n d"], n_sources: int) -> Tensor:
+    """Join the rows of each source into one: the queries of its beams follow each other.
+
+    >>> group_beams(torch.zeros(6, 2, 1, 8), n_sources=3).shape
+    torch.Size([3, 2, 2, 8])
+    """
     rows, heads, n, d = x.shape
-    return x.reshape(batch, rows // batch, heads, n, d).transpose(1, 2).reshape(batch, heads, -1, d)
+    return x.reshape(n_sources, rows // n_sources, heads, n, d).transpose(1, 2).reshape(n_sources, heads, -1, d)
 
 
-def unfold_rows(x: Float[Tensor, "batch heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
-    """Take such rows apart again: the inverse of ``fold_rows``."""
-    batch, heads, _, d = x.shape
-    return x.reshape(batch, heads, rows // batch, -1, d).transpose(1, 2).reshape(rows, heads, -1, d)
+def ungroup_beams(x: Float[Tensor, "n_sources heads n d"], rows: int) -> Float[Tensor, "{rows} heads n_each d"]:
+    """Split the rows that ``group_beams`` has joined: its inverse."""
+    n_sources, heads, _, d = x.shape
+    return x.reshape(n_sources, heads, rows // n_sources, -1, d).transpose(1, 2).reshape(rows, heads, -1, d)

@@ -1,4 +1,4 @@
-"""Masks: who may look at whom. True means may look, everywhere in this library.
+"""Masks: which keys each query may attend to. True means that it may, everywhere in this library.
 
 That is the convention of ``torch.nn.functional.scaled_dot_product_attention``; the boolean masks of
 ``torch.nn.MultiheadAttention`` mean the opposite.
@@ -10,7 +10,7 @@ from torch import Tensor
 
 
 def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 1 n"]:
-    """Let everybody look at the real tokens and nobody at the padding.
+    """Return a mask that is True at real tokens.
 
     The axes of length 1 stand for all heads and all queries.
 
@@ -23,16 +23,16 @@ def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "b
 def causal_mask(
     n_query: int, n_key: int | None = None, device: torch.device | str | None = None
 ) -> Bool[Tensor, "n_query n_key"]:
-    """Let every position look at itself and at what came before.
+    """Return a mask that is True at each position and those before it.
 
     Args:
-        n_query: How many queries there are.
-        n_key: How many keys; as many as queries if None. Where there are more, as with a cache of past keys, the
-            *last* query is aligned with the last key.
-        device: Where the mask is made.
+        n_query: Number of queries.
+        n_key: Number of keys; None means ``n_query``. Where there are more, as with a cache of past keys, the *last*
+            query is aligned with the last key.
+        device: Device of the mask.
 
     Raises:
-        ValueError: A length is negative, or there are fewer keys than queries: the first queries would see nothing.
+        ValueError: A length is negative, or there are fewer keys than queries: the first could attend to nothing.
 
     >>> causal_mask(3)
     tensor([[ True, False, False],
@@ -50,12 +50,12 @@ def causal_mask(
 def decoder_mask(
     tokens: Int[Tensor, "batch n"], pad_id: int, n_query: int | None = None
 ) -> Bool[Tensor, "batch 1 n_query n"]:
-    """Let every position look at the real tokens up to itself: the mask of a decoder's self-attention.
+    """Return a mask that is True at the real tokens up to each position: that of a decoder's self-attention.
 
     Args:
-        tokens: All tokens that may be looked at.
-        pad_id: The one that is no token, but fills short sentences up.
-        n_query: How many of the tokens, at the end, do the looking; all if None.
+        tokens: The tokens of the keys.
+        pad_id: The token that pads short sentences.
+        n_query: Number of queries, which are the last tokens; None means all.
 
     >>> decoder_mask(torch.tensor([[7, 8, 0]]), pad_id=0)
     tensor([[[[ True, False, False],

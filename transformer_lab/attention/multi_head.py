@@ -6,7 +6,8 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
-from transformer_lab.attention.kv_cache import FixedKeys, GrowingKeys, fold_rows, unfold_rows
+from transformer_lab.attention.kv_cache import KVCache, SourceKV, group_beams, ungroup_beams
+from transformer_lab.attention.masks import causal_mask
 from transformer_lab.checks import check_width
 
 
@@ -21,16 +22,16 @@ def merge_heads(x: Float[Tensor, "batch n_heads n d_k"]) -> Float[Tensor, "batch
     return x.transpose(1, 2).flatten(start_dim=2)
 
 
-class ObservableAttention(nn.Module):
-    """What all attention modules share: mixing the values in every head, and showing the weights when asked to.
+class AttentionBase(nn.Module):
+    """What all attention modules share: their sizes, and attending in every head.
 
     Args:
         d_model: Width of the input and output.
-        n_heads: How many heads.
-        dropout: Share of the attention weights that training drops. The paper drops none.
+        n_heads: Number of heads.
+        dropout: Dropout probability of the attention weights. The paper drops none.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``dropout`` is no share.
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``dropout`` is not between 0 and 1.
     """
 
     def __init__(self, d_model: int, n_heads: int, dropout: float) -> None:
@@ -38,37 +39,33 @@ class ObservableAttention(nn.Module):
         if min(n_heads, d_model) < 1 or d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model; got d_model={d_model}, n_heads={n_heads}")
         if not 0.0 <= dropout <= 1.0:
-            raise ValueError(f"dropout must be from 0 to 1; got {dropout=}")
+            raise ValueError(f"dropout must be between 0 and 1; got {dropout=}")
         self.d_model = d_model
         self.n_heads = n_heads
         self.dropout = dropout
-        self.on_weights: Callable[[Tensor], None] | None = None  # ``record_attention`` listens here
+        self.weights_hook: Callable[[Tensor], None] | None = None  # set by ``record_attention``
 
-    def mix(
+    def attend_heads(
         self,
-        q: Float[Tensor, "rows n_heads n_query d_k"],
-        k: Float[Tensor, "batch n_heads n_key d_k"],
-        v: Float[Tensor, "batch n_heads n_key d_k"],
-        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None,
+        q: Float[Tensor, "batch n_heads n_query d_k"],
+        k: Float[Tensor, "batch n_kv_heads n_key d_k"],
+        v: Float[Tensor, "batch n_kv_heads n_key d_k"],
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
-    ) -> Float[Tensor, "rows n_heads n_query d_k"]:
-        """Attend in all the heads; through the fused kernels, unless somebody wants to see the weights.
-
-        Several rows of queries in turn may share the keys and values of one, as the beams of a search share a source.
-        """
-        if len(q) > len(k):
-            if mask is not None:
-                mask = fold_rows(mask.expand(len(q), -1, q.shape[2], -1), len(k))
-            return unfold_rows(self.mix(fold_rows(q, len(k)), k, v, mask), len(q))
+        is_causal: bool = False,
+    ) -> Float[Tensor, "batch n_heads n_query d_k"]:
+        """Attend in all heads, by the fused kernels unless a ``weights_hook`` needs the weights; as ``attend``."""
         dropout = self.dropout if self.training else 0.0
-        if self.on_weights is None:
-            return attend(q, k, v, mask, bias, dropout)
-        mixed, weights = scaled_dot_product_attention(q, k, v, mask, bias, dropout)
-        self.on_weights(weights)
-        return mixed
+        if self.weights_hook is None:
+            return attend(q, k, v, mask, bias, dropout, is_causal)
+        if is_causal:
+            mask = causal_mask(q.shape[2], k.shape[2], q.device)
+        output, weights = scaled_dot_product_attention(q, k, v, mask, bias, dropout)
+        self.weights_hook(weights)
+        return output
 
 
-class MultiHeadAttention(ObservableAttention):
+class MultiHeadAttention(AttentionBase):
     """Let every query attend in several ways at once, each head comparing other features.
 
     ``w_o(concat(head_1 … head_h))``, where head i is the attention of its slices of ``w_q(query)``, ``w_k(key)`` and
@@ -77,11 +74,11 @@ class MultiHeadAttention(ObservableAttention):
 
     Args:
         d_model: Width of all inputs and of the output.
-        n_heads: How many heads.
-        dropout: Share of the attention weights that training drops. The paper drops none.
+        n_heads: Number of heads.
+        dropout: Dropout probability of the attention weights. The paper drops none.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``.
+        ValueError: ``n_heads`` does not divide ``d_model``, or ``dropout`` is not between 0 and 1.
 
     >>> import torch
     >>> attention = MultiHeadAttention(d_model=8, n_heads=2)
@@ -103,28 +100,63 @@ class MultiHeadAttention(ObservableAttention):
         key: Float[Tensor, "batch n_key d_model"],
         value: Float[Tensor, "batch n_key d_model"],
         mask: Bool[Tensor, "*#batch_and_heads #n_query #n_all_keys"] | None = None,
-        cache: GrowingKeys | FixedKeys | None = None,
+        cache: KVCache | None = None,
     ) -> Float[Tensor, "batch n_query d_model"]:
-        """Look every query up among the keys.
+        """Attend from every query to the keys.
 
         Args:
-            query: What asks: the sequence itself, or in cross-attention the decoder's.
-            key: What is asked: the sequence itself, or in cross-attention the encoder's output.
-            value: What is handed over; nearly always the same tensor as ``key``.
-            mask: True where a query may look at a key; it may differ between sentences and heads.
-            cache: Keeps projected keys and values: those of earlier calls are looked at as well.
+            query: The sequence that attends; in cross-attention the decoder's.
+            key: The sequence that is attended to: the same, or in cross-attention the encoder's output.
+            value: What is averaged; nearly always the same tensor as ``key``.
+            mask: True where a query may attend to a key; it may differ between sentences and heads.
+            cache: Holds the projected keys and values of earlier calls, which are attended to as well.
 
         Raises:
-            ValueError: An input is not ``d_model`` wide, there are more or fewer keys than values, or they are of more
-                or fewer sentences than the queries.
+            ValueError: An input is not ``d_model`` wide, or the numbers of keys and values, or of the sentences of
+                queries and keys, differ.
         """
         check_width("d_model", self.d_model, query=query, key=key, value=value)
         if len(query) != len(key):
             raise ValueError(f"queries and keys must be of as many sentences; got {len(query)} and {len(key)}")
-
-        def project() -> tuple[Tensor, Tensor]:
-            return split_heads(self.w_k(key), self.n_heads), split_heads(self.w_v(value), self.n_heads)
-
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
-        k, v = project() if cache is None else cache(project)
-        return self.w_o(merge_heads(self.mix(q, k, v, mask)))
+        k, v = self.project_kv(key, value)
+        if cache is not None:
+            k, v = cache.append(k, v)
+        return self.w_o(merge_heads(self.attend_heads(q, k, v, mask)))
+
+    def project_kv(
+        self, key: Float[Tensor, "batch n_key d_model"], value: Float[Tensor, "batch n_value d_model"]
+    ) -> tuple[Float[Tensor, "batch n_heads n_key d_k"], Float[Tensor, "batch n_heads n_value d_k"]]:
+        """Return the keys and values of all heads."""
+        return split_heads(self.w_k(key), self.n_heads), split_heads(self.w_v(value), self.n_heads)
+
+    def attend_to_source(
+        self,
+        query: Float[Tensor, "rows n_query d_model"],
+        source: SourceKV,
+        mask: Bool[Tensor, "*#rows_and_heads #n_query #n_source"] | None = None,
+    ) -> Float[Tensor, "rows n_query d_model"]:
+        """Attend from every query to the keys of a source that ``project_kv`` has projected before.
+
+        Several rows in turn may share one source, as the beams of a search do: their queries are joined into one longer
+        row, so that keys and values need not be copied for each.
+
+        Args:
+            query: The decoder's sequences.
+            source: Keys and values of the sources; their number must divide that of the rows.
+            mask: True where a query may attend to a key, for each row.
+
+        Raises:
+            ValueError: The queries are not ``d_model`` wide, or the number of sources does not divide theirs.
+        """
+        check_width("d_model", self.d_model, query=query)
+        rows, n_sources = len(query), len(source.k)
+        if rows != n_sources and (n_sources == 0 or rows % n_sources):
+            raise ValueError(f"the number of sources must divide that of rows; got {n_sources} sources, {rows} rows")
+        q = split_heads(self.w_q(query), self.n_heads)
+        if rows == n_sources:
+            return self.w_o(merge_heads(self.attend_heads(q, source.k, source.v, mask)))
+        if mask is not None:
+            mask = group_beams(mask.expand(rows, -1, q.shape[2], -1), n_sources)
+        output = self.attend_heads(group_beams(q, n_sources), source.k, source.v, mask)
+        return self.w_o(merge_heads(ungroup_beams(output, rows)))

@@ -1,16 +1,20 @@
-"""Positions: attention alone does not know in which order its keys stand, so something has to tell it.
+"""Positions: attention alone does not know the order of its keys, so something has to tell it.
 
-``sinusoidal_encoding`` is added to the embeddings (a learned table of the same shape can be, too); ``Rotation`` turns
-queries and keys; ``alibi_bias`` is added to the scores.
+``sinusoidal_encoding`` is added to the embeddings (a learned table of the same shape can be, too); a ``Rotation`` turns
+queries and keys; ``alibi_bias`` is added to the scores. What attention itself is told is a ``Positional``.
 """
+
+from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.device import widest_float
 
-def frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"]:
-    """Give the angle by which each pair of features turns per position: ``base^(−2i/d)`` for pair i.
+
+def rotary_frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"]:
+    """Return the angular frequency of each pair of features, in radians per position: ``base^(−2i/d)`` for pair i.
 
     Raises:
         ValueError: d is odd, so that one feature has no partner, or the base is not positive.
@@ -22,15 +26,15 @@ def frequencies(d: int, base: float = 10000.0) -> Float[Tensor, " half_d"]:
 
 
 def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "length d_model"]:
-    """Give every position a pattern of waves, from fast ones in the first features to slow ones in the last.
+    """Return sines and cosines of every position, from fast ones in the first features to slow ones in the last.
 
     ``sin(t base^(−2i/d_model))`` in feature 2i and the cosine in feature 2i + 1, at position t: section 3.5 of
     Vaswani et al. (2017), arXiv:1706.03762.
 
     Args:
-        length: How many positions, from 0.
-        d_model: How many features.
-        base: The slowest wave is nearly this many times as long as the fastest.
+        length: Number of positions, from 0.
+        d_model: Number of features.
+        base: The longest wave is nearly this many times as long as the shortest.
 
     Raises:
         ValueError: ``length`` is negative, ``d_model`` is odd, or the base is not positive.
@@ -41,14 +45,14 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
     """
     if length < 0:
         raise ValueError(f"length must not be negative; got {length=}")
-    angles = torch.outer(torch.arange(length, dtype=torch.float64), frequencies(d_model, base))
+    angles = torch.outer(torch.arange(length, dtype=torch.float64), rotary_frequencies(d_model, base))
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
 
 
 class Rotation:
-    """Turns queries and keys by angles that grow with their positions, so that scores depend on distances only.
+    """Rotates queries and keys by angles that grow with their positions, so that scores depend on distances only.
 
-    Features 2i and 2i + 1 are turned as a point in the plane: equation 34 of Su et al. (2021), arXiv:2104.09864. It is
+    Features 2i and 2i + 1 are rotated as a point in the plane: equation 34 of Su et al. (2021), arXiv:2104.09864. It is
     made once for a batch of positions, and used in all the layers.
 
     Args:
@@ -59,20 +63,22 @@ class Rotation:
     Raises:
         ValueError: ``d_k`` is odd, or the base is not positive.
 
-    >>> turn = Rotation(torch.tensor([0, 1]), d_k=2)
-    >>> turn(torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
+    >>> rotation = Rotation(torch.tensor([0, 1]), d_k=2)
+    >>> rotation.rotate(torch.tensor([[1.0, 0.0], [1.0, 0.0]]))
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
     """
 
     def __init__(self, positions: Int[Tensor, "*batch n"], d_k: int, base: float = 10000.0) -> None:
-        angles = positions[..., None].double() * frequencies(d_k, base).to(positions.device)
+        dtype = widest_float(positions.device)
+        exact = positions if dtype == torch.float64 else positions.cpu()  # angles need float64, which any CPU has
+        angles = exact[..., None].double() * rotary_frequencies(d_k, base).to(exact.device)
         if positions.dim() > 1:
             angles = angles[:, None]  # the same for all the heads
-        self.cos, self.sin = angles.cos(), angles.sin()
+        self.cos, self.sin = (wave.to(dtype).to(positions.device) for wave in (angles.cos(), angles.sin()))
 
-    def __call__(self, x: Float[Tensor, "*batch n d_k"]) -> Float[Tensor, "*batch n d_k"]:
-        """Turn each vector by the angles of its position."""
+    def rotate(self, x: Float[Tensor, "*batch n d_k"]) -> Float[Tensor, "*batch n d_k"]:
+        """Rotate each vector by the angles of its position."""
         cos, sin = self.cos.to(x.dtype), self.sin.to(x.dtype)
         even, odd = x[..., 0::2], x[..., 1::2]
         return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(start_dim=-2)
@@ -81,17 +87,17 @@ class Rotation:
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Turn each vector by its position, in pairs of neighbouring features: ``Rotation`` for a single use.
+    """Rotate each vector by its position, in pairs of neighbouring features: ``Rotation`` for a single use.
 
     >>> apply_rotary(torch.tensor([[1.0, 0.0], [1.0, 0.0]]), torch.tensor([0, 1]))
     tensor([[1.0000, 0.0000],
             [0.5403, 0.8415]])
     """
-    return Rotation(positions, x.shape[-1], base)(x)
+    return Rotation(positions, x.shape[-1], base).rotate(x)
 
 
 def alibi_slopes(n_heads: int) -> Float[Tensor, " n_heads"]:
-    """Give each head's penalty per step of distance: ``2^(−8h/n_heads)`` for h from 1 to n_heads.
+    """Return each head's penalty per unit of distance: ``2^(−8h/n_heads)`` for h from 1 to n_heads.
 
     Raises:
         ValueError: There are no heads.
@@ -105,7 +111,7 @@ def alibi_slopes(n_heads: int) -> Float[Tensor, " n_heads"]:
 
 
 def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Lower each score by the distance of its key, more in some heads than in others.
+    """Return what lowers each score by the distance of its key, more in some heads than in others.
 
     ``−slope |i − j|``: section 3 of Press et al. (2022), arXiv:2108.12409, with the last query aligned with the last
     key. Keys in the future are lowered by their distance, too; a causal mask hides them anyway.
@@ -124,10 +130,23 @@ def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads
 def distance_bias(
     n_heads: int, query_positions: Int[Tensor, "*batch n_query"], key_positions: Int[Tensor, "*batch n_key"]
 ) -> Float[Tensor, "*batch {n_heads} n_query n_key"]:
-    """Give the bias of ``alibi_bias`` for tokens at any positions, as in sentences with padding between the words.
+    """Return the bias of ``alibi_bias`` for tokens at any positions, as in sentences with padding between the words.
 
     >>> distance_bias(8, torch.tensor([4]), torch.tensor([1, 4]))[0]
     tensor([[-1.5000,  0.0000]])
     """
     distance = (query_positions[..., :, None] - key_positions[..., None, :]).abs()
     return alibi_slopes(n_heads).to(distance.device)[:, None, None] * -distance[..., None, :, :]
+
+
+@dataclass(frozen=True)
+class Positional:
+    """What attention is told about positions; nothing, where they are in its inputs already.
+
+    Args:
+        bias: Added to the scores, as ``alibi_bias``.
+        rotation: Applied to queries and keys.
+    """
+
+    bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None
+    rotation: Rotation | None = None

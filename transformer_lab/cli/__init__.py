@@ -1,5 +1,6 @@
 """The command ``transformer-lab``.
 
-``main`` reads what was typed; ``train``, ``evaluate``, ``translate`` and ``generate`` are the commands, ``common`` is
-what they share. The one room that uses both the library and the course, and each only when it is needed.
+``main`` reads what was typed and runs a command: ``lab``, ``grade``, ``train``, ``evaluate``, ``translate`` or
+``generate``; ``common`` is what they share. The one room that uses both the library and the course, and each only when
+a command needs it: help is shown without torch.
 """

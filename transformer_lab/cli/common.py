@@ -1,4 +1,4 @@
-"""What the commands have in common."""
+"""Arguments, loading and printing that several commands share."""
 
 import argparse
 import io
@@ -8,11 +8,12 @@ from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from transformer_lab.data.corpus import LineErrors
     from transformer_lab.text.translator import TextTranslator
 
 MODEL = "its folder, or the name of a published one, such as Helsinki-NLP/opus-mt-en-de (default: model-dates)"
 DATES = "dates"
-"""The corpus that is no file."""
+"""The corpus that is not a file but generated."""
 
 CORPUS = """dates: the task that needs no download, dates in 32 languages to be written as ISO 8601; or a file of
     sentence pairs, source and target with a tab between; or two files, line n of the second being the translation of
@@ -20,48 +21,68 @@ CORPUS = """dates: the task that needs no download, dates in 32 languages to be 
 
 
 def add_corpus(parser: argparse.ArgumentParser) -> None:
-    """Let a corpus be named, and what becomes of its bad lines."""
+    """Add the arguments that name a corpus and say what happens to its bad lines."""
     parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
     bad = "whether lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number"
     bad += " (the default), or the first one ends it all"
     parser.add_argument("--bad-lines", choices=["skip", "refuse"], default="skip", help=bad)
 
 
+def line_errors(args: argparse.Namespace) -> "LineErrors":
+    """Return an empty record of bad lines that treats them as ``--bad-lines`` says."""
+    from transformer_lab.data.corpus import LineErrors
+
+    return LineErrors("raise" if args.bad_lines == "refuse" else "skip")
+
+
 def add_beam(parser: argparse.ArgumentParser) -> None:
-    """Let the user say how many translations are followed at once."""
+    """Add the argument for the beam size."""
     parser.add_argument(
         "--beam", type=int, default=1, metavar="N", help="translations of a line that are followed at once (default: 1)"
     )
 
 
 def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threads: str) -> None:
-    """Let it be chosen where to compute."""
+    """Add the arguments for the device and for the number of threads.
+
+    Args:
+        parser: The parser or group to add them to.
+        threads: What the default number of threads is, for the help.
+    """
     best = "where to compute, such as cpu, cuda or cuda:1 (default: a GPU if there is one)"
     parser.add_argument("--device", metavar="NAME", help=best)
     parser.add_argument("--threads", type=int, metavar="N", help=f"threads on a CPU (default: {threads})")
 
 
 def is_dates(corpus: Sequence[str]) -> bool:
-    """Say whether the embedded task is meant; a file of that name is written ``./dates``."""
+    """Return whether the built-in task is meant; a file of that name is written ``./dates``."""
     return list(corpus) == [DATES]
 
 
 def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
-    """Use so many threads.
+    """Set the number of threads that torch uses on a CPU.
+
+    Args:
+        wanted: The number that the user asked for. None: ``otherwise``.
+        otherwise: The default. None: as many as torch takes.
 
     Raises:
-        ValueError: There cannot be so few.
+        ValueError: ``wanted`` is below 1.
     """
     import torch
 
     if wanted is not None and wanted < 1:
-        raise ValueError(f"there is at least one thread; got --threads {wanted}")
+        raise ValueError(f"--threads must be at least 1; got --threads {wanted}")
     if threads := wanted or otherwise:
         torch.set_num_threads(threads)
 
 
-def show(pieces: Iterable[str]) -> int:
-    """Print the pieces of a text as they come; give the exit code: 0, or 1 if nobody wanted the rest."""
+def print_stream(pieces: Iterable[str]) -> int:
+    """Print each piece of a text as soon as it is there.
+
+    Returns:
+        The exit code: 0, or 1 if the reader closed the pipe.
+    """
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")  # whatever the terminal's language
     try:
@@ -73,10 +94,10 @@ def show(pieces: Iterable[str]) -> int:
     return 0
 
 
-def load(known: argparse.Namespace) -> "TextTranslator":
-    """Load the translator that is asked for."""
+def load_model(args: argparse.Namespace) -> "TextTranslator":
+    """Load the translator that ``--model`` names, on the device and with the threads that were asked for."""
     from transformer_lab.device import pick_device
     from transformer_lab.text.marian_translator import load_translator
 
-    set_threads(known.threads)
-    return load_translator(known.model, pick_device(known.device))
+    set_threads(args.threads)
+    return load_translator(args.model, pick_device(args.device))

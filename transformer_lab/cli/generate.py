@@ -1,11 +1,11 @@
-"""``transformer-lab generate``: let a language model go on with a text."""
+"""``transformer-lab generate``: continue a text with a language model."""
 
 import argparse
 import sys
 from itertools import chain
 from pathlib import Path
 
-from transformer_lab.cli.common import add_machine, set_threads, show
+from transformer_lab.cli.common import add_machine, print_stream, set_threads
 
 DESCRIPTION = """Let a language model go on with a text. What it adds is shown while it is written, without the text
 itself; it ends where the model ends it, at a --stop, or where the model has no room for more."""
@@ -17,11 +17,11 @@ EXAMPLES = """examples:
 
 MODEL = """the model: a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
 layout of GPT-2 or Llama; or the name of a published one, such as openai-community/gpt2. Models of your own get such a
-folder from transformer_lab.pretrained.load.save; no command trains them"""
+folder from transformer_lab.pretrained.load.save_pretrained; no command trains them"""
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "generate",
         help="go on with a text",
@@ -40,7 +40,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     stop = "end before this string; may be given again"
     parser.add_argument("--stop", action="append", default=[], metavar="STRING", help=stop)
     chance = parser.add_argument_group("how the next token is chosen")
-    temperature = "below 1 the likely gets likelier, above 1 rarer; 0 always takes the likeliest (default: 1)"
+    temperature = "below 1, likely tokens get likelier, above 1 less likely; 0 always takes the likeliest (default: 1)"
     chance.add_argument("--temperature", type=float, default=1.0, metavar="T", help=temperature)
     chance.add_argument("--top-k", type=int, metavar="K", help="draw from the K likeliest only (default: from all)")
     top_p = "draw from the fewest whose probabilities reach P only (default: from all)"
@@ -51,38 +51,43 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.set_defaults(run=run)
 
 
-def run(known: argparse.Namespace) -> int:
-    """Generate; give the exit code: 0, or 1 if nobody wanted the rest."""
-    if known.seed is not None and not 0 <= known.seed < 2**63:
-        raise ValueError(f"a seed is from 0 to 2⁶³ − 1; got --seed {known.seed}")
-    prompt = _prompt(known)
-    set_threads(known.threads)
+def run(args: argparse.Namespace) -> int:
+    """Generate, and return the exit code: 0, or 1 if the reader closed the pipe.
+
+    Raises:
+        ValueError: Arguments contradict each other or are out of range, the model cannot be loaded, or the input is not
+            UTF-8.
+        OSError: A file cannot be read.
+    """
+    if args.seed is not None and not 0 <= args.seed < 2**63:
+        raise ValueError(f"--seed must be between 0 and 2⁶³ − 1; got --seed {args.seed}")
+    prompt = _prompt(args)
+    set_threads(args.threads)
 
     import torch
 
     from transformer_lab.device import pick_device
     from transformer_lab.text.text_generator import TextGenerator
 
-    device = pick_device(known.device)
-    model = TextGenerator.load(known.model, device)
+    device = pick_device(args.device)
+    model = TextGenerator.load(args.model, device)
     generator = torch.Generator(device)
-    if known.seed is None:
+    if args.seed is None:
         generator.seed()
     else:
-        generator.manual_seed(known.seed)
-    added = model.stream(
-        prompt, known.max_new_tokens, known.temperature, known.top_k, known.top_p, known.stop, generator
-    )
-    return show(chain(added, ["\n"]))
+        generator.manual_seed(args.seed)
+    added = model.stream(prompt, args.max_new_tokens, args.temperature, args.top_k, args.top_p, args.stop, generator)
+    return print_stream(chain(added, ["\n"]))
 
 
-def _prompt(known: argparse.Namespace) -> str:
-    if known.prompt is not None and known.file:
-        raise ValueError(f"go on with a text or a file, not both; got {known.prompt!r} and {known.file}")
-    if known.prompt is not None:
-        return known.prompt
-    where = known.file.name if known.file else "standard input"
-    raw = known.file.read_bytes() if known.file else sys.stdin.buffer.read()
+def _prompt(args: argparse.Namespace) -> str:
+    """Return the prompt, from the argument, a file or standard input."""
+    if args.prompt is not None and args.file:
+        raise ValueError(f"go on with a text or a file, not both; got {args.prompt!r} and {args.file}")
+    if args.prompt is not None:
+        return args.prompt
+    where = args.file.name if args.file else "standard input"
+    raw = args.file.read_bytes() if args.file else sys.stdin.buffer.read()
     try:
         return raw.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
     except UnicodeDecodeError as error:

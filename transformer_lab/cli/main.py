@@ -1,82 +1,44 @@
-"""The command ``transformer-lab``: open the lessons, grade what was handed in, train a model and use it."""
+"""The command ``transformer-lab``: read what was typed, and run the command."""
 
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Do what was typed.
+    """Run a command.
+
+    Args:
+        arguments: What follows ``transformer-lab``. None: what was typed.
 
     Returns:
-        The exit code: 0, or 2 with one line on what stood in the way, or 130 if it was interrupted.
+        The exit code: that of the command, 2 with one line on standard error if it raised an error, or 130 if it was
+        interrupted.
     """
     parser = _parser()
-    known, others = parser.parse_known_args(arguments)
-    if others and known.command != "lab":
-        parser.error(f"unrecognized arguments: {' '.join(others)}")
+    args, unrecognized = parser.parse_known_args(arguments)
+    if unrecognized and not args.passes_arguments_on:
+        parser.error(f"unrecognized arguments: {' '.join(unrecognized)}")
+    args.unrecognized = unrecognized
     try:
-        if known.command == "lab":
-            _lab(others)
-        elif known.command == "grade":
-            _grade(known)
-        else:
-            return known.run(known)
+        exit_code: int = args.run(args)
     except (OSError, ValueError) as error:
         print(f"transformer-lab: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("transformer-lab: interrupted", file=sys.stderr)
         return 130
-    return 0
-
-
-def _lab(arguments: Sequence[str]) -> None:
-    from transformer_lab.course.workspace.lessons import open_lab
-
-    open_lab(arguments)
-
-
-def _grade(known: argparse.Namespace) -> None:
-    from transformer_lab.course.grading.grade import grade
-
-    if not known.seconds > 0 or not known.memory > 0:
-        raise ValueError(f"limits are above 0; got --seconds {known.seconds:g} --memory {known.memory}")
-    limits = {"seconds": known.seconds, "memory_mb": known.memory}
-    print(grade(known.paths, known.out, lessons=known.lesson, seed=known.seed, **limits))
+    return exit_code
 
 
 def _parser() -> argparse.ArgumentParser:
-    from transformer_lab.cli import evaluate, generate, train, translate
+    from transformer_lab.cli import evaluate, generate, grade, lab, train, translate
 
     parser = argparse.ArgumentParser("transformer-lab", description="Build the Transformer, cell by cell.")
+    parser.set_defaults(passes_arguments_on=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser(
-        "lab",
-        help="open the lessons in JupyterLab",
-        usage="transformer-lab lab [JUPYTERLAB'S ARGUMENTS ...]",
-        description="Open your copy of the lessons in JupyterLab, which gets all arguments, such as --no-browser. "
-        "The copy is the folder my-lessons, or what the environment variable TRANSFORMER_LAB_LESSONS says.",
-        allow_abbrev=False,
-    )
-    grade = commands.add_parser(
-        "grade",
-        help="grade notebooks",
-        description="Run the exercises in the notebooks apart from everything else, and give points and feedback.",
-        allow_abbrev=False,
-    )
-    paths = "a notebook, or a folder with a folder of notebooks for each student"
-    grade.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
-    grade.add_argument("-o", "--out", required=True, type=Path, help="the folder that gradebook and feedback go to")
-    lesson = "grade this lesson only, such as 01_lookup; may be given again (default: all that are there)"
-    grade.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
-    grade.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a new, secret one)")
-    limits = grade.add_argument_group("limits of one exercise")
-    limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
-    limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
-    for command in (train, evaluate, translate, generate):
-        command.add_to(commands)
+    for command in (lab, grade, train, evaluate, translate, generate):
+        command.add_parser(commands)
     return parser
 
 

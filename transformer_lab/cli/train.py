@@ -2,15 +2,17 @@
 
 import argparse
 import sys
+from collections.abc import Mapping
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from transformer_lab.cli.common import add_corpus, add_machine, is_dates, set_threads
+from transformer_lab.cli.common import add_corpus, add_machine, is_dates, line_errors, set_threads
+from transformer_lab.training import presets
 from transformer_lab.training.config import TrainingConfig
 
 if TYPE_CHECKING:
-    from transformer_lab.training.distributed import Processes
+    from transformer_lab.training.distributed import World
     from transformer_lab.training.trainer import Trainer
 
 DESCRIPTION = """Train a Transformer that translates. Its folder gets everything that is needed to use it: parameters,
@@ -22,41 +24,38 @@ EXAMPLES = """examples:
   transformer-lab train train.de.gz train.en.gz --validation val.de.gz val.en.gz -o german
   torchrun --nproc-per-node=2 -m transformer_lab.cli train dates"""
 
-SIZES: dict[str, tuple[type, str, Any, Any]] = {
-    "d_model": (int, "width of the vectors between the layers", 64, 256),
-    "n_heads": (int, "attention heads of a layer", 4, 8),
-    "n_layers": (int, "layers of the encoder, and as many of the decoder", 2, 3),
-    "d_ff": (int, "width in the middle of the feed-forward networks", 256, 1024),
-    "dropout": (float, "share of what each sublayer adds that training drops", 0.0, 0.1),
-    "max_length": (int, "tokens that a sentence may have", 64, 128),
-    "vocab_size": (int, "tokens to learn", "as many as characters", 4000),
+TRAINING = {
+    "steps": "steps",
+    "seed": "of the parameters, the order of the batches, and dropout",
+    "batch_tokens": "tokens that the longer side of a batch has at most",
+    "accumulate": "batches that make a step",
+    "peak_rate": "highest learning rate, or a factor on that of noam",
+    "warmup": "steps that the rate rises",
+    "smoothing": "label smoothing",
+    "weight_decay": "of matrices; biases and norms have none",
+    "average": "share of the parameters' running mean kept at a step; 0 has no mean",
+    "clip": "largest norm of the gradient",
+    "validate_every": "steps between two validations; 0 is only at the end",
+    "patience": "validations without a better one that end training; 0 is never",
+    "save_every": "steps between two checkpoints",
+    "log_every": "steps between two rows of the log",
 }
-TRAINING: dict[str, tuple[type, str, Any, Any]] = {
-    "steps": (int, "steps", 2200, 4000),
-    "seed": (int, "of the parameters, the order of the batches, and dropout", 0, 0),
-    "batch_tokens": (int, "tokens that the longer side of a batch has at most", 900, 1200),
-    "accumulate": (int, "batches that make a step", 1, 1),
-    "peak_rate": (float, "highest learning rate, or a factor on that of noam", 4e-3, 1.6e-3),
-    "warmup": (int, "steps that the rate rises", 100, 400),
-    "smoothing": (float, "label smoothing", 0.1, 0.1),
-    "weight_decay": (float, "of matrices; biases and norms have none", 0.01, 0.01),
-    "average": (
-        float,
-        "share of the parameters' running mean kept at a step; 0 has no mean",
-        0,
-        0.998,
-    ),
-    "clip": (float, "largest norm of the gradient", 1.0, 1.0),
-    "validate_every": (int, "steps between two validations; 0 is only at the end", 0, 500),
-    "patience": (int, "validations without a better one that end training; 0 is never", 0, 0),
-    "save_every": (int, "steps between two checkpoints", 500, 500),
-    "log_every": (int, "steps between two rows of the log", 50, 50),
+"""Numbers of ``TrainingConfig`` that can be set, with their meaning."""
+
+SHAPE = {
+    "d_model": "width of the vectors between the layers",
+    "n_heads": "attention heads of a layer",
+    "n_layers": "layers of the encoder, and as many of the decoder",
+    "d_ff": "width in the middle of the feed-forward networks",
+    "dropout": "share of what each sublayer adds that training drops",
+    "max_length": "tokens that a sentence may have",
+    "vocab_size": "tokens to learn",
 }
-"""Type, meaning, and what the recipes for dates and for corpora have."""
+"""Numbers of ``TransformerConfig`` that can be set, with their meaning."""
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "train",
         help="train a translator",
@@ -71,7 +70,7 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     validation = "pairs to judge by, as files like CORPUS: the parameters with the highest BLEU are kept"
     parser.add_argument("--validation", nargs="+", type=Path, default=[], metavar="FILE", help=validation)
     training = parser.add_argument_group("how to train")
-    _add_numbers(training, TRAINING)
+    _add_numbers(training, TRAINING, vars(presets.DATES), vars(presets.CORPUS))
     noam = "how the rate falls: to 0 along a cosine, or with the root of the step as in the paper (default: cosine)"
     training.add_argument("--schedule", choices=["cosine", "noam"], help=noam)
     bfloat16 = "compute in bfloat16: faster on GPUs, and on CPUs with instructions for it; slower on others"
@@ -79,21 +78,22 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     compiled = "let torch.compile translate the model: pays on long runs with a GPU"
     training.add_argument("--compile", action="store_true", default=None, help=compiled)
     add_machine(training, threads="1 for dates, which more threads would slow down; else as many as torch takes")
-    _add_numbers(parser.add_argument_group("size of the model"), SIZES)
+    shape = parser.add_argument_group("size of the model")
+    _add_numbers(shape, SHAPE, presets.DATES_SHAPE, presets.CORPUS_SHAPE)
     parser.set_defaults(run=run)
 
 
-def run(known: argparse.Namespace) -> int:
-    """Train; give the exit code: 0, or 130 if training was stopped."""
-    from transformer_lab.training.distributed import processes
+def run(args: argparse.Namespace) -> int:
+    """Train, and return the exit code: 0, or 130 if training was stopped."""
+    from transformer_lab.training.distributed import distributed_world
 
-    set_threads(known.threads, otherwise=1 if is_dates(known.corpus) else None)
-    folder = known.out or _folder(known.corpus)
-    with processes() as together:
-        trainer = _trainer(known, folder, together)
+    set_threads(args.threads, otherwise=1 if is_dates(args.corpus) else None)
+    folder = args.out or _default_folder(args.corpus)
+    with distributed_world() as world:
+        trainer = _make_trainer(args, folder, world)
         finished = trainer.run()
     progress = trainer.progress
-    if together.first:
+    if world.is_main:
         best = "" if progress.best is None else f"; best validation score {progress.best:.2f}"
         print(f"{progress.step} steps in {progress.seconds:.0f} s{best}; the model is in {folder}")
         if not finished:
@@ -101,35 +101,40 @@ def run(known: argparse.Namespace) -> int:
     return 0 if finished else 130
 
 
-def _trainer(known: argparse.Namespace, folder: Path, together: "Processes") -> "Trainer":
-    from transformer_lab.data.corpus import Problems
+def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer":
+    """Make the trainer that the arguments describe."""
     from transformer_lab.device import pick_device
     from transformer_lab.training import recipes
 
-    device = pick_device(known.device)
-    typed = {name: value for name, value in vars(known).items() if value is not None}
+    device = pick_device(args.device)
+    typed = {name: value for name, value in vars(args).items() if value is not None}
     training = {field.name: typed[field.name] for field in fields(TrainingConfig) if field.name in typed}
-    sizes = {name: typed[name] for name in SIZES if name in typed}
-    if is_dates(known.corpus):
-        if known.validation or known.vocab_size:
+    sizes = {name: typed[name] for name in SHAPE if name in typed}
+    if is_dates(args.corpus):
+        if args.validation or args.vocab_size:
             raise ValueError("dates bring their own validation and vocabulary: no --validation, no --vocab-size")
-        config, shape = replace(recipes.DATES, **training), replace(recipes.DATES_MODEL, **sizes)
-        return recipes.train_dates(folder, config, shape, device, together)
-    config, shape = replace(recipes.CORPUS, **training), replace(recipes.CORPUS_MODEL, **sizes)
-    problems = Problems(known.bad_lines)
-    paths = [Path(name) for name in known.corpus]
-    trainer = recipes.train_corpus(paths, folder, known.validation, config, shape, problems, device, together)
-    if together.first and problems.counts:
-        print(problems, file=sys.stderr)
+        config, shape = replace(presets.DATES, **training), replace(recipes.DATES_MODEL, **sizes)
+        return recipes.train_dates(folder, config, shape, device, world)
+    config, shape = replace(presets.CORPUS, **training), replace(recipes.CORPUS_MODEL, **sizes)
+    errors = line_errors(args)
+    paths = [Path(name) for name in args.corpus]
+    trainer = recipes.train_corpus(paths, folder, args.validation, config, shape, errors, device, world)
+    if world.is_main and errors.counts:
+        print(errors, file=sys.stderr)
     return trainer
 
 
-def _folder(corpus: list[str]) -> Path:
+def _default_folder(corpus: list[str]) -> Path:
     return Path(f"model-{Path(corpus[0]).name.split('.')[0]}")
 
 
-def _add_numbers(group: argparse._ArgumentGroup, options: dict[str, tuple[type, str, Any, Any]]) -> None:
-    for name, (kind, meaning, dates, corpus) in options.items():
-        default = f"{dates:g}" if dates == corpus else f"{dates} for dates, {corpus} for a corpus"
-        flag = f"--{name.replace('_', '-')}"
-        group.add_argument(flag, type=kind, metavar="N", help=f"{meaning} (default: {default})")
+def _add_numbers(
+    group: argparse._ArgumentGroup, meanings: Mapping[str, str], dates: Mapping[str, Any], corpus: Mapping[str, Any]
+) -> None:
+    """Add an option for each number, and show its defaults for dates and for a corpus in its help."""
+    for name, meaning in meanings.items():
+        for_dates = f"{dates[name]:g}" if name in dates else "as many as characters"
+        for_a_corpus = f"{corpus[name]:g}"
+        default = for_a_corpus if for_dates == for_a_corpus else f"{for_dates} for dates, {for_a_corpus} for a corpus"
+        option, kind = f"--{name.replace('_', '-')}", type(corpus[name])
+        group.add_argument(option, type=kind, metavar="N", help=f"{meaning} (default: {default})")

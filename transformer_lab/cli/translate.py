@@ -1,4 +1,4 @@
-"""``transformer-lab translate``: translate lines, a file, or what comes through a pipe."""
+"""``transformer-lab translate``: translate lines, a file, or standard input."""
 
 import argparse
 import sys
@@ -7,13 +7,13 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_lab.cli.common import MODEL, add_beam, add_machine, load, show
+from transformer_lab.cli.common import MODEL, add_beam, add_machine, load_model, print_stream
 
 if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
 
-CHUNK = 2**16
-"""Bytes that are read at once at most."""
+MAX_BYTES_PER_READ = 2**16
+"""Largest number of bytes that are read at once."""
 
 DESCRIPTION = """Translate, a line of output for each line of input: greedily, or by beam search. A line longer than
 the model takes is cut, and reported by number."""
@@ -24,8 +24,8 @@ EXAMPLES = """examples:
   grep Hund captions.de | transformer-lab translate -m german"""
 
 
-def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
-    """Add the command."""
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser."""
     parser = commands.add_parser(
         "translate",
         help="translate with a model",
@@ -47,36 +47,42 @@ def add_to(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> N
     parser.set_defaults(run=run)
 
 
-def run(known: argparse.Namespace) -> int:
-    """Translate; give the exit code: 0, or 1 if nobody wanted the rest."""
+def run(args: argparse.Namespace) -> int:
+    """Translate, and return the exit code: 0, or 1 if the reader closed the pipe.
+
+    Raises:
+        ValueError: Arguments contradict each other or are out of range, the model cannot be loaded, or the input is not
+            UTF-8.
+        OSError: A file cannot be read.
+    """
     from transformer_lab.data.corpus import read_lines
 
-    if known.lines and known.file:
-        raise ValueError(f"translate lines or a file, not both; got {len(known.lines)} lines and {known.file}")
-    if known.batch_size < 1:
-        raise ValueError(f"a batch has at least one line; got --batch-size {known.batch_size}")
-    if known.beam < 1:
-        raise ValueError(f"at least one translation is followed; got --beam {known.beam}")
+    if args.lines and args.file:
+        raise ValueError(f"translate lines or a file, not both; got {len(args.lines)} lines and {args.file}")
+    if args.batch_size < 1:
+        raise ValueError(f"--batch-size must be at least 1; got --batch-size {args.batch_size}")
+    if args.beam < 1:
+        raise ValueError(f"--beam must be at least 1; got --beam {args.beam}")
     chunks: Iterable[Iterable[bytes]]
-    if known.lines:
-        where, chunks = "arguments", [[line.encode("utf-8", "surrogateescape") for line in known.lines]]
-    elif known.file:
-        where, chunks = known.file.name, [read_lines(known.file)]
+    if args.lines:
+        where, chunks = "arguments", [[line.encode("utf-8", "surrogateescape") for line in args.lines]]
+    elif args.file:
+        where, chunks = args.file.name, [read_lines(args.file)]
     else:
         where, chunks = "standard input", _arriving(sys.stdin.buffer.read1)  # type: ignore[union-attr]
-    translator, numbers = load(known), count(1)
+    translator, numbers = load_model(args), count(1)
     batches = (_texts(chunk, numbers, where, translator) for chunk in chunks)
-    return show(
+    return print_stream(
         f"{translation}\n"
         for texts in batches
-        for translation in translator.translate(texts, known.max_length, known.batch_size, known.beam)
+        for translation in translator.translate(texts, args.max_length, args.batch_size, args.beam)
     )
 
 
 def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
-    """Give lines as they come, all at once that are there: who writes slowly need not fill a batch to see the first."""
+    """Yield the lines that have arrived, as soon as there are any: slow input need not fill a batch."""
     begun = b""
-    while piece := read(CHUNK):
+    while piece := read(MAX_BYTES_PER_READ):
         *lines, begun = (begun + piece).split(b"\n")
         yield lines
     if begun:
@@ -84,7 +90,7 @@ def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
 
 
 def _texts(lines: Iterable[bytes], numbers: Iterator[int], where: str, translator: "TextTranslator") -> Iterator[str]:
-    """Decode lines, and tell which are cut."""
+    """Decode lines, and report those that the model will truncate."""
     from transformer_lab.data.corpus import decode
 
     for raw, number in zip(lines, numbers):  # noqa: B905 (the numbers go on with the next chunk)

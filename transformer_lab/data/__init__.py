@@ -1,5 +1,5 @@
 """Corpora, tokenizers and batches.
 
-In reading order: ``corpus`` reads parallel text, ``dates`` makes some, ``tokenizers`` cut text into tokens,
-``token_store`` holds them, ``prepare`` does all of that once, ``batches`` serves them. Uses no other room.
+In reading order: ``corpus`` reads parallel text, ``dates`` generates it, ``tokenizers`` splits text into tokens,
+``token_store`` keeps them in a file, ``prepare`` combines these steps, ``batches`` forms batches. Uses no other room.
 """

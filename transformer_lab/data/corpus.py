@@ -1,6 +1,6 @@
-"""Parallel corpora from files: one tab-separated file, or a pair of files with a sentence a line; gzipped or not.
+"""Parallel corpora in files: one tab-separated file, or two files with a sentence on each line; gzipped or not.
 
-Nothing here holds a corpus in memory: lines are read as they are needed.
+Lines are read as they are needed; no corpus is held in memory.
 """
 
 import gzip
@@ -11,12 +11,12 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple
 
-FEW = 20
-"""So many problems are remembered by line; the rest are counted."""
+MAX_LISTED_ERRORS = 20
+"""Number of bad lines that are listed; the rest are only counted."""
 
 
 class Pair(NamedTuple):
-    """A sentence, its translation, and the line they stand on."""
+    """A sentence, its translation, and the number of their line."""
 
     line: int
     source: str
@@ -24,32 +24,34 @@ class Pair(NamedTuple):
 
 
 @dataclass
-class Problems:
-    """What was wrong with the lines of a corpus.
+class LineErrors:
+    """The bad lines of a corpus.
 
     Args:
-        when_bad: Whether a bad line is skipped and noted, or refused with an error.
+        on_error: Whether a bad line is skipped and recorded, or raises an error.
+        counts: Number of bad lines of each kind.
+        examples: The first bad lines, each with file, number and kind.
     """
 
-    when_bad: Literal["skip", "refuse"] = "skip"
+    on_error: Literal["skip", "raise"] = "skip"
     counts: dict[str, int] = field(default_factory=dict)
     examples: list[str] = field(default_factory=list)
 
-    def note(self, where: str, line: int, what: str) -> None:
-        """Note one bad line.
+    def record(self, where: str, line: int, what: str) -> None:
+        """Record one bad line.
 
         Raises:
-            ValueError: Bad lines are refused.
+            ValueError: ``on_error`` is ``"raise"``.
         """
-        if self.when_bad == "refuse":
+        if self.on_error == "raise":
             raise ValueError(f"{where}, line {line}: {what}")
         self.counts[what] = self.counts.get(what, 0) + 1
-        if len(self.examples) < FEW:
+        if len(self.examples) < MAX_LISTED_ERRORS:
             self.examples.append(f"{where}, line {line}: {what}")
 
     @property
     def summary(self) -> str:
-        """How many there were of each kind, in one line."""
+        """Number of bad lines of each kind, in one line."""
         kinds = ", ".join(f"{count:,} × {what}" for what, count in sorted(self.counts.items()))
         return f"skipped {kinds}" if kinds else "no bad lines"
 
@@ -59,37 +61,37 @@ class Problems:
         return "\n  ".join([self.summary, *self.examples, *rest])
 
 
-def read_pairs(paths: Sequence[Path], problems: Problems | None = None) -> Iterator[Pair]:
-    """Read sentence pairs, one after another.
+def read_pairs(paths: Sequence[Path], errors: LineErrors | None = None) -> Iterator[Pair]:
+    """Yield the sentence pairs of a corpus.
 
     Args:
         paths: A tab-separated file (source, tab, target; further columns are ignored), or two files of which line n
             of the second translates line n of the first.
-        problems: Where lines that are empty, undecodable or unpaired are noted. None: they are refused.
+        errors: Records lines that are empty, undecodable or unpaired. None: the first such line raises an error.
 
     Raises:
-        ValueError: There are more than two files, one is damaged, or a bad line is refused.
+        ValueError: There are not one or two files, one is damaged, or a line is bad and ``errors`` raises.
         OSError: A file cannot be read.
     """
-    problems = problems or Problems("refuse")
+    errors = errors or LineErrors("raise")
     if len(paths) == 1:
-        yield from _read_table(paths[0], problems)
+        yield from _read_table(paths[0], errors)
     elif len(paths) == 2:
-        yield from _read_two(paths[0], paths[1], problems)
+        yield from _read_two(paths[0], paths[1], errors)
     else:
         raise ValueError(f"a corpus is one tab-separated file or a pair of files; got {len(paths)} files")
 
 
 def read_lines(path: Path) -> Iterator[bytes]:
-    """Read the lines of a file, unpacked if it is gzipped, whatever its name.
+    """Yield the lines of a file, decompressed if its content is gzipped, whatever its name.
 
     Raises:
-        ValueError: The packed file is damaged.
+        ValueError: The compressed file is damaged.
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
-        packed = file.peek(2).startswith(b"\x1f\x8b")
-    with gzip.open(path) if packed else path.open("rb") as lines:
+        compressed = file.peek(2).startswith(b"\x1f\x8b")
+    with gzip.open(path) if compressed else path.open("rb") as lines:
         try:
             yield from lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
@@ -97,51 +99,55 @@ def read_lines(path: Path) -> Iterator[bytes]:
 
 
 def decode(raw: bytes, number: int) -> str:
-    """Make text of a line's bytes; the first line may begin with a byte order mark.
+    """Return the text of a line; the first line may begin with a byte order mark.
+
+    Args:
+        raw: The bytes of the line.
+        number: Its number, counted from 1.
 
     Raises:
-        UnicodeDecodeError: They are not UTF-8.
+        UnicodeDecodeError: The bytes are not UTF-8.
     """
     return raw.decode("utf-8-sig" if number == 1 else "utf-8")
 
 
-def _read_table(path: Path, problems: Problems) -> Iterator[Pair]:
+def _read_table(path: Path, errors: LineErrors) -> Iterator[Pair]:
     for number, raw in enumerate(read_lines(path), start=1):
-        line = _decode_or_note(raw, path, number, problems)
+        line = _decode_line(raw, path, number, errors)
         if line is None:
             continue
         source, tab, rest = line.partition("\t")
         if tab:
-            yield from _pair(source, rest.partition("\t")[0], path.name, number, problems)
+            yield from _pair(source, rest.partition("\t")[0], path.name, number, errors)
         else:
-            problems.note(path.name, number, "no tab, so no translation" if line.strip() else "an empty line")
+            errors.record(path.name, number, "no tab, so no translation" if line.strip() else "an empty line")
 
 
-def _read_two(source_path: Path, target_path: Path, problems: Problems) -> Iterator[Pair]:
+def _read_two(source_path: Path, target_path: Path, errors: LineErrors) -> Iterator[Pair]:
     where = f"{source_path.name} and {target_path.name}"
     both = zip_longest(read_lines(source_path), read_lines(target_path))
     for number, (raw_source, raw_target) in enumerate(both, start=1):
         if raw_source is None or raw_target is None:
             longer = source_path if raw_target is None else target_path
-            problems.note(longer.name, number, "no line of the other file goes with it")
+            errors.record(longer.name, number, "no line of the other file goes with it")
             continue
-        source = _decode_or_note(raw_source, source_path, number, problems)
-        target = _decode_or_note(raw_target, target_path, number, problems)
+        source = _decode_line(raw_source, source_path, number, errors)
+        target = _decode_line(raw_target, target_path, number, errors)
         if source is not None and target is not None:
-            yield from _pair(source, target, where, number, problems)
+            yield from _pair(source, target, where, number, errors)
 
 
-def _pair(source: str, target: str, where: str, number: int, problems: Problems) -> Iterator[Pair]:
+def _pair(source: str, target: str, where: str, number: int, errors: LineErrors) -> Iterator[Pair]:
     source, target = source.strip(), target.strip()
     if source and target:
         yield Pair(number, source, target)
     else:
-        problems.note(where, number, "an empty side")
+        errors.record(where, number, "an empty side")
 
 
-def _decode_or_note(raw: bytes, path: Path, number: int, problems: Problems) -> str | None:
+def _decode_line(raw: bytes, path: Path, number: int, errors: LineErrors) -> str | None:
     try:
         return decode(raw, number)
     except UnicodeDecodeError as error:
-        problems.note(path.name, number, f"not UTF-8 ({error.reason})")
+        errors.record(path.name, number, f"not UTF-8 ({error.reason})")
         return None

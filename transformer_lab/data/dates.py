@@ -1,7 +1,7 @@
-"""The embedded task: dates as people write them in many languages, to be written as ISO 8601.
+"""The built-in task: convert dates, as they are written in many languages, to ISO 8601.
 
-``3 mars 2021`` and ``2021年3月3日`` both become ``2021-03-03``. Nothing has to be downloaded: Babel brings the names,
-orders and marks of every language with it (Unicode CLDR), and pairs are made from them as they are needed.
+``3 mars 2021`` and ``2021年3月3日`` both become ``2021-03-03``. Nothing has to be downloaded: Babel contains the names,
+orders and separators of every language (Unicode CLDR), and pairs are generated from them as they are needed.
 """
 
 import random
@@ -29,27 +29,26 @@ DIGITS = {
     "th": "๐๑๒๓๔๕๖๗๘๙",
     "ta": "௦௧௨௩௪௫௬௭௮௯",
 }
-"""The digits of languages that have their own beside 0 to 9."""
+"""The native digits of languages that also use 0 to 9."""
 
 FIRST_DAY, LAST_DAY = date(1970, 1, 1), date(2069, 12, 31)
-"""A hundred years, so that a year of two digits stands for one of them only."""
+"""A hundred years, so that a year of two digits is unambiguous."""
 
-HELD_OUT_SHARE = 20
-"""One string in so many is never trained on."""
+HELD_OUT_ONE_IN = 20
+"""One string in this many is held out from training."""
 
 Split = Literal["train", "held out"]
 
 
 def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
-    """Draw pairs of a written date and the same in ISO 8601.
+    """Draw pairs of a written date and the same date in ISO 8601.
 
-    Which strings are held out is a property of the string, so no string of one split is ever in the other, whatever
-    the seeds.
+    Whether a string is held out depends on the string alone, so the two splits share no string, whatever the seeds.
 
     Args:
-        n: How many.
-        seed: Of the draw.
-        split: From which strings.
+        n: Number of pairs.
+        seed: Seed of the draw.
+        split: The split to draw from.
 
     >>> date_pairs(2, seed=1, split="train")
     [('fr 02/11/2041', '2041-11-02'), ('20 mars 1987', '1987-03-20')]
@@ -60,12 +59,12 @@ def date_pairs(n: int, seed: int, split: Split) -> list[tuple[str, str]]:
 
 
 def is_held_out(written: str) -> bool:
-    """Tell whether a string is kept for evaluation."""
-    return zlib.crc32(written.encode()) % HELD_OUT_SHARE == 0
+    """Return whether a string belongs to the held-out split."""
+    return zlib.crc32(written.encode()) % HELD_OUT_ONE_IN == 0
 
 
 def write_date(day: date, locale: str, style: str, native_digits: bool = False) -> str:
-    """Write a date as its language does; with the tag of the locale in front where it could be misread.
+    """Return a date as it is written in a language, with the locale in front if the order of the numbers is ambiguous.
 
     >>> write_date(date(2021, 3, 3), "de", "long")
     '3. März 2021'
@@ -79,7 +78,7 @@ def write_date(day: date, locale: str, style: str, native_digits: bool = False) 
 
 
 def is_ambiguous(written: str) -> bool:
-    """Tell whether languages disagree on which number is the day: only numbers, and no year of four digits in front.
+    """Return whether languages disagree on which number is the day: only numbers, without a four-digit year in front.
 
     >>> is_ambiguous("03/04/2021"), is_ambiguous("2021-03-04"), is_ambiguous("3 mars 2021")
     (True, False, False)

@@ -1,4 +1,4 @@
-"""From a corpus in files to tokens on the disk, in two passes: one learns the tokenizer, one applies it."""
+"""From a corpus in files to tokens on disk, in two passes: one learns the tokenizer, one applies it."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -7,79 +7,83 @@ from pathlib import Path
 
 from tokenizers import Tokenizer
 
-from transformer_lab.data.corpus import Pair, Problems, read_pairs
+from transformer_lab.atomic_write import atomic_write
+from transformer_lab.data.corpus import LineErrors, Pair, read_pairs
 from transformer_lab.data.token_store import TokenStore, TokenWriter
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, bpe_tokenizer, load_tokenizer
 
 TOKENIZER, SOURCE, TARGET, ORIGIN = "tokenizer.json", "source.tokens", "target.tokens", "origin.json"
 
-CHUNK = 1000
-"""So many pairs are tokenized at a time."""
+PAIRS_PER_CHUNK = 1000
+"""Number of pairs that are tokenized together."""
 
 
 def prepare(
-    paths: Sequence[Path], folder: Path, vocab_size: int, max_length: int, problems: Problems | None = None
+    paths: Sequence[Path], folder: Path, vocab_size: int, max_length: int, errors: LineErrors | None = None
 ) -> tuple[Tokenizer, TokenStore, TokenStore]:
-    """Learn a tokenizer from a corpus, and write its tokens to a folder; what was done before is not done again.
+    """Learn a tokenizer from a corpus, and write the corpus's tokens to a folder, unless the folder has them already.
 
     Args:
-        paths: The corpus, as ``read_pairs`` takes it.
-        folder: Where tokenizer and tokens go.
-        vocab_size: How many tokens are learned at most.
-        max_length: How many tokens each side of a pair may have; longer ones are bad lines.
-        problems: Where bad lines are noted. None: they are skipped.
+        paths: The files of the corpus, as for ``read_pairs``.
+        folder: Folder for tokenizer and tokens.
+        vocab_size: Largest number of tokens to learn.
+        max_length: Largest number of tokens on each side of a pair; longer pairs are bad lines.
+        errors: Records bad lines. None: they are skipped.
+
+    Returns:
+        The tokenizer, the sources and the targets.
 
     Raises:
-        ValueError: No pair is left, a bad line is refused, or the folder holds another corpus.
+        ValueError: No pair is left, a line is bad and ``errors`` raises, or the folder holds another corpus.
         OSError: A file cannot be read or written.
     """
-    problems = problems or Problems()
+    errors = errors or LineErrors()
     files = [{"name": path.name, "bytes": path.stat().st_size} for path in paths]
     origin = {"files": files, "vocab_size": vocab_size, "max_length": max_length}
     if not (folder / ORIGIN).exists():
         folder.mkdir(parents=True, exist_ok=True)
-        tokenizer = learn_tokenizer(paths, vocab_size, Problems(problems.when_bad))
-        tokenize(paths, tokenizer, max_length, folder, problems)
+        tokenizer = learn_tokenizer(paths, vocab_size, LineErrors(errors.on_error))
+        tokenize(paths, tokenizer, max_length, folder, errors)
         tokenizer.save(str(folder / TOKENIZER))
-        (folder / "origin.part").write_text(json.dumps(origin), "utf-8")
-        (folder / "origin.part").replace(folder / ORIGIN)  # last, so that it stands for all of them
+        with atomic_write(folder / ORIGIN) as temporary:  # last: where it exists, the other files are complete
+            temporary.write_text(json.dumps(origin), "utf-8")
     elif (before := json.loads((folder / ORIGIN).read_text("utf-8"))) != origin:
         raise ValueError(f"{folder} was made from {before}, not from {origin}")
     return load_tokenizer(folder / TOKENIZER), TokenStore(folder / SOURCE), TokenStore(folder / TARGET)
 
 
-def learn_tokenizer(paths: Sequence[Path], vocab_size: int, problems: Problems | None = None) -> Tokenizer:
-    """Learn one byte-level BPE for both sides of a corpus."""
-    sides = (side for pair in read_pairs(paths, problems) for side in (pair.source, pair.target))
+def learn_tokenizer(paths: Sequence[Path], vocab_size: int, errors: LineErrors | None = None) -> Tokenizer:
+    """Learn one byte-level BPE tokenizer for both sides of a corpus."""
+    sides = (side for pair in read_pairs(paths, errors) for side in (pair.source, pair.target))
     return bpe_tokenizer(sides, vocab_size)
 
 
-def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folder: Path, problems: Problems) -> None:
-    """Write a corpus's tokens to a folder; pairs too long for the model are noted as problems.
+def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folder: Path, errors: LineErrors) -> None:
+    """Write a corpus's tokens to a folder; pairs too long for the model are recorded as bad lines.
 
-    Each source ends with the token that ends a sentence; each target also begins with the one that begins it.
+    Each source ends with the end-of-sequence token; each target also begins with the beginning-of-sequence token.
 
     Raises:
-        ValueError: No pair is left, or a bad line is refused.
+        ValueError: No pair is left, or a line is bad and ``errors`` raises.
         OSError: A file cannot be read or written.
     """
     where = " and ".join(path.name for path in paths)
     n_pairs = 0
     with TokenWriter(folder / SOURCE) as sources, TokenWriter(folder / TARGET) as targets:
-        for line, source, target in _encode(read_pairs(paths, problems), tokenizer):
+        for line, source, target in _encode(read_pairs(paths, errors), tokenizer):
             # As input, a target has no last token, and as output no first: it may be one longer than a source.
             if max(len(source), len(target)) >= max_length:
-                problems.note(where, line, f"more than {max_length - 1} tokens")
+                errors.record(where, line, f"more than {max_length - 1} tokens")
                 continue
             sources.add([*source, EOS_ID])
             targets.add([BOS_ID, *target, EOS_ID])
             n_pairs += 1
     if not n_pairs:
-        raise ValueError(f"{where}: no sentence pair is left; {problems.summary}")
+        raise ValueError(f"{where}: no sentence pair is left; {errors.summary}")
 
 
 def _encode(pairs: Iterator[Pair], tokenizer: Tokenizer) -> Iterator[tuple[int, list[int], list[int]]]:
-    while chunk := list(islice(pairs, CHUNK)):
+    while chunk := list(islice(pairs, PAIRS_PER_CHUNK)):
         sources = tokenizer.encode_batch([pair.source for pair in chunk])
         targets = tokenizer.encode_batch([pair.target for pair in chunk])
         for pair, source, target in zip(chunk, sources, targets, strict=True):

@@ -1,7 +1,7 @@
-"""Token sequences of any number, kept in a file and read through a memory map.
+"""Token sequences in a file, read through a memory map, so that a corpus may be larger than memory.
 
-In memory are only the length of each sequence (4 bytes) and where it ends (8 bytes). With the order of its batches, a
-corpus of 10 million pairs takes half a gigabyte; its tokens take 4 bytes each, on the disk.
+Only the length of each sequence (4 bytes) and its end in the file (8 bytes) are held in memory. With the order of its
+batches, a corpus of 10 million pairs takes half a gigabyte; its tokens take 4 bytes each on disk.
 """
 
 from array import array
@@ -15,14 +15,14 @@ from numpy.typing import NDArray
 
 
 class TokenStore:
-    """Sequences of token ids on the disk, made by ``TokenWriter`` and read by index.
+    """Sequences of token ids on disk, written by ``TokenWriter`` and read by index.
 
     Args:
-        path: The file; its index lies beside it.
+        path: The file; its index is the file beside it.
 
     Raises:
-        OSError: The file or its index is not there.
-        ValueError: The index does not fit the file, as after a write that was cut off.
+        OSError: The file or its index does not exist.
+        ValueError: The index does not fit the file, as after an interrupted write.
     """
 
     def __init__(self, path: Path) -> None:
@@ -45,7 +45,10 @@ class TokenStore:
 class TokenWriter:
     """Writes a ``TokenStore``, one sequence after another.
 
-    The index is written last, so that a store that was cut off is never taken for a whole one.
+    The index is written last, so that an incomplete store is never read as a complete one.
+
+    Args:
+        path: The file; what it held before is lost.
     """
 
     def __init__(self, path: Path) -> None:

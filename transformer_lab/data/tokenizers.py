@@ -1,6 +1,6 @@
 """From text to token ids and back: characters for small tasks, byte-level BPE for corpora.
 
-Both are ``tokenizers.Tokenizer``, from the library of that name, and are saved as its ``tokenizer.json``.
+Both are instances of ``tokenizers.Tokenizer``, and are saved in its format, ``tokenizer.json``.
 """
 
 from collections.abc import Iterable
@@ -14,7 +14,7 @@ PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID = range(4)
 
 
 def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
-    """Make every character that occurs a token of its own.
+    """Return a tokenizer with a token for every character that occurs in the texts.
 
     >>> tokenizer = character_tokenizer(["abc"])
     >>> tokenizer.encode("cab!").ids, tokenizer.decode([6, 4])
@@ -30,16 +30,16 @@ def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
 
 
 def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
-    """Learn byte-level BPE: the pieces that occur most often become tokens, and any text can be written in them.
+    """Learn byte-level BPE: the most frequent strings become tokens, and any text can be encoded.
 
     Sennrich et al. (2016), arXiv:1508.07909, on bytes as in GPT-2.
 
     Args:
-        texts: Read once, and never held all at once.
-        vocab_size: How many tokens, the 256 bytes and the special ones included.
+        texts: The texts to learn from; they are read once, one by one.
+        vocab_size: Vocabulary size, with the 256 bytes and the special tokens.
 
     Raises:
-        ValueError: ``vocab_size`` leaves no room for the bytes.
+        ValueError: ``vocab_size`` is too small for the bytes and the special tokens.
     """
     least = 256 + len(SPECIAL)
     if vocab_size < least:
@@ -56,10 +56,10 @@ def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
 
 
 def load_tokenizer(path: Path) -> Tokenizer:
-    """Load a tokenizer that was saved.
+    """Load a tokenizer of this library from a file.
 
     Raises:
-        ValueError: The file is missing, damaged, or of a tokenizer with other special tokens.
+        ValueError: The file is missing or damaged, or its tokenizer has other special tokens.
     """
     try:
         tokenizer = Tokenizer.from_file(str(path))
@@ -72,6 +72,6 @@ def load_tokenizer(path: Path) -> Tokenizer:
 
 
 def _plain(tokenizer: Tokenizer) -> Tokenizer:
-    """Read special tokens in a text as the characters they are: a text must not end or hide itself."""
-    tokenizer.encode_special_tokens = True  # not saved with the tokenizer
+    """Make the tokenizer encode special tokens in a text as plain characters: a text must not end or mask itself."""
+    tokenizer.encode_special_tokens = True  # this setting is not saved with the tokenizer
     return tokenizer

@@ -1,7 +1,7 @@
-"""Decoding: from a model that says what may come next to a text.
+"""Decoding: from a model that gives logits to token ids.
 
-A ``Writer`` is a model in the middle of writing: it takes the newest tokens and says what may come next, and keeps
-the rest in a cache. ``write`` lets it go on token by token.
+``generate_steps`` is the loop: it asks a ``DecodingState`` for the logits of the next token, samples, and goes on with
+what was sampled. ``greedy_decode`` translates with it, and ``generate`` continues texts.
 """
 
 from collections.abc import Iterator
@@ -10,69 +10,73 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.generation.decoding_state import TextWriter, TranslationWriter, Writer
-from transformer_lab.generation.sampling import Choose, chooser, likeliest
+from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState
+from transformer_lab.generation.sampling import Sampler, greedy, make_sampler
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
 
 
-def write(
-    writer: Writer, tokens: Int[Tensor, "rows n"], max_new_tokens: int, choose: Choose, eos_id: int | None = None
+def generate_steps(
+    state: DecodingState,
+    tokens: Int[Tensor, "rows n"],
+    max_new_tokens: int,
+    sample: Sampler,
+    eos_id: int | None = None,
 ) -> Iterator[Int[Tensor, " rows"]]:
-    """Write one token after another in all the rows, and hand each over as soon as it is there.
+    """Yield the next token of every row, one step at a time, as soon as it is sampled.
 
     Args:
-        writer: What writes.
-        tokens: What it begins with.
-        max_new_tokens: How many tokens are written at most.
-        choose: Decides what comes next.
-        eos_id: The token that ends a row: after it only it follows, and when all rows have ended, nothing. The writer
-            need not go on with rows that have ended.
+        state: The model and its cache.
+        tokens: The first tokens of each row.
+        max_new_tokens: Maximum number of steps.
+        sample: Chooses the next tokens from their logits.
+        eos_id: The token that ends a row: after it only it follows, and generation stops when every row has finished.
+            Rows that have finished are dropped from the state when ``should_compact`` says so.
     """
-    rows = torch.arange(len(tokens), device=tokens.device)  # those that the writer still goes on with
-    ended = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+    active = torch.arange(len(tokens), device=tokens.device)  # the rows that are still in the state
+    finished = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
     for _ in range(max_new_tokens):
-        with torch.no_grad():  # not around the loop: it would also hold while we wait to be asked for more
-            chosen = choose(writer(tokens))
+        with torch.no_grad():  # not around the loop: it would also hold while this generator is suspended
+            next_tokens = sample(state.next_logits(tokens))
         if eos_id is None:
-            yield chosen
+            yield next_tokens
         else:
-            chosen = torch.where(ended[rows], eos_id, chosen)
-            ended[rows] = chosen == eos_id
-            yield torch.full_like(ended, eos_id, dtype=chosen.dtype).index_copy(0, rows, chosen)
-            if half_ended(ended[rows]):
-                going = (~ended[rows]).nonzero()[:, 0]
-                if not len(going):
+            next_tokens = torch.where(finished[active], eos_id, next_tokens)
+            finished[active] = next_tokens == eos_id
+            yield torch.full_like(finished, eos_id, dtype=next_tokens.dtype).index_copy(0, active, next_tokens)
+            if should_compact(finished[active]):
+                unfinished = (~finished[active]).nonzero()[:, 0]
+                if not len(unfinished):
                     return
-                writer.reorder(going)
-                rows, chosen = rows[going], chosen[going]
-        tokens = chosen[:, None]
+                state.reorder(unfinished)
+                active, next_tokens = active[unfinished], next_tokens[unfinished]
+        tokens = next_tokens[:, None]
 
 
-def half_ended(ended: Bool[Tensor, " rows"]) -> bool:
-    """Say whether it is time to put aside the rows that have ended: to drop them costs a copy of all the others."""
-    return bool(2 * ended.sum() >= len(ended))
+def should_compact(finished: Bool[Tensor, " rows"]) -> bool:
+    """Return whether at least half of the rows have finished: dropping them costs a copy of all the others."""
+    return bool(2 * finished.sum() >= len(finished))
 
 
 @torch.no_grad()
 def greedy_decode(
     model: Transformer, source: Int[Tensor, "batch n_source"], bos_id: int, eos_id: int, max_length: int
 ) -> Int[Tensor, "batch n"]:
-    """Write the likeliest next token, again and again, until every sentence has ended.
+    """Translate by appending the most probable token, again and again, until every sentence has ended.
 
     Args:
-        model: It is used as it stands: call ``model.eval()`` first.
+        model: It is used in the mode it is in: call ``model.eval()`` first.
         source: The sentences to translate.
         bos_id: The token that begins a sentence; it is not part of the output.
-        eos_id: The token that ends one; after it only it follows.
-        max_length: How many tokens are written at most.
+        eos_id: The token that ends a sentence; after it only it follows.
+        max_length: Maximum number of tokens in a translation.
 
     Raises:
-        ValueError: The model cannot write so much, or cannot read the source.
+        ValueError: ``max_length`` is not between 1 and the model's, or the model cannot read the source.
     """
     begin = torch.full((len(source), 1), bos_id, device=source.device)
-    writer = TranslationWriter(model, source, max_length)
-    return torch.stack(list(write(writer, begin, max_length, likeliest, eos_id)), dim=1)
+    state = TranslationState(model, source, max_length)
+    return torch.stack(list(generate_steps(state, begin, max_length, greedy, eos_id)), dim=1)
 
 
 @torch.no_grad()
@@ -86,24 +90,24 @@ def generate(
     eos_id: int | None = None,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, "batch n_all"]:
-    """Go on with texts, drawing each next token from what the model says.
+    """Continue each text, sampling one token at a time.
 
     Args:
-        model: It is used as it stands: call ``model.eval()`` first.
-        tokens: The texts to go on with; shorter ones are padded, on either side.
-        max_new_tokens: How many tokens are added at most.
-        temperature: As in ``restrict``; at 0 the likeliest token is taken.
-        top_k: As in ``restrict``.
-        top_p: As in ``restrict``.
+        model: It is used in the mode it is in: call ``model.eval()`` first.
+        tokens: The texts to continue; shorter ones are padded, on either side.
+        max_new_tokens: Maximum number of tokens added to each.
+        temperature: As in ``filter_logits``; at 0 the most probable token is taken.
+        top_k: As in ``filter_logits``.
+        top_p: As in ``filter_logits``.
         eos_id: The token that ends a text.
-        generator: Where chance comes from.
+        generator: Random number generator.
 
     Returns:
-        The texts, padding included, and what was added to each.
+        The texts, padding included, each followed by its new tokens.
 
     Raises:
-        ValueError: The model cannot take so many tokens.
+        ValueError: The model cannot take so many tokens, or the sampling options define no distribution.
     """
-    writer = TextWriter(model, tokens.shape[1] + max_new_tokens - 1)
-    added = write(writer, tokens, max_new_tokens, chooser(temperature, top_k, top_p, generator), eos_id)
-    return torch.cat([tokens, *(column[:, None] for column in added)], dim=1)
+    state = TextState(model, tokens.shape[1] + max_new_tokens - 1)  # the last new token is never read
+    steps = generate_steps(state, tokens, max_new_tokens, make_sampler(temperature, top_k, top_p, generator), eos_id)
+    return torch.cat([tokens, *(next_tokens[:, None] for next_tokens in steps)], dim=1)

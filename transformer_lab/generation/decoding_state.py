@@ -1,4 +1,4 @@
-"""A decoding state: a model that is generating, and its cache."""
+"""Decoding states: a model in the middle of generating, with all that it keeps of the tokens so far."""
 
 from typing import Protocol, runtime_checkable
 
@@ -6,90 +6,88 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
-from transformer_lab.checks import check_room
+from transformer_lab.checks import check_length
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.recurrent import RecurrentTranslator, last_state
 from transformer_lab.models.transformer import Transformer
 
 
 @runtime_checkable
-class Writer(Protocol):
-    """A model in the middle of writing."""
+class DecodingState(Protocol):
+    """What ``generate_steps`` and beam search need of a model."""
 
-    def __call__(self, tokens: Int[Tensor, "rows n"], /) -> Float[Tensor, "rows vocab_size"]:
-        """Read the newest tokens; give the logits of the one after them."""
+    def next_logits(self, tokens: Int[Tensor, "rows n"], /) -> Float[Tensor, "rows vocab_size"]:
+        """Take the newest tokens of every row; return the logits of the token after them."""
 
     def reorder(self, rows: Int[Tensor, " new_rows"], /) -> None:
-        """Let row i go on from what row ``rows[i]`` has written."""
+        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""
 
 
-class TranslationWriter:
-    """A Transformer that writes about a source.
+class TranslationState:
+    """A Transformer and what it has read: the source, and the target so far.
 
     Args:
-        model: It is used as it stands: call ``model.eval()`` first.
+        model: It is used in the mode it is in: call ``model.eval()`` first.
         source: The sentences to translate.
-        max_length: How many tokens it will read at most, the first included.
+        max_length: Maximum number of tokens of the target that it will read, the first one included.
 
     Raises:
-        ValueError: The model cannot take so many, or cannot read the source.
+        ValueError: ``max_length`` is not between 1 and the model's, or the model cannot read the source.
     """
 
     def __init__(self, model: Transformer, source: Int[Tensor, "batch n_source"], max_length: int) -> None:
-        check_room(max_length, model.config.max_length)
-        self.model, self.cache = model, model.new_cache(max_length)
-        self.memory, self.source = model.encode(source), source
+        check_length(max_length, model.config.max_length)
+        self.model, self.source, self.memory = model, source, model.encode(source)
+        self.cache = model.new_cache(self.memory, max_length)
 
-    def __call__(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Read the newest tokens; give the logits of the one after them."""
+    def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
+        """Take the newest tokens of every row; return the logits of the token after them."""
         return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Let row i go on from what row ``rows[i]`` has written.
+        """Continue row i from row ``rows[i]``.
 
-        There may be more rows than before, or fewer, as ``Cache.reorder`` has it; those about one sentence share the
-        keys and values of their source.
+        There may be more or fewer rows than before, within the limits of ``ModelCache.reorder``; rows of one sentence
+        share the keys and values of their source.
         """
         self.cache.reorder(rows)
         if len(rows) != len(self.source):
             self.memory, self.source = self.memory[rows], self.source[rows]
 
 
-class TextWriter:
-    """A language model that goes on with a text.
+class TextState:
+    """A language model and the texts that it has read.
 
     Args:
-        model: It is used as it stands: call ``model.eval()`` first.
-        max_length: How many tokens it will read at most, those it is given included.
+        model: It is used in the mode it is in: call ``model.eval()`` first.
+        max_length: Maximum number of tokens that it will read, the first ones included.
 
     Raises:
-        ValueError: The model cannot take so many.
+        ValueError: ``max_length`` is not between 1 and the model's.
     """
 
     def __init__(self, model: LanguageModel, max_length: int) -> None:
-        check_room(max_length, model.config.max_length)
+        check_length(max_length, model.config.max_length)
         self.model, self.cache = model, model.new_cache(max_length)
 
-    def __call__(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Read the newest tokens; give the logits of the one after the last that is not padding."""
-        logits = self.model(tokens, self.cache)
+    def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
+        """Take the newest tokens of every row; return the logits of the token after the last that is not padding."""
+        hidden = self.model.hidden(tokens, self.cache)
         if self.model.config.pad_id is None or tokens.shape[1] == 1:
-            return logits[:, -1]
+            return self.model.head(hidden[:, -1])
         real = torch.arange(tokens.shape[1], device=tokens.device) * (tokens != self.model.config.pad_id)
-        return logits[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)]
+        return self.model.head(hidden[torch.arange(len(tokens), device=tokens.device), real.argmax(dim=1)])
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Let row i go on from what row ``rows[i]`` has written."""
+        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""
         self.cache.reorder(rows)
 
 
-class RecurrentWriter:
-    """A recurrent translator in the middle of writing, as ``decoding.write`` and ``beam_search.search`` want it.
-
-    It needs no cache: the state is all that it keeps of what was written, and no longer for a longer text.
+class RecurrentState:
+    """A recurrent translator and the state of its decoder, which is all that it keeps of the target.
 
     Args:
-        model: It is used as it stands: call ``model.eval()`` first.
+        model: It is used in the mode it is in: call ``model.eval()`` first.
         source: The sentences to translate.
     """
 
@@ -98,11 +96,11 @@ class RecurrentWriter:
         self.states, self.mask = model.encode(source)
         self.state = last_state(self.states, self.mask)
 
-    def __call__(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Read the newest tokens; give the logits of the one after them."""
+    def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
+        """Take the newest tokens of every row; return the logits of the token after them."""
         logits, self.state = self.model.decode(tokens, self.state, self.states, self.mask)
         return logits[:, -1]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Let row i go on from what row ``rows[i]`` has written; there may be more or fewer rows than before."""
+        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""
         self.state, self.states, self.mask = self.state[rows], self.states[rows], self.mask[rows]

@@ -1,4 +1,4 @@
-"""Looking inside a running model.
+"""Attention weights, shapes and plots of a running model.
 
 ``hooks`` record attention weights, ``shapes`` list what every module takes and returns, ``plots`` draw. Uses
 ``attention``.

@@ -1,7 +1,7 @@
-"""Plots of what happens inside a Transformer: each takes tensors, and returns the Axes to go on drawing on.
+"""Plots of what happens inside a Transformer: each takes tensors, and returns the Axes for further drawing.
 
-Colours and line styles are told apart by colour-blind readers; the background stays white, which is readable in a
-light and in a dark JupyterLab.
+Colour-blind readers can distinguish colours and line styles; the background stays white, which is readable in a light
+and in a dark JupyterLab.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,10 +22,10 @@ COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")
 STYLES = [(COLOURS[i % 4], DASHES[(i + i // 4) % 4]) for i in range(16)]
 """Sixteen lines that all look different, neighbours both by colour and by dashes."""
-FEW = 12
-"""Up to so many cells a side, each cell shows its number."""
-LONG = 6
-"""Column names of more letters are turned upright, lest they run into each other."""
+MAX_LABELLED_CELLS = 12
+"""Maximum number of cells a side for which each cell shows its number."""
+MAX_HORIZONTAL_NAME = 6
+"""Maximum number of letters of column names; where one is longer, all are rotated, so that they do not overlap."""
 
 
 def weights(
@@ -34,24 +34,24 @@ def weights(
     keys: Sequence[str] | None = None,
     ax: Axes | None = None,
 ) -> Axes:
-    """Draw attention weights as a map from 0 (dark) to 1 (bright), with the numbers in it while they are few.
+    """Draw attention weights as a map from 0 (dark) to 1 (bright), with the numbers in it if they are few.
 
     Args:
         weights: A row per query.
-        queries: What the rows are called.
-        keys: What the columns are called.
-        ax: Where to draw; a figure of its own if None.
+        queries: Names of the rows.
+        keys: Names of the columns.
+        ax: Axes to draw on; None means a new figure.
 
     Raises:
-        ValueError: There are no weights, or they are not between 0 and 1, or there are not as many names as rows or
+        ValueError: There are no weights, or they are not between 0 and 1, or the number of names is not that of rows or
             columns.
     """
     image = _map(weights, queries, keys, ax, colours=colormaps["viridis"])
     image.figure.colorbar(image, ax=image.axes, label="weight")
-    if max(weights.shape) <= FEW:
+    if max(weights.shape) <= MAX_LABELLED_CELLS:
         for i, row in enumerate(weights.tolist()):
             for j, weight in enumerate(row):
-                colour = "white" if weight < 0.43 else "black"  # where black begins to stand out more than white
+                colour = "white" if weight < 0.43 else "black"  # where black contrasts more than white
                 image.axes.text(j, i, f"{weight:.2f}", ha="center", va="center", color=colour)
     return image.axes
 
@@ -66,12 +66,12 @@ def heads(
 
     Args:
         weights: A row per query, for each head.
-        queries: What the rows are called, in all heads.
-        keys: What the columns are called, in all heads.
-        axes: Where to draw, one for each head; a figure of their own if None.
+        queries: Names of the rows, in all heads.
+        keys: Names of the columns, in all heads.
+        axes: Axes to draw on, one for each head; None means a new figure.
 
     Raises:
-        ValueError: As for ``weights``, or there are not as many axes as heads.
+        ValueError: As for ``weights``, or the number of axes is not that of heads.
     """
     n_heads, n_query, n_key = weights.shape
     if axes is None:
@@ -95,7 +95,7 @@ def mask(
     ax: Axes | None = None,
     says: tuple[str, str] = ("hidden", "may look"),
 ) -> Axes:
-    """Draw a mask: bright where a query may look at a key, dark where it may not.
+    """Draw a mask: bright where a query may attend to a key, dark where it may not.
 
     ``says`` names what False and True mean. Other arguments and errors are those of ``weights``.
     """
@@ -114,14 +114,14 @@ def lines(
     """Draw one labelled line for each entry of ``ys``, over the same ``x``.
 
     Args:
-        x: Where.
-        ys: How high, by label.
-        xlabel: What x is, with its unit if it has one.
-        ylabel: What the heights are.
-        ax: Where to draw; a figure of its own if None.
+        x: The x values of all lines.
+        ys: The y values of each line, by label.
+        xlabel: Label of the x axis, with its unit if it has one.
+        ylabel: Label of the y axis.
+        ax: Axes to draw on; None means a new figure.
 
     Raises:
-        ValueError: There are no lines, or one has more or fewer points than x.
+        ValueError: There are no lines, or one has another number of points than x.
     """
     if not ys:
         raise ValueError("there is nothing to draw: ys holds no lines")
@@ -137,13 +137,13 @@ def lines(
 
 
 def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int = 30, ax: Axes | None = None) -> Axes:
-    """Draw how often values come, as outlines over one set of bins that spans all the samples.
+    """Draw histograms of samples as outlines, over one set of bins that spans all of them.
 
     Args:
         samples: Values by label, in any shape; the bars of each label add up to 1.
-        xlabel: What the values are.
-        bins: How many bins.
-        ax: Where to draw; a figure of its own if None.
+        xlabel: Label of the x axis.
+        bins: Number of bins.
+        ax: Axes to draw on; None means a new figure.
 
     Raises:
         ValueError: There are no samples, or one holds no values.
@@ -151,7 +151,7 @@ def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int
     values = {label: _numbers(sample.flatten()) for label, sample in samples.items()}
     if not values or not all(values.values()):
         sizes = {label: len(numbers) for label, numbers in values.items()}
-        raise ValueError(f"each label needs at least one sample; got so many samples: {sizes}")
+        raise ValueError(f"each label needs at least one sample; got samples of sizes {sizes}")
     ax = ax or _axes(6.0, 3.2)
     edges = np.histogram_bin_edges(np.concatenate(list(values.values())), bins).tolist()
     for (label, numbers), (colour, dashes) in zip(values.items(), cycle(STYLES), strict=False):
@@ -175,7 +175,7 @@ def _map(
     if not cells.numel():
         raise ValueError(f"there is nothing to draw; got n_query={n_query}, n_key={n_key}")
     if not (cells.min() >= 0 and cells.max() <= 1):
-        raise ValueError(f"weights lie between 0 and 1; got {cells.min():.3g} to {cells.max():.3g}")
+        raise ValueError(f"weights must be between 0 and 1; got {cells.min():.3g} to {cells.max():.3g}")
     for what, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
         if names is not None and len(names) != n:
             raise ValueError(f"{n} {what} need as many names; got {len(names)}: {', '.join(names)}")
@@ -187,7 +187,7 @@ def _map(
             axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
         else:
             axis.set_ticks(range(len(names)), names)
-    if keys and max(map(len, keys)) > LONG:
+    if keys and max(map(len, keys)) > MAX_HORIZONTAL_NAME:
         ax.tick_params(axis="x", rotation=90)
     return image
 

@@ -9,16 +9,16 @@ from torch import Tensor, nn
 
 
 def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFrame:
-    """Run a model, and list what came into and went out of each module, in the order in which they began.
+    """Return a table of the shapes that enter and leave each module in one run of a model, in the order of the calls.
 
     Args:
-        model: Any model. It is run as it stands, without gradients.
-        *inputs: What to call it with.
-        **keywords: What to call it with, by name.
+        model: Any model. It is run in the mode it is in, without gradients.
+        *inputs: Its positional arguments.
+        **keywords: Its keyword arguments.
 
     Returns:
-        A row for each call of a module: its name, its class, the shapes of its tensors, and how many parameters it
-        holds, those of its own modules included.
+        A row for each call of a module: its name, its class, the shapes of its tensors, and the number of its
+        parameters, those of its submodules included.
 
     >>> print(trace_shapes(nn.Sequential(nn.Linear(3, 5)), torch.zeros(2, 3)).to_string(index=False))
     module      class input shapes output shape  parameters
@@ -56,7 +56,7 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
 
 
 def _shapes(values: Any) -> str:
-    """Write the shapes of all tensors in a value, those in lists, tuples and dicts included."""
+    """Return the shapes of all tensors in a value, those in lists, tuples and dicts included."""
     if isinstance(values, Tensor):
         return str(tuple(values.shape))
     if isinstance(values, dict):

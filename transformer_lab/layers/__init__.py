@@ -1,5 +1,5 @@
-"""What is stacked.
+"""The layers that models are stacked from.
 
-In reading order: ``feed_forward`` works at each position by itself, ``norms`` keep numbers at one size,
+In reading order: ``feed_forward`` works at each position by itself, ``norms`` normalise,
 ``encoder_layer`` and ``decoder_layer`` combine both with attention. Uses ``attention``.
 """

@@ -1,16 +1,16 @@
-"""The decoder: layers that look back at what has been written, and across at what was read."""
+"""Decoder layers: self-attention to the target so far, cross-attention to the source, and a feed-forward network."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab.attention.kv_cache import LayerCache
+from transformer_lab.attention.kv_cache import LayerCache, SourceKV
 from transformer_lab.attention.multi_head import MultiHeadAttention
 from transformer_lab.checks import check_width
-from transformer_lab.layers.feed_forward import FeedForward
+from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 
 
 class DecoderLayer(nn.Module):
-    """Self-attention, cross-attention to the encoder's output, a feed-forward network; each added, then normed.
+    """Self-attention, cross-attention to the encoder's output, a feed-forward network; each added, then normalised.
 
     ``x ← LayerNorm(x + sublayer(x))``, three times: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Queries
     of the cross-attention come from the decoder, keys and values from the *last* encoder layer, for every decoder
@@ -18,14 +18,14 @@ class DecoderLayer(nn.Module):
 
     Args:
         d_model: Width of the input and output.
-        n_heads: How many attention heads.
-        d_ff: Width in the middle of the feed-forward network.
-        dropout: Share of each sublayer's output that training drops.
-        attention_dropout: Share of the attention weights that training drops.
-        feed_forward: Which feed-forward network; the paper's has a ReLU.
+        n_heads: Number of attention heads.
+        d_ff: Width of the hidden layer of the feed-forward network.
+        dropout: Dropout probability of each sublayer's output.
+        attention_dropout: Dropout probability of the attention weights.
+        activation: Activation of the feed-forward network; the paper's is ReLU.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or a dropout is no share.
+        ValueError: ``n_heads`` does not divide ``d_model``, or a dropout probability is not between 0 and 1.
 
     >>> import torch
     >>> layer = DecoderLayer(d_model=8, n_heads=2, d_ff=32)
@@ -40,12 +40,12 @@ class DecoderLayer(nn.Module):
         d_ff: int,
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
-        feed_forward: type[FeedForward] = FeedForward,
+        activation: Activation = "relu",
     ) -> None:
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, n_heads, attention_dropout)
         self.cross_attention = MultiHeadAttention(d_model, n_heads, attention_dropout)
-        self.feed_forward = feed_forward(d_model, d_ff)
+        self.feed_forward = make_feed_forward(activation, d_model, d_ff)
         self.norm_1 = nn.LayerNorm(d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.norm_3 = nn.LayerNorm(d_model)
@@ -59,29 +59,45 @@ class DecoderLayer(nn.Module):
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Pass a sequence through.
+        """Return the layer's output at every position.
 
         Args:
-            x: What has been written, one vector per position.
-            memory: What the encoder made of the source.
-            mask: True where a position may look at another: not at later ones, as ``decoder_mask`` has it.
-            memory_mask: True where a position may look at one of the source: at every one but padding.
-            cache: Keeps what is needed of earlier calls: then ``x`` holds only what is new.
+            x: The target so far, one vector per position; with a cache, its new positions only.
+            memory: The encoder's output.
+            mask: True where a position may attend to another: not to later ones, as in ``decoder_mask``.
+            memory_mask: True where a position may attend to one of the source: to all but padding.
+            cache: From ``new_cache``: holds the keys and values of earlier calls, and those of the memory.
 
         Raises:
             ValueError: A vector is not ``d_model`` wide.
         """
-        written, read = (None, None) if cache is None else (cache.self_attention, cache.cross_attention)
-        x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask, written)))
-        x = self.norm_2(x + self.dropout(self.cross_attention(x, memory, memory, memory_mask, read)))
+        self_cache, source = (None, None) if cache is None else (cache.self_attention, cache.source)
+        x = self.norm_1(x + self.dropout(self.self_attention(x, x, x, mask, self_cache)))
+        x = self.norm_2(x + self.dropout(self.attend_to_memory(x, memory, memory_mask, source)))
         return self.norm_3(x + self.dropout(self.feed_forward(x)))
+
+    def attend_to_memory(
+        self,
+        x: Float[Tensor, "batch n d_model"],
+        memory: Float[Tensor, "batch n_source d_model"],
+        memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None,
+        source: SourceKV | None,
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Return the cross-attention's output: to the memory, or to its keys and values if they are there already."""
+        if source is not None:
+            return self.cross_attention.attend_to_source(x, source, memory_mask)
+        return self.cross_attention(x, memory, memory, memory_mask)
+
+    def new_cache(self, memory: Float[Tensor, "batch n_source d_model"], max_length: int) -> LayerCache:
+        """Return a cache for up to ``max_length`` positions; the keys and values of the memory are computed here."""
+        return LayerCache(max_length, SourceKV(*self.cross_attention.project_kv(memory, memory)))
 
 
 class PreNormDecoderLayer(DecoderLayer):
-    """The same parts, but what is normed is each sublayer's input; the sum itself is left alone.
+    """The same parts, but each sublayer's input is normalised; the sum itself is not.
 
-    ``x ← x + sublayer(LayerNorm(x))``, three times: Xiong et al. (2020), arXiv:2002.04745, section 3. The memory comes
-    normed from the encoder's end.
+    ``x ← x + sublayer(LayerNorm(x))``, three times: Xiong et al. (2020), arXiv:2002.04745, section 3. The memory has
+    been normalised at the encoder's end.
     """
 
     def forward(
@@ -92,10 +108,10 @@ class PreNormDecoderLayer(DecoderLayer):
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Pass a sequence through; arguments as in ``DecoderLayer``."""
+        """Return the layer's output at every position; arguments as in ``DecoderLayer``."""
         check_width("d_model", self.self_attention.d_model, x=x)
-        written, read = (None, None) if cache is None else (cache.self_attention, cache.cross_attention)
-        normed = self.norm_1(x)
-        x = x + self.dropout(self.self_attention(normed, normed, normed, mask, written))
-        x = x + self.dropout(self.cross_attention(self.norm_2(x), memory, memory, memory_mask, read))
+        self_cache, source = (None, None) if cache is None else (cache.self_attention, cache.source)
+        normalised = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(normalised, normalised, normalised, mask, self_cache))
+        x = x + self.dropout(self.attend_to_memory(self.norm_2(x), memory, memory_mask, source))
         return x + self.dropout(self.feed_forward(self.norm_3(x)))

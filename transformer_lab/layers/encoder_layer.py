@@ -1,29 +1,29 @@
-"""The encoder: layers in which every position looks at all the others, then thinks by itself."""
+"""Encoder layers: self-attention among all positions, then a feed-forward network at each."""
 
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.attention.multi_head import MultiHeadAttention
 from transformer_lab.checks import check_width
-from transformer_lab.layers.feed_forward import FeedForward
+from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 
 
 class EncoderLayer(nn.Module):
-    """Self-attention, then a feed-forward network; each is added to what it was given, and the sum is normed.
+    """Self-attention, then a feed-forward network; each is added to its input, and the sum is normalised.
 
     ``x ← LayerNorm(x + sublayer(x))``, twice: section 3.1 of Vaswani et al. (2017), arXiv:1706.03762. Dropout is on
     what each sublayer adds (section 5.4).
 
     Args:
         d_model: Width of the input and output.
-        n_heads: How many attention heads.
-        d_ff: Width in the middle of the feed-forward network.
-        dropout: Share of each sublayer's output that training drops.
-        attention_dropout: Share of the attention weights that training drops.
-        feed_forward: Which feed-forward network; the paper's has a ReLU.
+        n_heads: Number of attention heads.
+        d_ff: Width of the hidden layer of the feed-forward network.
+        dropout: Dropout probability of each sublayer's output.
+        attention_dropout: Dropout probability of the attention weights.
+        activation: Activation of the feed-forward network; the paper's is ReLU.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or a dropout is no share.
+        ValueError: ``n_heads`` does not divide ``d_model``, or a dropout probability is not between 0 and 1.
 
     >>> import torch
     >>> EncoderLayer(d_model=8, n_heads=2, d_ff=32)(torch.randn(3, 5, 8)).shape
@@ -37,11 +37,11 @@ class EncoderLayer(nn.Module):
         d_ff: int,
         dropout: float = 0.0,
         attention_dropout: float = 0.0,
-        feed_forward: type[FeedForward] = FeedForward,
+        activation: Activation = "relu",
     ) -> None:
         super().__init__()
         self.self_attention = MultiHeadAttention(d_model, n_heads, attention_dropout)
-        self.feed_forward = feed_forward(d_model, d_ff)
+        self.feed_forward = make_feed_forward(activation, d_model, d_ff)
         self.norm_1 = nn.LayerNorm(d_model)
         self.norm_2 = nn.LayerNorm(d_model)
         self.dropout = nn.Dropout(dropout)
@@ -49,7 +49,7 @@ class EncoderLayer(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Pass a sequence through; the mask is True where a position may look at another.
+        """Return the layer's output at every position; the mask is True where a position may attend to another.
 
         Raises:
             ValueError: The input is not ``d_model`` wide.
@@ -59,7 +59,7 @@ class EncoderLayer(nn.Module):
 
 
 class PreNormEncoderLayer(EncoderLayer):
-    """The same parts, but what is normed is each sublayer's input; the sum itself is left alone.
+    """The same parts, but each sublayer's input is normalised; the sum itself is not.
 
     ``x ← x + sublayer(LayerNorm(x))``, twice: Xiong et al. (2020), arXiv:2002.04745, section 3. A stack of these needs
     a norm of its own at the end.
@@ -68,12 +68,12 @@ class PreNormEncoderLayer(EncoderLayer):
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Pass a sequence through; the mask is True where a position may look at another.
+        """Return the layer's output at every position; the mask is True where a position may attend to another.
 
         Raises:
             ValueError: The input is not ``d_model`` wide.
         """
         check_width("d_model", self.self_attention.d_model, x=x)
-        normed = self.norm_1(x)
-        x = x + self.dropout(self.self_attention(normed, normed, normed, mask))
+        normalised = self.norm_1(x)
+        x = x + self.dropout(self.self_attention(normalised, normalised, normalised, mask))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))

@@ -1,15 +1,17 @@
 """Feed-forward networks: what a layer computes at each position by itself.
 
-They are position-wise: the same small network at every position, seeing none of the others. Each is widest in the
-middle, ``d_ff``, which the paper sets to four times ``d_model``.
+They are position-wise: the same small network at every position, seeing none of the others. The hidden layer is the
+widest, ``d_ff``, which the paper sets to four times ``d_model``.
 """
+
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab.checks import check_width
+from transformer_lab.checks import check_choice, check_width
 
 
 class FeedForward(nn.Module):
@@ -18,8 +20,8 @@ class FeedForward(nn.Module):
     ``w_2(max(0, w_1(x)))``: equation 2 of Vaswani et al. (2017), arXiv:1706.03762.
 
     Args:
-        d_model: Width of what comes in and goes out.
-        d_ff: Width in the middle.
+        d_model: Width of the input and output.
+        d_ff: Width of the hidden layer.
         bias: Whether the layers have biases.
 
     >>> FeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
@@ -32,7 +34,7 @@ class FeedForward(nn.Module):
         self.w_2 = nn.Linear(d_ff, d_model, bias)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Compute at every position by itself.
+        """Apply the network at every position.
 
         Raises:
             ValueError: The input is not ``d_model`` wide.
@@ -41,7 +43,7 @@ class FeedForward(nn.Module):
         return self.w_2(self.activation(self.w_1(x)))
 
     def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
-        """Let through what is positive."""
+        """Apply ReLU."""
         return torch.relu(z)
 
 
@@ -56,7 +58,7 @@ class GELUFeedForward(FeedForward):
     """
 
     def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
-        """Let through what is positive, and a little of what is negative."""
+        """Apply GELU in its tanh form."""
         return F.gelu(z, approximate="tanh")
 
 
@@ -71,19 +73,19 @@ class SiLUFeedForward(FeedForward):
     """
 
     def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
-        """Let through what is positive, and a little of what is negative."""
+        """Apply SiLU."""
         return F.silu(z)
 
 
 class SwiGLU(nn.Module):
-    """A feed-forward network whose middle is gated: one projection says how much of the other passes.
+    """A feed-forward network with a gated hidden layer: one projection decides how much of the other passes.
 
     ``w_down(silu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. Without biases, as in Llama;
     its three matrices need a d_ff of 2/3 the usual one to have as many parameters.
 
     Args:
-        d_model: Width of what comes in and goes out.
-        d_ff: Width in the middle.
+        d_model: Width of the input and output.
+        d_ff: Width of the hidden layer.
 
     >>> SwiGLU(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])
@@ -96,7 +98,7 @@ class SwiGLU(nn.Module):
         self.w_down = nn.Linear(d_ff, d_model, bias=False)
 
     def forward(self, x: Float[Tensor, "*batch d_model"]) -> Float[Tensor, "*batch d_model"]:
-        """Compute at every position by itself.
+        """Apply the network at every position.
 
         Raises:
             ValueError: The input is not ``d_model`` wide.
@@ -105,5 +107,37 @@ class SwiGLU(nn.Module):
         return self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))
 
 
-FEED_FORWARDS = {"relu": FeedForward, "gelu": GELUFeedForward, "silu": SiLUFeedForward}
-"""Those that a ``TransformerConfig`` can name."""
+Activation = Literal["relu", "gelu", "silu"]
+"""Activation of a network of two linear layers."""
+FeedForwardName = Literal[Activation, "swiglu"]
+"""Name of a feed-forward network: its activation, or ``"swiglu"``."""
+
+
+def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool = True) -> FeedForward | SwiGLU:
+    """Return the feed-forward network of this name.
+
+    Args:
+        name: Which network.
+        d_model: Width of the input and output.
+        d_ff: Width of the hidden layer.
+        bias: Whether the layers have biases; those of ``SwiGLU`` never do.
+
+    Raises:
+        ValueError: There is no network of this name.
+
+    >>> make_feed_forward("gelu", d_model=8, d_ff=32)
+    GELUFeedForward(
+      (w_1): Linear(in_features=8, out_features=32, bias=True)
+      (w_2): Linear(in_features=32, out_features=8, bias=True)
+    )
+    """
+    check_choice("feed_forward", name, get_args(FeedForwardName))
+    match name:
+        case "relu":
+            return FeedForward(d_model, d_ff, bias)
+        case "gelu":
+            return GELUFeedForward(d_model, d_ff, bias)
+        case "silu":
+            return SiLUFeedForward(d_model, d_ff, bias)
+        case "swiglu":
+            return SwiGLU(d_model, d_ff)

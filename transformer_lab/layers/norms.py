@@ -1,12 +1,20 @@
-"""Norms: keep the numbers at every position at a size that layers can be stacked on.
+"""Norms: they keep the numbers at every position at one size, however many layers are stacked.
 
 Each works on one position by itself, over its features; neither other positions nor other sentences take part. The
-models use ``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; here is what these compute.
+models use ``torch.nn.LayerNorm``, with or without ``bias``, and ``torch.nn.RMSNorm``; the functions show what these
+compute.
 """
+
+from typing import Literal, get_args
 
 import torch
 from jaxtyping import Float
-from torch import Tensor
+from torch import Tensor, nn
+
+from transformer_lab.checks import check_choice
+
+NormName = Literal["layer", "rms"]
+"""Name of a norm."""
 
 
 def layer_norm(
@@ -15,10 +23,10 @@ def layer_norm(
     bias: Float[Tensor, " d"] | None = None,
     eps: float = 1e-5,
 ) -> Float[Tensor, "*batch d"]:
-    """Bring every position to mean 0 and variance 1 over its features, then stretch and shift each feature.
+    """Normalise every position to mean 0 and variance 1 over its features, then scale and shift each feature.
 
     ``weight (x − mean) / √(variance + eps) + bias``: equation 4 of Ba et al. (2016), arXiv:1607.06450. The variance
-    divides by d, not d − 1, and eps stands under the root: it keeps a position whose features are all alike from
+    divides by d, not d − 1, and eps is added under the root: it keeps a position whose features are all alike from
     dividing by 0.
 
     >>> layer_norm(torch.tensor([[1.0, 2.0, 6.0]]), weight=torch.ones(3), eps=0.0) * (14 / 3) ** 0.5
@@ -27,12 +35,12 @@ def layer_norm(
     wide = _at_least_float32(x)
     centred = wide - wide.mean(dim=-1, keepdim=True)
     variance = centred.square().mean(dim=-1, keepdim=True)
-    normed = (centred / torch.sqrt(variance + eps)).to(x.dtype) * weight
-    return normed if bias is None else normed + bias
+    normalised = (centred / torch.sqrt(variance + eps)).to(x.dtype) * weight
+    return normalised if bias is None else normalised + bias
 
 
 def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: float = 1e-6) -> Float[Tensor, "*batch d"]:
-    """Divide every position by the root mean square of its features, then stretch each feature.
+    """Divide every position by the root mean square of its features, then scale each feature.
 
     ``weight x / √(mean(x²) + eps)``: equation 4 of Zhang and Sennrich (2019), arXiv:1910.07467, with the eps that
     implementations add.
@@ -42,6 +50,25 @@ def rms_norm(x: Float[Tensor, "*batch d"], weight: Float[Tensor, " d"], eps: flo
     """
     wide = _at_least_float32(x)
     return (wide / torch.sqrt(wide.square().mean(dim=-1, keepdim=True) + eps)).to(x.dtype) * weight
+
+
+def make_norm(name: NormName, d: int, eps: float, bias: bool = True) -> nn.LayerNorm | nn.RMSNorm:
+    """Return torch's module for the norm of this name.
+
+    Args:
+        name: Which norm.
+        d: Number of features.
+        eps: Keeps the norm from dividing by 0.
+        bias: Whether there is a bias; RMSNorm never has one.
+
+    Raises:
+        ValueError: There is no norm of this name.
+
+    >>> make_norm("rms", 8, eps=1e-6)
+    RMSNorm((8,), eps=1e-06, elementwise_affine=True)
+    """
+    check_choice("norm", name, get_args(NormName))
+    return nn.LayerNorm(d, eps, bias=bias) if name == "layer" else nn.RMSNorm(d, eps)
 
 
 def _at_least_float32(x: Tensor) -> Tensor:

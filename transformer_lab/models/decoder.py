@@ -1,17 +1,21 @@
 """The decoder: embedded tokens, and a stack of layers that also attend to the encoder's output."""
 
+from collections.abc import Iterable
+from typing import cast
+
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
-from transformer_lab.attention.kv_cache import Cache
+from transformer_lab.attention.kv_cache import ModelCache
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
-from transformer_lab.models.layer_stack import Stack
+from transformer_lab.models.layer_stack import LayerStack
 
 
-class Decoder(Stack):
-    """Embed tokens, add their positions, and pass them through layers that also read the encoder's output.
+class Decoder(LayerStack):
+    """Embed tokens, add their positions, and pass them through layers that also attend to the encoder's output.
 
-    The right half of the paper's figure 1, up to the last linear layer. Arguments and errors are those of ``Stack``.
+    The right half of the paper's figure 1, up to the last linear layer. Arguments and errors are those of
+    ``LayerStack``.
 
     >>> from transformer_lab.attention.masks import causal_mask
     >>> import torch
@@ -28,13 +32,13 @@ class Decoder(Stack):
         memory: Float[Tensor, "batch n_source d_model"],
         mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         memory_mask: Bool[Tensor, "*#batch_and_heads #n #n_source"] | None = None,
-        cache: Cache | None = None,
+        cache: ModelCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Decode token ids; arguments as in ``DecoderLayer``.
+        """Return the decoder's output at every position; arguments as in ``DecoderLayer``.
 
         Raises:
-            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary, or the memory is of
-                more or fewer sentences.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary; or
+                the numbers of sentences of tokens and memory differ.
         """
         x = self.embed(tokens, 0 if cache is None else cache.length)
         if len(memory) != len(tokens):
@@ -42,6 +46,11 @@ class Decoder(Stack):
         for i, layer in enumerate(self.layers):
             x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
         return self.norm(x)
+
+    def new_cache(self, memory: Float[Tensor, "batch n_source d_model"], max_length: int) -> ModelCache:
+        """Return a cache for ``max_length`` tokens; this computes each layer's keys and values of the memory."""
+        layers = cast("Iterable[DecoderLayer]", self.layers)
+        return ModelCache([layer.new_cache(memory, max_length) for layer in layers])
 
 
 class PreNormDecoder(Decoder):

@@ -4,13 +4,13 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
-from transformer_lab.models.layer_stack import Stack
+from transformer_lab.models.layer_stack import LayerStack
 
 
-class Encoder(Stack):
+class Encoder(LayerStack):
     """Embed tokens, add their positions, and pass them through a stack of layers.
 
-    The left half of the paper's figure 1. Arguments and errors are those of ``Stack``.
+    The left half of the paper's figure 1. Arguments and errors are those of ``LayerStack``.
 
     >>> import torch
     >>> encoder = Encoder(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=3, max_length=10)
@@ -23,14 +23,14 @@ class Encoder(Stack):
     def forward(
         self, tokens: Int[Tensor, "batch n"], mask: Bool[Tensor, "*#batch_and_heads #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        """Encode token ids.
+        """Return the encoder's output at every position.
 
         Args:
             tokens: The sentences, padded to one length.
-            mask: True where a position may look at another, as ``padding_mask`` makes it.
+            mask: True where a position may attend to another, as ``padding_mask`` returns it.
 
         Raises:
-            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
         """
         x = self.embed(tokens)
         for layer in self.layers:

@@ -1,10 +1,10 @@
-"""How the parameters of a Transformer are initialised."""
+"""Initialisation of a Transformer's parameters."""
 
 from torch import nn
 
 
 def initialise(model: nn.Module) -> None:
-    """Draw the parameters that a Transformer starts with; the paper states none.
+    """Initialise the parameters of a Transformer; the paper does not say how.
 
     Matrices are Xavier-uniform (Glorot and Bengio, 2010), embeddings N(0, 1/d_model), biases 0. Norms stay as torch
     makes them: weights 1, biases 0.

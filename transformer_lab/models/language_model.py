@@ -1,6 +1,6 @@
-"""Language models: a stack without an encoder, in which every token sees those before it and says which comes next.
+"""Language models: a stack without an encoder, which predicts each token from those before it.
 
-One model, built from the parts its configuration names, goes from GPT-2 to Llama in small steps.
+One model, built from the parts that its configuration names, goes from GPT-2 to Llama in small steps.
 """
 
 import math
@@ -10,20 +10,22 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
-from transformer_lab.attention.kv_cache import Cache, GrowingKeys
+from transformer_lab.attention.kv_cache import KVCache, LayerCache, ModelCache
 from transformer_lab.attention.masks import causal_mask, decoder_mask
-from transformer_lab.attention.positions import Rotation, distance_bias, sinusoidal_encoding
+from transformer_lab.attention.positions import Positional, Rotation, distance_bias, sinusoidal_encoding
 from transformer_lab.checks import check_tokens, check_width
-from transformer_lab.models.language_model_config import FEED_FORWARDS, NORMS, LanguageModelConfig
+from transformer_lab.layers.feed_forward import make_feed_forward
+from transformer_lab.layers.norms import make_norm
+from transformer_lab.models.language_model_config import LanguageModelConfig
 
 
 class Block(nn.Module):
-    """Self-attention, then a feed-forward network, each on a normed copy and added to what came in.
+    """Self-attention, then a feed-forward network, each on a normalised copy of its input and added to it.
 
-    ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer whose mask hides the future.
+    ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer with a causal mask.
 
     Args:
-        config: Which parts, and their sizes.
+        config: The model's parts and their sizes.
 
     Raises:
         ValueError: ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
@@ -36,40 +38,40 @@ class Block(nn.Module):
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
         n_kv_heads = config.n_heads if config.n_kv_heads is None else config.n_kv_heads
-        self.norm_1 = NORMS[config.norm](config)
+        self.norm_1 = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.self_attention = GroupedQueryAttention(
             config.d_model, config.n_heads, n_kv_heads, config.bias, config.attention_dropout
         )
-        self.norm_2 = NORMS[config.norm](config)
-        self.feed_forward = FEED_FORWARDS[config.feed_forward](config)
+        self.norm_2 = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        self.feed_forward = make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(
         self,
         x: Float[Tensor, "batch n d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"],
-        bias: Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
-        rotation: Rotation | None = None,
-        cache: GrowingKeys | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
+        positional: Positional | None = None,
+        cache: KVCache | None = None,
+        is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
-        """Pass a text through; arguments and errors as in ``GroupedQueryAttention``."""
+        """Return the block's output at every position; arguments and errors as in ``GroupedQueryAttention``."""
         check_width("d_model", self.self_attention.d_model, x=x)
-        x = x + self.dropout(self.self_attention(self.norm_1(x), mask, bias, rotation, cache))
+        x = x + self.dropout(self.self_attention(self.norm_1(x), mask, positional, cache, is_causal))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))
 
 
 class LanguageModel(nn.Module):
-    """Say after each token of a text which token comes next.
+    """Predict the next token at every position of a text.
 
-    Padding is hidden wherever it stands, and does not count as a position: a text means the same with padding before,
-    after or in it.
+    Padding is masked wherever it is, and does not count as a position: padding before, after or in a text changes
+    nothing.
 
     Args:
-        config: Its shape.
+        config: The model's parts and their sizes.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, a dropout is
-            no share, or ``d_model`` is too odd for sinusoids.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, a dropout
+            probability is not between 0 and 1, or ``d_model`` is odd with sinusoidal positions.
 
     >>> config = LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2)
     >>> LanguageModel(config)(torch.tensor([[1, 2, 3, 4, 5]])).shape
@@ -80,8 +82,8 @@ class LanguageModel(nn.Module):
         super().__init__()
         self.config = config
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
-        # Beside sinusoids, embeddings as small as they are drawn here would hardly be seen. Section 3.4 of the paper
-        # scales them, too.
+        # The embeddings are initialised so small that sinusoids would drown them. Section 3.4 of the paper scales
+        # them, too.
         self.scale = math.sqrt(config.d_model) if config.positions == "sinusoidal" else 1.0
         self.positions: Tensor | None
         if config.positions == "learned":
@@ -92,55 +94,81 @@ class LanguageModel(nn.Module):
             self.positions = None
         self.dropout = nn.Dropout(config.dropout)
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
-        self.norm = NORMS[config.norm](config)
+        self.norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
         if config.tied:
             self.head.weight = self.embedding.weight
         self._initialise()
 
     def forward(
-        self, tokens: Int[Tensor, "batch n"], cache: Cache | None = None
+        self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
     ) -> Float[Tensor, "batch n vocab_size"]:
-        """Give the logits of the token after each token.
+        """Return the logits of the next token at every position.
 
         Args:
-            tokens: The text so far; with a cache, what was added to it since the last call.
-            cache: From ``new_cache``: keeps what has been read, so that nothing is read twice.
+            tokens: The text so far; with a cache, its new tokens only.
+            cache: From ``new_cache``: holds what has been computed for earlier tokens.
 
         Raises:
-            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
+        """
+        return self.head(self.hidden(tokens, cache))
+
+    def hidden(
+        self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Return the normalised output of the last block at every position; arguments as in ``forward``.
+
+        ``head`` turns it into logits, of as many positions as are needed.
         """
         config = self.config
         check_tokens(tokens, config.vocab_size, config.max_length, 0 if cache is None else cache.length)
-        text = tokens if cache is None else cache.followed_by(tokens)
-        mask = causal_mask(tokens.shape[1], text.shape[1], tokens.device)
-        if config.pad_id is not None:
-            mask = decoder_mask(text, config.pad_id, tokens.shape[1])
-        everywhere = positions_of(text, config.pad_id)
-        where = everywhere[:, -tokens.shape[1] :]
-        x = self.embed(tokens, where)
-        bias = rotation = None
-        if config.positions == "alibi":
-            bias = distance_bias(config.n_heads, where, everywhere).to(x.dtype)
-        elif config.positions == "rotary":
-            rotation = Rotation(where, config.d_model // config.n_heads, config.rotary_base)
+        text = tokens if cache is None else cache.with_new(tokens)
+        key_positions = positions_of(text, config.pad_id)
+        query_positions = key_positions[:, -tokens.shape[1] :]
+        x = self.embed(tokens, query_positions)
+        positional = self.positional(query_positions, key_positions, x.dtype)
+        # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
+        is_causal = config.pad_id is None and positional.bias is None and tokens.shape[1] == text.shape[1]
+        mask = None if is_causal else self.mask(text, tokens.shape[1])
         for i, block in enumerate(self.blocks):
-            x = block(x, mask, bias, rotation, None if cache is None else cache.layers[i].self_attention)
+            x = block(x, mask, positional, None if cache is None else cache.layers[i].self_attention, is_causal)
         if cache is not None:
-            cache.keep(text)
-        return self.head(self.norm(x))
+            cache.commit(text)
+        return self.norm(x)
 
-    def new_cache(self, max_length: int | None = None) -> Cache:
-        """Make a cache for a text of up to so many tokens; for as many as the model takes if None."""
-        return Cache(self.config.n_layers, self.config.max_length if max_length is None else max_length)
+    def new_cache(self, max_length: int | None = None) -> ModelCache:
+        """Return a cache for texts of up to ``max_length`` tokens; None means the model's maximum."""
+        max_length = self.config.max_length if max_length is None else max_length
+        return ModelCache([LayerCache(max_length) for _ in range(self.config.n_layers)])
 
-    def embed(self, tokens: Int[Tensor, "batch n"], where: Int[Tensor, "#batch n"]) -> Float[Tensor, "batch n d_model"]:
-        """Look tokens up, and add the positions where they stand if positions are something to add."""
+    def embed(
+        self, tokens: Int[Tensor, "batch n"], positions: Int[Tensor, "#batch n"]
+    ) -> Float[Tensor, "batch n d_model"]:
+        """Return the embeddings of tokens, plus those of their positions if positions are added."""
         x = self.embedding(tokens) * self.scale
-        return self.dropout(x if self.positions is None else x + self.positions[where])
+        return self.dropout(x if self.positions is None else x + self.positions[positions])
+
+    def mask(self, text: Int[Tensor, "batch n_key"], n_query: int) -> Bool[Tensor, "*batch n_query n_key"] | None:
+        """Return the mask of the last ``n_query`` tokens of a text; None where they may attend to all of it."""
+        if self.config.pad_id is not None:
+            return decoder_mask(text, self.config.pad_id, n_query)
+        return None if n_query == 1 else causal_mask(n_query, text.shape[1], text.device)
+
+    def positional(
+        self, query_positions: Int[Tensor, "#batch n"], key_positions: Int[Tensor, "#batch n_key"], dtype: torch.dtype
+    ) -> Positional:
+        """Return what attention is told about these positions: nothing, where they are in the embeddings."""
+        config = self.config
+        if config.positions == "alibi":
+            return Positional(bias=distance_bias(config.n_heads, query_positions, key_positions).to(dtype))
+        if config.positions == "rotary":
+            d_k = config.d_model // config.n_heads
+            return Positional(rotation=Rotation(query_positions, d_k, config.rotary_base))
+        return Positional()
 
     def _initialise(self) -> None:
-        """Draw what GPT-2 starts with: N(0, 0.02²), less for what adds up over the blocks; biases 0."""
+        """Initialise as GPT-2: N(0, 0.02²), less for what is added up over the blocks; biases 0."""
         for name, parameter in self.named_parameters():
             if name.endswith(("w_o.weight", "w_2.weight", "w_down.weight")):
                 nn.init.normal_(parameter, std=0.02 / (2 * self.config.n_layers) ** 0.5)
@@ -151,11 +179,11 @@ class LanguageModel(nn.Module):
 
 
 def positions_of(tokens: Int[Tensor, "batch n"], pad_id: int | None) -> Int[Tensor, "#batch n"]:
-    """Number the real tokens of each text from 0, whatever padding stands before them.
+    """Return the positions of the tokens of each text: the real ones are numbered from 0, whatever padding is between.
 
     Args:
         tokens: The texts.
-        pad_id: The token that fills short ones up. None: there is none, and one row stands for all the batch.
+        pad_id: The token that pads short ones. None: there is none, and one row stands for all the batch.
 
     >>> positions_of(torch.tensor([[0, 0, 7, 8, 9]]), pad_id=0)
     tensor([[0, 0, 0, 1, 2]])

@@ -1,4 +1,4 @@
-"""What came before the Transformer: recurrent networks that read and write one token after another."""
+"""Recurrent translators, with and without attention: what there was before the Transformer."""
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -9,19 +9,19 @@ from transformer_lab.checks import check_tokens
 
 
 class RecurrentTranslator(nn.Module):
-    """An encoder that reads the source into *one* vector, and a decoder that writes the target from it.
+    """An encoder that turns the source into *one* vector, and a decoder that generates the target from it.
 
     ``h_t = GRU(h_{t−1}, x_t)`` and ``s_t = GRU(s_{t−1}, [y_{t−1}, c])`` with the same context c, the encoder's last
     state, at every step: Cho et al. (2014), arXiv:1406.1078. However long the source, c is as wide as ever.
 
     Args:
-        source_vocab_size: How many tokens the source has.
-        target_vocab_size: How many tokens the target has.
+        source_vocab_size: Vocabulary size of the source.
+        target_vocab_size: Vocabulary size of the target.
         d_model: Width of embeddings and states.
-        pad_id: The token that fills short sources up.
+        pad_id: The token that pads short sources.
 
     Raises:
-        ValueError: A size is not positive, or ``pad_id`` no token of the source.
+        ValueError: A size is not positive, or ``pad_id`` is not in the source's vocabulary.
 
     >>> model = RecurrentTranslator(source_vocab_size=11, target_vocab_size=13, d_model=8)
     >>> model(torch.tensor([[5, 6, 7, 0]]), torch.tensor([[1, 12]])).shape
@@ -44,15 +44,15 @@ class RecurrentTranslator(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
     ) -> Float[Tensor, "batch n_target vocab_size"]:
-        """Give the logits of the token after each target token.
+        """Return the logits of the next token at every position of the target.
 
         Args:
-            source: The sentences to read; padding may stand anywhere.
-            target: What has been written so far, from the token that begins a sentence.
+            source: The sentences to translate, with padding anywhere.
+            target: The translations so far, from the token that begins a sentence.
 
         Raises:
-            ValueError: Tokens are none, no whole numbers, or not in the vocabulary, or there are more or fewer
-                sources than targets.
+            ValueError: Tokens are empty, not an integer tensor, or hold an id outside the vocabulary; or the numbers of
+                sources and targets differ.
         """
         for tokens, embedding in ((source, self.source_embedding), (target, self.target_embedding)):
             check_tokens(tokens, embedding.num_embeddings)
@@ -64,7 +64,7 @@ class RecurrentTranslator(nn.Module):
     def encode(
         self, source: Int[Tensor, "batch n_source"]
     ) -> tuple[Float[Tensor, "batch n_source d_model"], Bool[Tensor, "batch n_source"]]:
-        """Read the source: a state after each token, and where these tokens are real.
+        """Return the state after each token of the source, and where these tokens are real.
 
         Real tokens are moved to the front, in their order, so that no state has read padding before them.
         """
@@ -80,7 +80,7 @@ class RecurrentTranslator(nn.Module):
         states: Float[Tensor, "batch n_source d_model"],
         mask: Bool[Tensor, "batch n_source"],
     ) -> tuple[Float[Tensor, "batch n_target vocab_size"], Float[Tensor, "batch d_model"]]:
-        """Go on from a state of the decoder: give the logits after each target token, and the state after the last."""
+        """Return the logits of the next token at every position, and the decoder's state after the last."""
         logits = []
         for y in self.target_embedding(target).unbind(dim=1):
             context = self.context(state, states, mask)
@@ -94,18 +94,18 @@ class RecurrentTranslator(nn.Module):
         states: Float[Tensor, "batch n_source d_model"],
         mask: Bool[Tensor, "batch n_source"],
     ) -> Float[Tensor, "batch d_model"]:
-        """Give what the decoder knows of the source at this step: the same at every step."""
+        """Return what the decoder knows of the source at this step: the same at every step."""
         del state
         return last_state(states, mask)
 
 
 class AttentiveRecurrentTranslator(RecurrentTranslator):
-    """The same networks, but at every step the decoder looks at all the encoder's states.
+    """The same networks, but at every step the decoder attends to all the encoder's states.
 
-    The state *before* the step asks: ``c_t = Σ_i a_ti h_i`` with ``a_t = softmax(score(s_{t−1}, h_i))`` and additive
-    scores: section 3.1 of Bahdanau et al. (2015), arXiv:1409.0473, whose encoder reads in both directions, though.
-    Query is the decoder's state; keys and values are the encoder's. Arguments are those of ``RecurrentTranslator``.
-    Its module ``attention`` gives the weights beside the context at every step, for a forward hook to collect.
+    The query is the state *before* the step, keys and values are the encoder's states: ``c_t = Σ_i a_ti h_i`` with
+    ``a_t = softmax(score(s_{t−1}, h_i))`` and additive scores: section 3.1 of Bahdanau et al. (2015), arXiv:1409.0473,
+    whose encoder reads in both directions, though. Arguments are those of ``RecurrentTranslator``. Its module
+    ``attention`` returns the weights with the context at every step, for a forward hook to collect.
 
     >>> model = AttentiveRecurrentTranslator(source_vocab_size=11, target_vocab_size=13, d_model=8)
     >>> model(torch.tensor([[5, 6, 7, 0]]), torch.tensor([[1, 12]])).shape
@@ -122,13 +122,13 @@ class AttentiveRecurrentTranslator(RecurrentTranslator):
         states: Float[Tensor, "batch n_source d_model"],
         mask: Bool[Tensor, "batch n_source"],
     ) -> Float[Tensor, "batch d_model"]:
-        """Mix the encoder's states by how well each fits the decoder's state."""
-        mixed, _ = self.attention(state[:, None], states, states, mask[:, None])
-        return mixed[:, 0]
+        """Return the average of the encoder's states, weighted by how well each fits the decoder's."""
+        context, _ = self.attention(state[:, None], states, states, mask[:, None])
+        return context[:, 0]
 
 
 def last_state(states: Float[Tensor, "batch n d"], mask: Bool[Tensor, "batch n"]) -> Float[Tensor, "batch d"]:
-    """Pick each sentence's state after its last real token; zeros where it has none."""
+    """Return each sentence's state after its last real token; zeros where it has none."""
     last = mask.sum(dim=1) - 1
     picked = states[torch.arange(len(states), device=states.device), last.clamp(min=0)]
     return picked.masked_fill(last[:, None] < 0, 0.0)

@@ -1,11 +1,11 @@
-"""The Transformer: an encoder that reads, a decoder that writes."""
+"""The Transformer: an encoder for the source, a decoder for the target."""
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab.attention.kv_cache import Cache
+from transformer_lab.attention.kv_cache import ModelCache
 from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask
 from transformer_lab.checks import check_tokens
 from transformer_lab.models.decoder import Decoder, PreNormDecoder
@@ -15,17 +15,18 @@ from transformer_lab.models.transformer_config import TransformerConfig
 
 
 class Transformer(nn.Module):
-    """Read a source, and say after each target token which comes next: Vaswani et al. (2017), arXiv:1706.03762.
+    """Predict the next token of a target, given its source: Vaswani et al. (2017), arXiv:1706.03762.
 
     The embeddings are also the last linear layer's weights, and source and target share them if they share their
-    vocabulary (section 3.4). Padding is hidden wherever it stands, but takes up positions: a sentence means the same
-    with padding after it, not with padding before it.
+    vocabulary (section 3.4). Padding is masked wherever it is, but takes up positions: padding after a sentence changes
+    nothing, padding before it does.
 
     Args:
-        config: Its shape.
+        config: The model's shape.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout is no share.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout probability is not
+            between 0 and 1.
 
     >>> model = Transformer(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2))
     >>> import torch
@@ -47,20 +48,19 @@ class Transformer(nn.Module):
     def forward(
         self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
     ) -> Float[Tensor, "batch n_target vocab_size"]:
-        """Give the logits of the token after each target token.
+        """Return the logits of the next token at every position of the target.
 
         Args:
-            source: The sentences to read, padded with ``source_pad_id``.
-            target: What has been written so far, from the token that begins a sentence; padded with
-                ``target_pad_id``.
+            source: The sentences to translate, padded with ``source_pad_id``.
+            target: The translations so far, from the token that begins a sentence; padded with ``target_pad_id``.
 
         Raises:
-            ValueError: Tokens are none, too many, no whole numbers, or not in the vocabulary.
+            ValueError: Tokens are empty, too long, not an integer tensor, or hold an id outside the vocabulary.
         """
         return self.decode(target, self.encode(source), source)
 
     def encode(self, source: Int[Tensor, "batch n_source"]) -> Float[Tensor, "batch n_source d_model"]:
-        """Read the source: the memory that every step of the decoder looks at."""
+        """Return the memory: the encoder's output, which every decoder layer attends to."""
         return self.encoder(source, padding_mask(source, self.config.source_pad_id))
 
     def decode(
@@ -68,43 +68,52 @@ class Transformer(nn.Module):
         target: Int[Tensor, "batch n_target"],
         memory: Float[Tensor, "batch n_source d_model"],
         source: Int[Tensor, "batch n_source"],
-        cache: Cache | None = None,
+        cache: ModelCache | None = None,
     ) -> Float[Tensor, "batch n_target vocab_size"]:
-        """Give the logits after each target token, from what ``encode`` made of the source.
+        """Return the logits of the next token at every position of the target, given what ``encode`` returned.
 
         Args:
-            target: What has been written so far; with a cache, what was written since the last call.
-            memory: What ``encode`` gave.
-            source: What it was given.
-            cache: From ``new_cache``: keeps what has been read of the target, so that nothing is read twice.
+            target: The translations so far; with a cache, their new tokens only.
+            memory: The output of ``encode``.
+            source: Its input.
+            cache: From ``new_cache``: holds what has been computed for earlier tokens, and for the memory.
+
+        Raises:
+            ValueError: ``target`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
         """
         check_tokens(target, self.config.vocab_size, self.config.max_length, 0 if cache is None else cache.length)
-        written = target if cache is None else cache.followed_by(target)
-        mask = decoder_mask(written, self.config.target_pad_id, target.shape[1])
-        if not self.config.hide_target_padding:
-            mask = causal_mask(target.shape[1], written.shape[1], target.device)
+        tokens = target if cache is None else cache.with_new(target)
+        mask = None  # of a single query that may attend to everything
+        if self.config.hide_target_padding:
+            mask = decoder_mask(tokens, self.config.target_pad_id, target.shape[1])
+        elif target.shape[1] > 1:
+            mask = causal_mask(target.shape[1], tokens.shape[1], target.device)
         memory_mask = padding_mask(source, self.config.source_pad_id)
         x = self.decoder(target, memory, mask, memory_mask, cache)
         if cache is not None:
-            cache.keep(written)
+            cache.commit(tokens)
         return F.linear(x, self.decoder.embedding.weight, self.output_bias)
 
-    def new_cache(self, max_length: int | None = None) -> Cache:
-        """Make a cache for a target of up to so many tokens; for as many as the model takes if None."""
-        return Cache(self.config.n_layers, self.config.max_length if max_length is None else max_length)
+    def new_cache(self, memory: Float[Tensor, "batch n_source d_model"], max_length: int | None = None) -> ModelCache:
+        """Return a cache for targets of up to ``max_length`` tokens; None means the model's maximum.
+
+        Each layer's keys and values of the memory are computed here, once.
+        """
+        return self.decoder.new_cache(memory, self.config.max_length if max_length is None else max_length)
 
 
 class EncoderModel(nn.Module):
-    """An encoder with a linear layer on top: says something about every token, having seen all of them.
+    """An encoder with a linear layer on top: predicts something about every token, given all of them.
 
     Such a model fills gaps in texts (as BERT does, Devlin et al. (2019), arXiv:1810.04805) or labels each word.
 
     Args:
-        config: Its shape; what concerns the target is not used.
-        n_outputs: How many numbers it gives for each token.
+        config: The model's shape; what concerns the target is not used.
+        n_outputs: Number of outputs for each token.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout is no share.
+        ValueError: ``n_heads`` does not divide ``d_model``, ``d_model`` is odd, or a dropout probability is not
+            between 0 and 1.
 
     >>> model = EncoderModel(TransformerConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=2), n_outputs=3)
     >>> import torch
@@ -121,9 +130,9 @@ class EncoderModel(nn.Module):
         initialise(self.head)
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n n_outputs"]:
-        """Give the outputs for each token; padding is hidden.
+        """Return the outputs for each token; padding is masked.
 
         Raises:
-            ValueError: The tokens are none, too many, no whole numbers, or not in the vocabulary.
+            ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
         """
         return self.head(self.encoder(tokens, padding_mask(tokens, self.config.source_pad_id)))

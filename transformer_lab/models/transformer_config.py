@@ -1,9 +1,10 @@
-"""What a Transformer is made of, and how large it is: the paper's sizes, and all others."""
+"""The configuration of a Transformer: the paper's sizes, and all others."""
 
 from dataclasses import dataclass, replace
 from typing import Any
 
-from transformer_lab.layers.feed_forward import FEED_FORWARDS
+from transformer_lab.checks import check_choices, check_positive, check_token_id
+from transformer_lab.layers.feed_forward import Activation
 
 
 @dataclass(frozen=True)
@@ -11,23 +12,23 @@ class TransformerConfig:
     """Everything that decides the shape of a Transformer; the defaults are the paper's base model.
 
     Args:
-        vocab_size: How many tokens the target has, and the source too where nothing else is said.
-        source_vocab_size: How many tokens the source has. None: both share one vocabulary and one embedding.
+        vocab_size: Vocabulary size of the target; of the source too, unless ``source_vocab_size`` is given.
+        source_vocab_size: Vocabulary size of the source. None: both share one vocabulary and one embedding.
         d_model: Width of every vector between the layers.
-        n_heads: How many attention heads a layer has.
-        d_ff: Width in the middle of the feed-forward networks.
-        n_layers: How many layers the encoder has, and as many the decoder.
-        max_length: How many tokens a sentence may have.
-        dropout: Share of the embeddings and of each sublayer's output that training drops.
-        attention_dropout: Share of the attention weights that training drops.
-        pre_norm: Whether the sublayers' inputs are normed, and not the sums.
+        n_heads: Number of attention heads in a layer.
+        d_ff: Width of the hidden layer of the feed-forward networks.
+        n_layers: Number of layers of the encoder, and of the decoder.
+        max_length: Maximum number of tokens in a sentence.
+        dropout: Dropout probability of the embeddings and of each sublayer's output.
+        attention_dropout: Dropout probability of the attention weights.
+        pre_norm: Whether the sublayers' inputs are normalised, and not the sums.
         learned_positions: Whether positions are learned, and not sinusoids.
-        source_pad_id: The token that fills short sources up.
-        target_pad_id: The token that fills short targets up.
-        feed_forward: Which feed-forward network: one of ``FEED_FORWARDS``.
+        source_pad_id: The token that pads short sources.
+        target_pad_id: The token that pads short targets.
+        feed_forward: Activation of the feed-forward networks.
         output_bias: Whether each token has a bias of its own in the logits.
-        hide_target_padding: Whether it is hidden wherever it stands. Where the same token begins every target, as in
-            Marian's models, it must not be; at the end nothing looks at it anyway, but other padding.
+        hide_target_padding: Whether padding in the target is masked. Where the same token begins every target, as in
+            Marian's models, it must not be; at the end nothing attends to it anyway, but other padding.
 
     Raises:
         ValueError: A size is not positive, a padding token not in its vocabulary, or ``feed_forward`` unknown.
@@ -35,6 +36,8 @@ class TransformerConfig:
     >>> TransformerConfig.big(vocab_size=37_000).d_ff
     4096
     """
+
+    __no_type_check__ = True  # by jaxtyping: the checks below name what is wrong, also where shapes are checked
 
     vocab_size: int
     source_vocab_size: int | None = None
@@ -49,44 +52,43 @@ class TransformerConfig:
     learned_positions: bool = False
     source_pad_id: int = 0
     target_pad_id: int = 0
-    feed_forward: str = "relu"
+    feed_forward: Activation = "relu"
     output_bias: bool = False
     hide_target_padding: bool = True
 
     def __post_init__(self) -> None:
-        for name in ("vocab_size", "n_source_tokens", "d_model", "n_heads", "d_ff", "n_layers", "max_length"):
-            if (size := getattr(self, name)) < 1:
-                raise ValueError(f"{name} must be positive; got {name}={size}")
-        for name, n_tokens in (("source_pad_id", self.n_source_tokens), ("target_pad_id", self.vocab_size)):
-            if not 0 <= (pad_id := getattr(self, name)) < n_tokens:
-                raise ValueError(f"{name} must be a token, from 0 to {n_tokens - 1}; got {name}={pad_id}")
-        if self.feed_forward not in FEED_FORWARDS:
-            raise ValueError(f"feed_forward must be one of {', '.join(FEED_FORWARDS)}; got {self.feed_forward!r}")
+        check_positive(
+            vocab_size=self.vocab_size, n_source_tokens=self.n_source_tokens, d_model=self.d_model,
+            n_heads=self.n_heads, d_ff=self.d_ff, n_layers=self.n_layers, max_length=self.max_length,
+        )  # fmt: skip
+        check_choices(self)
+        check_token_id("source_pad_id", self.source_pad_id, self.n_source_tokens)
+        check_token_id("target_pad_id", self.target_pad_id, self.vocab_size)
 
     @property
     def n_source_tokens(self) -> int:
-        """How many tokens the source has: those of the target where nothing else is said."""
+        """Vocabulary size of the source."""
         return self.vocab_size if self.source_vocab_size is None else self.source_vocab_size
 
     @property
     def stack(self) -> dict[str, Any]:
-        """What encoder and decoder have in common, as arguments for ``Stack``."""
+        """What encoder and decoder have in common, as arguments for ``LayerStack``."""
         names = ["d_model", "n_heads", "d_ff", "n_layers", "max_length"]
         names += ["dropout", "attention_dropout", "learned_positions"]
-        return {name: getattr(self, name) for name in names} | {"feed_forward": FEED_FORWARDS[self.feed_forward]}
+        return {name: getattr(self, name) for name in names} | {"activation": self.feed_forward}
 
     @classmethod
-    def base(cls, vocab_size: int, **others: Any) -> "TransformerConfig":
-        """Give the base model of the paper's table 3.
+    def base(cls, vocab_size: int, **overrides: Any) -> "TransformerConfig":
+        """Return the base model of the paper's table 3.
 
         With the 37,000 tokens of its English-German task that is 63,082,496 parameters; the paper says 65 million.
         """
-        return cls(vocab_size, **others)
+        return cls(vocab_size, **overrides)
 
     @classmethod
-    def big(cls, vocab_size: int, **others: Any) -> "TransformerConfig":
-        """Give the big model of the paper's table 3.
+    def big(cls, vocab_size: int, **overrides: Any) -> "TransformerConfig":
+        """Return the big model of the paper's table 3.
 
         With 37,000 tokens that is 214,245,376 parameters; the paper says 213 million.
         """
-        return replace(cls(vocab_size, d_model=1024, n_heads=16, d_ff=4096, dropout=0.3), **others)
+        return replace(cls(vocab_size, d_model=1024, n_heads=16, d_ff=4096, dropout=0.3), **overrides)

@@ -1,10 +1,13 @@
-"""What a published model's ``config.json`` says, asked for one option at a time."""
+"""The options in the ``config.json`` of a published model, with the defaults of ``transformers``."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, TypeVar
 
+from transformer_lab.layers.feed_forward import Activation
+
 T = TypeVar("T", int, float, bool, str)
-FEED_FORWARDS = {
+V = TypeVar("V")
+FEED_FORWARD_OF_ACTIVATION: dict[str, Activation] = {
     "gelu_new": "gelu",
     "gelu_pytorch_tanh": "gelu",
     "gelu_fast": "gelu",
@@ -12,22 +15,25 @@ FEED_FORWARDS = {
     "silu": "silu",
     "swish": "silu",
 }
-"""Activations as ``transformers`` names them, and our feed-forward networks; theirs called gelu is none of these."""
-ACTIVATIONS = {"gelu": "gelu_new", "relu": "relu", "silu": "swish"}
-"""The other way round."""
+"""This library's feed-forward network for each activation of ``transformers``.
+
+Their ``gelu`` is missing on purpose: it is the exact form, and ours is the tanh form, which they call ``gelu_new``.
+"""
+ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {"gelu": "gelu_new", "relu": "relu", "silu": "swish"}
+"""The activation of ``transformers`` for each feed-forward network of this library."""
 
 
 class Options:
-    """The options of a configuration; one that is left out, or null, has the default that ``transformers`` gives it.
+    """The options of a configuration; an option that is missing or null has its default.
 
     Args:
-        values: The configuration, read from JSON.
-        where: What errors call it.
+        values: The configuration as read from JSON.
+        where: Name of the configuration in error messages.
 
     >>> options = Options({"n_layer": 2, "scale": False}, "config.json")
     >>> options.get("n_layer", 12), options.get("n_head", 12)
     (2, 12)
-    >>> options.refuse_but(scale=True)
+    >>> options.require(scale=True)
     Traceback (most recent call last):
     ValueError: config.json: this library has no models with scale=False; only scale=True
     """
@@ -36,10 +42,10 @@ class Options:
         self.values, self.where = values, where
 
     def get(self, name: str, default: T) -> T:
-        """Give the value of an option.
+        """Return the value of an option.
 
         Raises:
-            ValueError: It is of another type than the default.
+            ValueError: The value has another type than the default.
         """
         value, kind = self.values.get(name), type(default)
         if value is None:
@@ -48,32 +54,32 @@ class Options:
             raise ValueError(f"{self.where}: {name} must be {kind.__name__}; got {value!r}")
         return value
 
-    def one_of(self, name: str, default: str, known: Mapping[str, T]) -> T:
-        """Give what the value of an option stands for.
+    def one_of(self, name: str, default: str, known: Mapping[str, V]) -> V:
+        """Return ``known[value]`` for the value of an option.
 
         Raises:
-            ValueError: This library has nothing that it stands for.
+            ValueError: The value is not in ``known``.
         """
         value = self.get(name, default)
         if value not in known:
             self._refuse([f"{name}={value!r}"], [f"{name}={' or '.join(map(repr, known))}"])
         return known[value]
 
-    def refuse_but(self, **only: object) -> None:
-        """Refuse what this library cannot represent: every option here must have this value, or be left out.
+    def require(self, **only: object) -> None:
+        """Require that each of these options has this value, or is missing.
 
         Raises:
-            ValueError: It names all the others.
+            ValueError: Some have other values; all of them are named.
         """
         wrong = [name for name, value in only.items() if self.values.get(name, value) not in (value, None)]
         if wrong:
             self._refuse([f"{n}={self.values[n]!r}" for n in wrong], [f"{n}={only[n]!r}" for n in wrong])
 
-    def refuse_unless_equal(self, **pairs: object) -> None:
-        """Refuse sizes that may differ there and not here.
+    def require_equal(self, **pairs: object) -> None:
+        """Require that these values, under the names of their options, are equal.
 
         Raises:
-            ValueError: They differ; it names all of them.
+            ValueError: They differ; all of them are named.
         """
         if len(set(pairs.values())) > 1:
             self._refuse([f"{name}={value!r}" for name, value in pairs.items()], [f"{' = '.join(pairs)}"])

@@ -1,23 +1,28 @@
-"""GPT-2 as the hub has it: ``GPT2LMHeadModel`` of ``transformers``."""
+"""The layout of GPT-2 on the hub: ``GPT2LMHeadModel`` of ``transformers``."""
 
 from typing import Any
 
 from transformer_lab.models.language_model_config import LanguageModelConfig
-from transformer_lab.pretrained.config_json import ACTIVATIONS, FEED_FORWARDS, Options
-from transformer_lab.pretrained.tensor_layout import Entry, Fused, Layout, Transposed
+from transformer_lab.pretrained.config_json import ACTIVATION_OF_FEED_FORWARD, FEED_FORWARD_OF_ACTIVATION, Options
+from transformer_lab.pretrained.tensor_layout import Entry, Layout, SplitQKV, Transpose
 
-NEEDS = {"positions": "learned", "norm": "layer", "bias": True}
+REQUIRED = {"positions": "learned", "norm": "layer", "bias": True}
+"""Settings of ``LanguageModelConfig`` that every GPT-2 has."""
 
 
 def config_of(options: Options, pad_id: int | None = None) -> LanguageModelConfig:
-    """Give our configuration for theirs, with a token that is to be hidden.
+    """Convert a configuration of ``transformers`` into one of this library.
+
+    Args:
+        options: The options of ``config.json``.
+        pad_id: Padding token to mask, if any.
 
     Raises:
-        ValueError: It has options that this library's models lack; they are named.
+        ValueError: Options have values that this library's models do not support; all of them are named.
     """
-    options.refuse_but(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
+    options.require(scale_attn_weights=True, scale_attn_by_inverse_layer_idx=False, add_cross_attention=False)
     dropout = options.get("resid_pdrop", 0.1)
-    options.refuse_unless_equal(resid_pdrop=dropout, embd_pdrop=options.get("embd_pdrop", 0.1))
+    options.require_equal(resid_pdrop=dropout, embd_pdrop=options.get("embd_pdrop", 0.1))
     d_model = options.get("n_embd", 768)
     return LanguageModelConfig(
         vocab_size=options.get("vocab_size", 50257),
@@ -29,14 +34,14 @@ def config_of(options: Options, pad_id: int | None = None) -> LanguageModelConfi
         dropout=dropout,
         attention_dropout=options.get("attn_pdrop", 0.1),
         norm_eps=options.get("layer_norm_epsilon", 1e-5),
-        feed_forward=options.one_of("activation_function", "gelu_new", FEED_FORWARDS),
+        feed_forward=options.one_of("activation_function", "gelu_new", FEED_FORWARD_OF_ACTIVATION),
         tied=options.get("tie_word_embeddings", True),
         pad_id=pad_id,
     )
 
 
 def options_of(config: LanguageModelConfig) -> dict[str, Any]:
-    """Give their configuration for ours."""
+    """Convert a configuration of this library into the options of ``config.json``."""
     return {
         "model_type": "gpt2",
         "architectures": ["GPT2LMHeadModel"],
@@ -50,23 +55,23 @@ def options_of(config: LanguageModelConfig) -> dict[str, Any]:
         "embd_pdrop": config.dropout,
         "attn_pdrop": config.attention_dropout,
         "layer_norm_epsilon": config.norm_eps,
-        "activation_function": ACTIVATIONS[config.feed_forward],
+        "activation_function": ACTIVATION_OF_FEED_FORWARD[config.feed_forward],
         "tie_word_embeddings": config.tied,
     }
 
 
-def misfits(config: LanguageModelConfig) -> list[str]:
-    """Name what keeps one of our models from being a GPT-2."""
-    wrong = [f"{name}={value!r}" for name, value in NEEDS.items() if getattr(config, name) != value]
+def incompatibilities(config: LanguageModelConfig) -> list[str]:
+    """Return the options, as ``name=value``, that GPT-2's layout requires and ``config`` lacks; none if it fits."""
+    required = [f"{name}={value!r}" for name, value in REQUIRED.items() if getattr(config, name) != value]
     if config.n_kv_heads not in (None, config.n_heads):
-        wrong.append(f"n_kv_heads={config.n_heads}")
-    if config.feed_forward not in ACTIVATIONS:
-        wrong.append(f"feed_forward={' or '.join(ACTIVATIONS)}")
-    return wrong
+        required.append(f"n_kv_heads={config.n_heads}")
+    if config.feed_forward not in ACTIVATION_OF_FEED_FORWARD:
+        required.append(f"feed_forward={' or '.join(ACTIVATION_OF_FEED_FORWARD)}")
+    return required
 
 
 def layout(config: LanguageModelConfig) -> Layout:
-    """Say where everything is."""
+    """Return which tensor of a GPT-2 checkpoint holds which parameters of ours."""
     head = "lm_head.weight"
     entries = [
         Entry("transformer.wte.weight", ("embedding.weight",), others=(head,) if config.tied else ()),
@@ -81,10 +86,10 @@ def layout(config: LanguageModelConfig) -> Layout:
             projections = tuple(f"{ours}.self_attention.w_{x}.{kind}" for x in "qkv")
             entries += [
                 Entry(f"{theirs}.ln_1.{kind}", (f"{ours}.norm_1.{kind}",)),
-                Entry(f"{theirs}.attn.c_attn.{kind}", projections, Fused()),
-                Entry(f"{theirs}.attn.c_proj.{kind}", (f"{ours}.self_attention.w_o.{kind}",), Transposed()),
+                Entry(f"{theirs}.attn.c_attn.{kind}", projections, SplitQKV()),
+                Entry(f"{theirs}.attn.c_proj.{kind}", (f"{ours}.self_attention.w_o.{kind}",), Transpose()),
                 Entry(f"{theirs}.ln_2.{kind}", (f"{ours}.norm_2.{kind}",)),
-                Entry(f"{theirs}.mlp.c_fc.{kind}", (f"{ours}.feed_forward.w_1.{kind}",), Transposed()),
-                Entry(f"{theirs}.mlp.c_proj.{kind}", (f"{ours}.feed_forward.w_2.{kind}",), Transposed()),
+                Entry(f"{theirs}.mlp.c_fc.{kind}", (f"{ours}.feed_forward.w_1.{kind}",), Transpose()),
+                Entry(f"{theirs}.mlp.c_proj.{kind}", (f"{ours}.feed_forward.w_2.{kind}",), Transpose()),
             ]
     return Layout(entries, "transformer.", ignored=r"transformer\.h\.\d+\.attn\.(masked_)?bias")  # causal masks

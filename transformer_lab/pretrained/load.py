@@ -1,4 +1,4 @@
-"""Load published models into our classes, and save ours as ``transformers`` loads them."""
+"""Load published checkpoints into this library's models, and save these models so that ``transformers`` loads them."""
 
 from pathlib import Path
 
@@ -9,107 +9,111 @@ from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.pretrained import gpt2, llama, marian
 from transformer_lab.pretrained.config_json import Options
-from transformer_lab.pretrained.hub import CONFIG, find, read_json, read_tensors, write
+from transformer_lab.pretrained.hub import CONFIG, fetch_model, read_json, read_model_tensors, write_model
 from transformer_lab.pretrained.text_tokenizer import TOKENIZER
 
 LANGUAGE_MODELS = {"gpt2": gpt2, "llama": llama}
+"""The layout of each ``model_type``."""
 
 
 def load_language_model(name: str | Path, pad_id: int | None = None) -> LanguageModel:
-    """Load a model published in the layout of GPT-2 or Llama.
+    """Load a language model from a checkpoint in the layout of GPT-2 or Llama.
 
     Args:
         name: A folder with ``config.json`` and safetensors, or a name on the hub.
-        pad_id: The token that will fill short texts up and is to be hidden; None if there is none. What a published
-            configuration names is not taken: it is often a token that also stands in texts.
+        pad_id: Padding token to mask, or None if there is none. The one that a published configuration names is
+            ignored: it is often a token that also occurs in texts.
 
     Returns:
         The model in eval mode, in float32.
 
     Raises:
-        ValueError: There is no such model, ours lack some of its options, or its tensors do not fit; all are named.
+        ValueError: There is no such model, this library does not support some of its options, or its tensors do not fit
+            the configuration; all of these are named.
     """
-    folder = find(name)
+    folder = fetch_model(name)
     options = read_options(folder)
     kind = options.get("model_type", "")
     if kind not in LANGUAGE_MODELS:
         raise ValueError(f"{options.where}: model_type must be {' or '.join(LANGUAGE_MODELS)}; got {kind!r}")
-    their = LANGUAGE_MODELS[kind]
-    config = their.config_of(options, pad_id)
+    family = LANGUAGE_MODELS[kind]
+    config = family.config_of(options, pad_id)
     model = LanguageModel(config)
-    their.layout(config).load(model, read_tensors(folder), str(folder))
+    family.layout(config).load(model, read_model_tensors(folder), str(folder))
     return model.eval()
 
 
 def load_translation_model(name: str | Path) -> Transformer:
-    """Load a translation model published in Marian's layout, as all of ``Helsinki-NLP/opus-mt-…`` are.
+    """Load a translation model from a checkpoint in Marian's layout, such as ``Helsinki-NLP/opus-mt-en-de``.
 
     Args:
         name: A folder with ``config.json`` and safetensors, or a name on the hub.
 
     Returns:
-        The model in eval mode, in float32. Its source must be padded with its ``config.source_pad_id``.
+        The model in eval mode, in float32. Pad its sources with ``config.source_pad_id``.
 
     Raises:
-        ValueError: There is no such model, ours lack some of its options, or its tensors do not fit; all are named.
+        ValueError: There is no such model, this library does not support some of its options, or its tensors do not fit
+            the configuration; all of these are named.
     """
-    folder = find(name)
+    folder = fetch_model(name)
     options = read_options(folder)
     if (kind := options.get("model_type", "")) != "marian":
         raise ValueError(f"{options.where}: model_type must be marian; got {kind!r}")
     config = marian.config_of(options)
     model = Transformer(config)
-    stored = {marian.BIAS: torch.zeros(1, config.vocab_size)} | read_tensors(folder)  # some have no bias
+    stored = {marian.BIAS: torch.zeros(1, config.vocab_size)} | read_model_tensors(folder)  # some have no bias
     marian.layout(config).load(model, stored, str(folder))
     return model.eval()
 
 
 def read_options(folder: Path) -> Options:
-    """Read a model's configuration.
+    """Read the ``config.json`` of a model.
 
     Raises:
-        ValueError: There is none.
+        ValueError: The folder has none, or it is damaged.
     """
     return Options(read_json(folder / CONFIG), str(folder / CONFIG))
 
 
-def save(
+def save_pretrained(
     model: LanguageModel | Transformer,
     folder: Path,
     bos_id: int | None = None,
     eos_id: int | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> None:
-    """Save a model in a published layout that fits: GPT-2's or Llama's, or a Transformer in Marian's.
+    """Save a model so that ``transformers`` and this library load it.
 
-    ``transformers`` loads it, and so does this library. Dropout is left out where the layout has no place for it.
+    A language model is saved in the layout of GPT-2 or Llama, a ``Transformer`` in that of Marian. Dropout that the
+    layout has no option for is lost.
 
     Args:
         model: The model.
-        folder: Where it goes.
-        bos_id: The token that begins a text; a Transformer's target must begin with one.
-        eos_id: The token that ends one.
-        tokenizer: A language model's, saved beside it: then ``transformer-lab generate`` can use the folder. Marian's
-            layout has no place for it.
+        folder: Folder to write to; it is made if need be.
+        bos_id: The token that begins a text; required for a ``Transformer``.
+        eos_id: The token that ends a text; required for a ``Transformer``.
+        tokenizer: The tokenizer of a language model, saved beside it so that ``transformer-lab generate`` can use the
+            folder. Not used for a ``Transformer``: Marian's tokenizer is of another kind.
 
     Raises:
-        ValueError: No layout fits, or a Transformer's ``bos_id`` or ``eos_id`` is not said.
+        ValueError: No layout fits the model, or ``bos_id`` or ``eos_id`` of a ``Transformer`` is missing.
     """
     if isinstance(model, Transformer):
-        if misfits := marian.misfits(model.config):
-            raise ValueError(f"this model has no published layout; Marian's needs {', '.join(misfits)}")
+        if settings := marian.incompatibilities(model.config):
+            raise ValueError(f"this model has no published layout; Marian's needs {', '.join(settings)}")
         if bos_id is None or eos_id is None:
             raise ValueError(f"Marian's layout says how targets begin and end; got bos_id={bos_id}, eos_id={eos_id}")
-        write(folder, marian.options_of(model.config, bos_id, eos_id), marian.layout(model.config).tensors(model))
+        write_model(folder, marian.options_of(model.config, bos_id, eos_id), marian.layout(model.config).tensors(model))
         return
     config = model.config
-    all_misfits = {kind: their.misfits(config) for kind, their in LANGUAGE_MODELS.items()}
-    fitting = [kind for kind, misfits in all_misfits.items() if not misfits]
+    required = {kind: family.incompatibilities(config) for kind, family in LANGUAGE_MODELS.items()}
+    fitting = [kind for kind in LANGUAGE_MODELS if not required[kind]]
     if not fitting:
-        needs = "; ".join(f"{kind} needs {', '.join(misfits)}" for kind, misfits in all_misfits.items())
+        needs = "; ".join(f"{kind} needs {', '.join(settings)}" for kind, settings in required.items())
         raise ValueError(f"this model has no published layout: {needs}")
-    their = LANGUAGE_MODELS[fitting[0]]
+    family = LANGUAGE_MODELS[fitting[0]]
     tokens = {"bos_token_id": bos_id, "eos_token_id": eos_id, "pad_token_id": config.pad_id}
-    write(folder, their.options_of(config) | tokens, their.layout(config).tensors(model))
+    write_model(folder, family.options_of(config) | tokens, family.layout(config).tensors(model))
     if tokenizer is not None:
         tokenizer.save(str(folder / TOKENIZER))

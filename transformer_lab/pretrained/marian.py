@@ -1,7 +1,7 @@
-"""Marian's translation models as the hub has them: ``MarianMTModel`` of ``transformers``.
+"""The layout of Marian's translation models on the hub: ``MarianMTModel`` of ``transformers``.
 
-Theirs keeps sines in the first half of the features and cosines in the second, ours has them by turns. So all features
-between the layers are put into our order, in everything that reads or writes them.
+Marian's sinusoids have the sines in the first half of the features and the cosines in the second; ours alternate. So
+the features between the layers are reordered in every parameter that reads or writes them.
 """
 
 from collections.abc import Iterator, Mapping
@@ -9,32 +9,35 @@ from typing import Any
 
 from transformer_lab.attention.positions import sinusoidal_encoding
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.pretrained.config_json import ACTIVATIONS, FEED_FORWARDS, Options
-from transformer_lab.pretrained.tensor_layout import Entry, Layout, Paired, Row
+from transformer_lab.pretrained.config_json import ACTIVATION_OF_FEED_FORWARD, FEED_FORWARD_OF_ACTIVATION, Options
+from transformer_lab.pretrained.tensor_layout import Entry, InterleaveHalves, Layout, SqueezeRow
 
-NEEDS = {"pre_norm": False, "learned_positions": False}
+REQUIRED = {"pre_norm": False, "learned_positions": False}
+"""Settings of ``TransformerConfig`` that every Marian model has."""
 ATTENTIONS = {
     "encoder": {"self_attn": "self_attention"},
     "decoder": {"self_attn": "self_attention", "encoder_attn": "cross_attention"},
 }
+"""Names of the attention modules of each side, there and here."""
 BIAS = "final_logits_bias"
+"""Name of the output bias, which some checkpoints lack."""
 
 
 def config_of(options: Options) -> TransformerConfig:
-    """Give our configuration for theirs.
+    """Convert a configuration of ``transformers`` into one of this library.
 
     Raises:
-        ValueError: It has options that this library's models lack; they are named.
+        ValueError: Options have values that this library's models do not support; all of them are named.
     """
     options = Options({"scale_embedding": False, **options.values}, options.where)
-    options.refuse_but(
+    options.require(
         scale_embedding=True, tie_word_embeddings=True, static_position_embeddings=True, normalize_before=False,
         normalize_embedding=False, add_final_layer_norm=False, activation_dropout=0,
         encoder_layerdrop=0, decoder_layerdrop=0,
     )  # fmt: skip
     for size, default in (("layers", 12), ("attention_heads", 16), ("ffn_dim", 4096)):
         names = (f"encoder_{size}", f"decoder_{size}")
-        options.refuse_unless_equal(**{name: options.get(name, default) for name in names})
+        options.require_equal(**{name: options.get(name, default) for name in names})
     vocab_size = options.get("vocab_size", 58101)
     shared = options.get("share_encoder_decoder_embeddings", True)
     pad_id = options.get("pad_token_id", 58100)
@@ -50,14 +53,20 @@ def config_of(options: Options) -> TransformerConfig:
         attention_dropout=options.get("attention_dropout", 0.0),
         source_pad_id=pad_id,
         target_pad_id=pad_id,
-        feed_forward=options.one_of("activation_function", "gelu", FEED_FORWARDS),
+        feed_forward=options.one_of("activation_function", "gelu", FEED_FORWARD_OF_ACTIVATION),
         output_bias=True,
         hide_target_padding=False,  # it also begins every target
     )
 
 
 def options_of(config: TransformerConfig, bos_id: int, eos_id: int) -> dict[str, Any]:
-    """Give their configuration for ours, and for the tokens that begin and end a target."""
+    """Convert a configuration of this library into the options of ``config.json``.
+
+    Args:
+        config: The configuration.
+        bos_id: The token that begins every target.
+        eos_id: The token that ends sources and targets.
+    """
     both = {"attention_heads": config.n_heads, "ffn_dim": config.d_ff, "layers": config.n_layers}
     return {
         "model_type": "marian",
@@ -70,7 +79,7 @@ def options_of(config: TransformerConfig, bos_id: int, eos_id: int) -> dict[str,
         "max_position_embeddings": config.max_length,
         "dropout": config.dropout,
         "attention_dropout": config.attention_dropout,
-        "activation_function": ACTIVATIONS[config.feed_forward],
+        "activation_function": ACTIVATION_OF_FEED_FORWARD[config.feed_forward],
         "scale_embedding": True,
         "tie_word_embeddings": True,
         "is_encoder_decoder": True,
@@ -81,33 +90,33 @@ def options_of(config: TransformerConfig, bos_id: int, eos_id: int) -> dict[str,
     }
 
 
-def misfits(config: TransformerConfig) -> list[str]:
-    """Name what keeps one of our models from being one of Marian's."""
-    wrong = [f"{name}={value!r}" for name, value in NEEDS.items() if getattr(config, name) != value]
+def incompatibilities(config: TransformerConfig) -> list[str]:
+    """Return the options, as ``name=value``, that Marian's layout requires and ``config`` lacks; none if it fits."""
+    required = [f"{name}={value!r}" for name, value in REQUIRED.items() if getattr(config, name) != value]
     if config.source_pad_id != config.target_pad_id:
-        wrong.append("source_pad_id = target_pad_id")
-    return wrong
+        required.append("source_pad_id = target_pad_id")
+    return required
 
 
 def layout(config: TransformerConfig) -> Layout:
-    """Say where everything is."""
+    """Return which tensor of a Marian checkpoint holds which parameters of ours."""
     entries = list(_embeddings(config))
     if config.output_bias:
-        entries.append(Entry(BIAS, ("output_bias",), Row()))
+        entries.append(Entry(BIAS, ("output_bias",), SqueezeRow()))
     for side, attentions in ATTENTIONS.items():
         for i in range(config.n_layers):
             entries += _layer(f"model.{side}.layers.{i}.", f"{side}.layers.{i}.", attentions)
-    positions = Paired(axis=1).to_theirs([sinusoidal_encoding(config.max_length, config.d_model)])
+    positions = InterleaveHalves(axis=1).to_theirs([sinusoidal_encoding(config.max_length, config.d_model)])
     return Layout(entries, "model.", {f"model.{side}.embed_positions.weight": positions for side in ATTENTIONS})
 
 
 def _embeddings(config: TransformerConfig) -> Iterator[Entry]:
     source, target = ("model.encoder.embed_tokens.weight", ("model.decoder.embed_tokens.weight", "lm_head.weight"))
     if config.source_vocab_size is None:
-        yield Entry("model.shared.weight", ("encoder.embedding.weight",), Paired(axis=1), (source, *target))
+        yield Entry("model.shared.weight", ("encoder.embedding.weight",), InterleaveHalves(axis=1), (source, *target))
     else:
-        yield Entry(source, ("encoder.embedding.weight",), Paired(axis=1))
-        yield Entry(target[0], ("decoder.embedding.weight",), Paired(axis=1), target[1:])
+        yield Entry(source, ("encoder.embedding.weight",), InterleaveHalves(axis=1))
+        yield Entry(target[0], ("decoder.embedding.weight",), InterleaveHalves(axis=1), target[1:])
 
 
 def _layer(theirs: str, ours: str, attentions: Mapping[str, str]) -> Iterator[Entry]:
@@ -117,8 +126,8 @@ def _layer(theirs: str, ours: str, attentions: Mapping[str, str]) -> Iterator[En
         reading |= {f"{there}.{x}_proj": f"{here}.w_{x}" for x in "qkv"}
         writing |= {f"{there}.out_proj": f"{here}.w_o", f"{there}_layer_norm": f"norm_{n}"}
     for there, here in reading.items():
-        yield Entry(f"{theirs}{there}.weight", (f"{ours}{here}.weight",), Paired(axis=1))
+        yield Entry(f"{theirs}{there}.weight", (f"{ours}{here}.weight",), InterleaveHalves(axis=1))
         yield Entry(f"{theirs}{there}.bias", (f"{ours}{here}.bias",))
     for there, here in writing.items():
         for kind in ("weight", "bias"):
-            yield Entry(f"{theirs}{there}.{kind}", (f"{ours}{here}.{kind}",), Paired(axis=0))
+            yield Entry(f"{theirs}{there}.{kind}", (f"{ours}{here}.{kind}",), InterleaveHalves(axis=0))

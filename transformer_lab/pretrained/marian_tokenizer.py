@@ -1,4 +1,4 @@
-"""Marian's tokenizer: sentencepiece cuts texts into pieces, and a vocabulary of its own numbers them."""
+"""Marian's tokenizer: sentencepiece splits texts into pieces, and a separate vocabulary numbers them."""
 
 from pathlib import Path
 
@@ -10,14 +10,14 @@ UNKNOWN, END, PAD = "<unk>", "</s>", "<pad>"
 
 
 class MarianTokenizer:
-    """Makes token ids of source texts, and texts of target token ids, as a published folder says.
+    """The tokenizer of a published translation model.
 
-    The folder holds ``source.spm``, ``target.spm`` and ``vocab.json``, and ``target_vocab.json`` where source and
-    target have a vocabulary each. A source may begin with a language, as in ``>>fra<< Good morning.``, where the
-    vocabulary has it.
+    Its folder holds ``source.spm``, ``target.spm`` and ``vocab.json``, and also ``target_vocab.json`` if source and
+    target have separate vocabularies. A source may begin with the target language, as in ``>>fra<< Good morning.``, if
+    the vocabulary has a token for it.
 
     Args:
-        folder: A folder here; ``find`` gives one for a name on the hub.
+        folder: A local folder; ``fetch_model`` downloads one from the hub.
 
     Raises:
         ValueError: A file is missing or damaged, or a vocabulary lacks ``<unk>``, ``</s>`` or ``<pad>``.
@@ -31,23 +31,23 @@ class MarianTokenizer:
         self.pieces = {index: piece for piece, index in self.target_vocabulary.items()}
 
     def encode(self, text: str) -> list[int]:
-        """Make token ids of a source, without the one that ends it."""
+        """Return the token ids of a source, without the end-of-sequence token."""
         end = text.find("<<") + 2
         if text.startswith(">>") and text[:end] in self.vocabulary:
             language, text = [text[:end]], text[end:]
         else:
             language = []
-        return _numbered(language + self.source.encode(text, out_type=str), self.vocabulary)
+        return _ids_of(language + self.source.encode(text, out_type=str), self.vocabulary)
 
     def encode_target(self, text: str) -> list[int]:
-        """Make token ids of a target, without the one that ends it."""
-        return _numbered(self.target.encode(text, out_type=str), self.target_vocabulary)
+        """Return the token ids of a target, without the end-of-sequence token."""
+        return _ids_of(self.target.encode(text, out_type=str), self.target_vocabulary)
 
     def decode(self, ids: list[int]) -> str:
-        """Make a text of target token ids, leaving out what stands for no text.
+        """Return the text of target token ids, without special tokens.
 
         Raises:
-            ValueError: An id is not in the vocabulary.
+            ValueError: Some ids are not in the target vocabulary.
         """
         if unknown := [index for index in ids if index not in self.pieces]:
             raise ValueError(f"the vocabulary has no tokens {unknown}")
@@ -55,7 +55,7 @@ class MarianTokenizer:
         return self.target.decode([piece for piece in pieces if piece not in (UNKNOWN, END, PAD)]).strip()
 
 
-def _numbered(pieces: list[str], vocabulary: dict[str, int]) -> list[int]:
+def _ids_of(pieces: list[str], vocabulary: dict[str, int]) -> list[int]:
     return [vocabulary.get(piece, vocabulary[UNKNOWN]) for piece in pieces]
 
 

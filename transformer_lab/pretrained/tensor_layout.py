@@ -1,4 +1,4 @@
-"""How another library keeps what is in one of our models: under which names, and in which order and shape."""
+"""How a published checkpoint stores the parameters of a model: under which names, in which order and shape."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -9,67 +9,67 @@ import torch
 from torch import Tensor, nn
 
 
-class Change:
-    """How a tensor of theirs becomes one of ours, or several, and back. Here: it stays what it is."""
+class Conversion:
+    """Converts a published tensor into parameters of ours, and back. This one leaves it as it is."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Give our tensors for one of theirs."""
+        """Return our tensors for one of theirs."""
         return [theirs]
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Give their tensor for ours."""
+        """Return their tensor for ours."""
         return ours[0]
 
 
-class Transposed(Change):
-    """They multiply by matrices from the other side; vectors stay what they are."""
+class Transpose(Conversion):
+    """They store matrices as ``(in, out)``, as ``Conv1D`` does, and we as ``(out, in)``; vectors stay as they are."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Turn it round."""
+        """Transpose it."""
         return [theirs.t()]
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Turn it round."""
+        """Transpose it."""
         return ours[0].t()
 
 
-class Fused(Change):
-    """They project to queries, keys and values at once, and multiply from the other side."""
+class SplitQKV(Conversion):
+    """They store the projections to queries, keys and values as one matrix ``(in, 3 · out)``, and we as three."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Cut it in three."""
+        """Split it into three, transposed."""
         return theirs.t().chunk(3)
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Put three together."""
+        """Concatenate the three, and transpose them."""
         return torch.cat(list(ours)).t()
 
 
-class Row(Change):
-    """They keep a vector as a matrix of one row."""
+class SqueezeRow(Conversion):
+    """They store a vector as a matrix of one row."""
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Take the row."""
+        """Remove the first axis."""
         return [theirs.squeeze(0)]
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Make it a row."""
+        """Add a first axis."""
         return ours[0].unsqueeze(0)
 
 
 @dataclass(frozen=True)
-class Paired(Change):
-    """Features that belong together stand side by side in ours, half the width apart in theirs.
+class InterleaveHalves(Conversion):
+    """The two features of a pair are neighbours in ours, and half the width apart in theirs.
 
-    That is so with rotary positions, where two features of a head are turned together, and with sinusoids, where a
-    sine and a cosine have the same frequency. In which order features stand makes no difference to a model, as long as
-    all that reads and writes them agrees.
+    Pairs are the two features of a head that a rotary position rotates together, or the sine and the cosine of one
+    frequency in sinusoidal positions. The order of features makes no difference to a model as long as every parameter
+    that reads or writes them agrees on it.
 
     Args:
-        axis: Where the features are.
-        n_groups: How many widths there are on that axis, such as one for each head.
+        axis: Axis of the features.
+        n_groups: Number of groups on that axis that are reordered separately, such as one for each head.
 
-    >>> Paired(axis=0).to_ours(torch.tensor([1, 2, 3, -1, -2, -3]))
+    >>> InterleaveHalves(axis=0).to_ours(torch.tensor([1, 2, 3, -1, -2, -3]))
     [tensor([ 1, -1,  2, -2,  3, -3])]
     """
 
@@ -77,41 +77,41 @@ class Paired(Change):
     n_groups: int = 1
 
     def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
-        """Put the second half between the first."""
+        """Interleave the two halves of each group."""
         halves = torch.unflatten(theirs, self.axis, (self.n_groups, 2, -1))
         return [halves.transpose(self.axis + 1, self.axis + 2).flatten(self.axis, self.axis + 2)]
 
     def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
-        """Put what stands second in each pair behind all that stand first."""
+        """Move the second feature of each pair into the second half of its group."""
         pairs = torch.unflatten(ours[0], self.axis, (self.n_groups, -1, 2))
         return pairs.transpose(self.axis + 1, self.axis + 2).flatten(self.axis, self.axis + 2)
 
 
 class Entry(NamedTuple):
-    """A tensor of theirs, and the parameters of ours that it holds.
+    """A published tensor, and the parameters of ours that it holds.
 
     Args:
-        theirs: Its name there.
-        ours: Their names here.
-        change: How one becomes the other.
-        others: Names under which they may store it again, or instead.
+        theirs: Name of the published tensor.
+        ours: Names of our parameters.
+        conversion: How the tensor is converted into the parameters.
+        others: Names under which a checkpoint may store the tensor again, or instead.
     """
 
     theirs: str
     ours: tuple[str, ...]
-    change: Change = Change()
+    conversion: Conversion = Conversion()
     others: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Layout:
-    """Where everything in a model is.
+    """The layout of all tensors of a model.
 
     Args:
-        entries: What belongs together.
-        prefix: What the names may begin with and may not: a model is published with or without its last layer.
-        constants: What they may store though it is not learned, and must be what our model computes.
-        ignored: A pattern of names of what they may store and do not use either.
+        entries: The published tensors with the parameters that they hold.
+        prefix: Optional beginning of all names: models are published with or without their last layer.
+        constants: Tensors that a checkpoint may store although they are not learned; their values are checked.
+        ignored: Regular expression for the names of tensors that a checkpoint may store and nothing uses.
     """
 
     entries: Sequence[Entry]
@@ -120,15 +120,16 @@ class Layout:
     ignored: str = r"(?!)"
 
     def load(self, model: nn.Module, stored: Mapping[str, Tensor], where: str) -> None:
-        """Copy their tensors into our model.
+        """Copy published tensors into a model of ours.
 
         Args:
-            model: One of the shape that their configuration says.
-            stored: Their tensors by their names.
-            where: What errors call them.
+            model: The model, made from the converted configuration.
+            stored: The published tensors by name.
+            where: Name of the checkpoint in error messages.
 
         Raises:
-            ValueError: Tensors are missing, unknown, of another shape, or disagree; all are named.
+            ValueError: Tensors are missing, unknown, of another shape, or contradict each other; all of them are named,
+                and nothing is loaded.
         """
         ours = dict(model.named_parameters())
         theirs = self._with_prefix(stored)
@@ -137,13 +138,13 @@ class Layout:
         with torch.no_grad():
             for entry in self.entries:
                 name = next(name for name in (entry.theirs, *entry.others) if name in theirs)
-                for our_name, tensor in zip(entry.ours, entry.change.to_ours(theirs[name]), strict=True):
+                for our_name, tensor in zip(entry.ours, entry.conversion.to_ours(theirs[name]), strict=True):
                     ours[our_name].copy_(tensor)
 
     def tensors(self, model: nn.Module) -> dict[str, Tensor]:
-        """Give what is in our model as they store it."""
+        """Return the parameters of a model as the checkpoint stores them."""
         ours = dict(model.named_parameters())
-        return {entry.theirs: entry.change.to_theirs([ours[name] for name in entry.ours]) for entry in self.entries}
+        return {entry.theirs: entry.conversion.to_theirs([ours[name] for name in entry.ours]) for entry in self.entries}
 
     def _with_prefix(self, stored: Mapping[str, Tensor]) -> dict[str, Tensor]:
         if any(name.startswith(self.prefix) for name in stored):
@@ -154,7 +155,7 @@ class Layout:
     def _problems(self, ours: Mapping[str, Tensor], theirs: Mapping[str, Tensor]) -> Iterator[str]:
         known = set(self.constants)
         for entry in self.entries:
-            shape = entry.change.to_theirs([ours[name] for name in entry.ours]).shape
+            shape = entry.conversion.to_theirs([ours[name] for name in entry.ours]).shape
             found = [name for name in (entry.theirs, *entry.others) if name in theirs]
             known.update(found)
             if not found:

@@ -1,5 +1,6 @@
 """Text in, text out.
 
-``translator`` translates, ``marian_translator`` does with a published model; ``text_generator`` continues a text, and
-``streaming`` shows it while it grows. Uses ``generation``, ``pretrained`` and ``data``.
+In reading order: ``translator`` translates texts, ``marian_translator`` with a published model; ``streaming`` turns
+tokens into text as they are generated, ``text_generator`` continues a text. Uses ``generation``, ``pretrained`` and
+``data``.
 """

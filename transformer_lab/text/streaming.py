@@ -1,23 +1,24 @@
-"""Streaming: text that is shown while it is written, and ends where it should."""
+"""Streaming: text that is shown while it is generated, and ends at stop strings."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 
-HALF_A_CHARACTER = "\N{REPLACEMENT CHARACTER}"
-"""What decoders make of bytes that are no character, or none yet."""
+INCOMPLETE_CHARACTER = "\N{REPLACEMENT CHARACTER}"
+"""The replacement character, which decoders return for bytes that are not a whole character (yet)."""
 
 
-def as_text(tokens: Iterable[int], decode: Callable[[list[int]], str], prompt: Sequence[int] = ()) -> Iterator[str]:
-    """Hand over the text of tokens piece by piece, each as soon as no later token can change it.
+def stream_text(tokens: Iterable[int], decode: Callable[[list[int]], str], prompt: Sequence[int] = ()) -> Iterator[str]:
+    """Yield the text of tokens piece by piece, each piece as soon as no later token can change it.
 
-    A token may hold only a part of a character: then it waits for the others. Everything is decoded again for each
-    token, since what it stands for may depend on those before it; for a thousand tokens that takes 0.06 ms.
+    A token may be only a part of a character: it is held back until the character is complete. All tokens are decoded
+    again for each new one, since the text of a token may depend on those before it; for a thousand tokens that takes
+    0.06 ms.
 
     Args:
         tokens: The tokens, one by one.
-        decode: Makes a text of all tokens so far.
+        decode: Returns the text of all tokens so far.
         prompt: The tokens before these, whose text is not part of the output.
 
-    >>> list(as_text([226, 130, 172, 53], lambda tokens: bytes(tokens).decode(errors="replace")))
+    >>> list(stream_text([226, 130, 172, 53], lambda tokens: bytes(tokens).decode(errors="replace")))
     ['€', '5']
     """
     all_tokens = list(prompt)
@@ -26,40 +27,40 @@ def as_text(tokens: Iterable[int], decode: Callable[[list[int]], str], prompt: S
     for token in tokens:
         all_tokens.append(token)
         text = decode(all_tokens)
-        if len(text) > shown and not text.endswith(HALF_A_CHARACTER):
+        if len(text) > shown and not text.endswith(INCOMPLETE_CHARACTER):
             yield text[shown:]
             shown = len(text)
     if len(text) > shown:
         yield text[shown:]
 
 
-def until(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
-    """Hand over a text until one of some strings is complete, wherever its pieces are cut, and ask for no more.
+def stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
+    """Yield a text until a stop string is complete, however the text is divided into pieces; then read no further.
 
-    What may turn out to be the beginning of such a string is held back until it is known. Of strings that are complete
-    at once, the longest counts.
+    What may be the beginning of a stop string is held back until that is decided. If several stop strings are complete
+    at the same character, the text ends before the longest of them.
 
     Args:
-        pieces: The text.
-        stops: Where it ends; they are not part of the output.
+        pieces: The text in pieces.
+        stops: The stop strings; they are not part of the output.
 
     Raises:
-        ValueError: A string is empty.
+        ValueError: A stop string is empty.
 
-    >>> list(until(["1, ", "2, 3", "\\n", "\\n4"], stops=["\\n\\n"]))
+    >>> list(stop_at(["1, ", "2, 3", "\\n", "\\n4"], stops=["\\n\\n"]))
     ['1, ', '2, 3']
     """
     if not all(stops):
         raise ValueError(f"a text cannot stop at an empty string; got stops={list(stops)}")
-    return _until(pieces, stops)
+    return _stop_at(pieces, stops)
 
 
-def _until(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
+def _stop_at(pieces: Iterable[str], stops: Sequence[str]) -> Iterator[str]:
     held = ""
     for piece in pieces:
         held += piece
         if found := [(held.index(stop) + len(stop), held.index(stop)) for stop in stops if stop in held]:
-            _, start = min(found)  # by where they end: one that ends later must not matter, as it may not be here yet
+            _, start = min(found)  # by their ends: one that ends later may not have arrived yet
             if start:
                 yield held[:start]
             return

@@ -1,4 +1,4 @@
-"""A published language model that goes on with texts: text in, text out, from a folder here or a name on the hub."""
+"""A published language model that continues texts: text in, text out, from a local folder or a name on the hub."""
 
 from collections.abc import Iterator, Sequence
 from itertools import takewhile
@@ -7,50 +7,50 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from transformer_lab.generation.decode import write
-from transformer_lab.generation.decoding_state import TextWriter
-from transformer_lab.generation.sampling import chooser
+from transformer_lab.generation.decode import generate_steps
+from transformer_lab.generation.decoding_state import TextState
+from transformer_lab.generation.sampling import make_sampler
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.pretrained.config_json import Options
-from transformer_lab.pretrained.hub import find
+from transformer_lab.pretrained.hub import fetch_model
 from transformer_lab.pretrained.load import load_language_model, read_options
 from transformer_lab.pretrained.text_tokenizer import load_text_tokenizer
-from transformer_lab.text.streaming import as_text, until
+from transformer_lab.text.streaming import stop_at, stream_text
 
 
 class TextGenerator:
     """A language model and its tokenizer.
 
     Args:
-        model: The model, on the device where it works.
-        tokenizer: Makes token ids of texts, and texts of token ids.
-        bos_id: The token that begins a text of which nothing is said. None: there is none.
+        model: The model, on the device to compute on.
+        tokenizer: The model's tokenizer.
+        bos_id: The token that stands for an empty prompt. None: prompts must not be empty.
         eos_ids: The tokens that end a text.
 
     Raises:
-        ValueError: The tokenizer has tokens that the model lacks.
+        ValueError: The tokenizer has ids outside the model's vocabulary.
     """
 
     def __init__(
         self, model: LanguageModel, tokenizer: Tokenizer, bos_id: int | None = None, eos_ids: Sequence[int] = ()
     ) -> None:
         if (last := max(tokenizer.get_vocab().values())) >= (n_tokens := model.config.vocab_size):
-            raise ValueError(f"the tokenizer has a token {last}, and the model only {n_tokens} tokens")
+            raise ValueError(f"token ids must be below vocab_size={n_tokens}; the tokenizer has {last}")
         self.model, self.tokenizer, self.bos_id, self.eos_ids = model.eval(), tokenizer, bos_id, eos_ids
 
     @classmethod
     def load(cls, name: str | Path, device: torch.device | str = "cpu") -> "TextGenerator":
-        """Load a model with its tokenizer.
+        """Load a model and its tokenizer.
 
         Args:
             name: A folder with ``config.json`` and safetensors in the layout of GPT-2 or Llama, and ``tokenizer.json``
                 or ``vocab.json`` and ``merges.txt``; or a name on the hub, such as ``openai-community/gpt2``.
-            device: Where it works.
+            device: The device to compute on.
 
         Raises:
-            ValueError: Something is missing, damaged, or not to be represented here.
+            ValueError: Files are missing or damaged, or the model has options that this library does not support.
         """
-        folder = find(name)
+        folder = fetch_model(name)
         model = load_language_model(folder).to(device)
         options = read_options(folder)
         bos_ids, eos_ids = (_ids(options, f"{which}_token_id") for which in ("bos", "eos"))
@@ -66,20 +66,20 @@ class TextGenerator:
         stops: Sequence[str] = (),
         generator: torch.Generator | None = None,
     ) -> Iterator[str]:
-        """Go on with a text, and hand over what is added piece by piece, each as soon as it is certain.
+        """Continue a text, and yield what is added piece by piece, each piece as soon as no later token can change it.
 
         Args:
-            prompt: The text to go on with.
-            max_new_tokens: How many tokens are added at most. None: as many as the model has room for.
-            temperature: As in ``generate``; 0 takes the likeliest token.
+            prompt: The text to continue.
+            max_new_tokens: Largest number of tokens to add. None: as many as the model has positions for.
+            temperature: As in ``generate``; 0 takes the most probable token.
             top_k: As in ``generate``.
             top_p: As in ``generate``.
             stops: The output ends before the first of these strings that is complete.
-            generator: Where chance comes from.
+            generator: Random number generator.
 
         Raises:
-            ValueError: The prompt is empty and nothing begins a text, it is longer than the model reads, as many tokens
-                cannot be added, or a stop is empty.
+            ValueError: The prompt is empty and there is no ``bos_id``, the prompt or ``max_new_tokens`` exceeds the
+                model's ``max_length``, an option of sampling is out of range, or a stop string is empty.
         """
         tokens, limit = self._begin(prompt), self.model.config.max_length
         if len(tokens) > limit:
@@ -88,13 +88,13 @@ class TextGenerator:
         n_new = room if max_new_tokens is None else max_new_tokens
         if not 1 <= n_new <= room:
             raise ValueError(
-                f"after the {len(tokens)} tokens of the prompt, this model writes 1 to {room}; got {max_new_tokens=}"
+                f"max_new_tokens must be between 1 and {room} for this model and prompt; got {max_new_tokens=}"
             )
-        writer = TextWriter(self.model, len(tokens) + n_new - 1)
+        state = TextState(self.model, len(tokens) + n_new - 1)
         begin = torch.tensor([tokens], device=next(self.model.parameters()).device)
-        written = write(writer, begin, n_new, chooser(temperature, top_k, top_p, generator))
-        added = takewhile(lambda token: token not in self.eos_ids, (int(column) for column in written))
-        return until(as_text(added, self.tokenizer.decode, tokens), stops)
+        steps = generate_steps(state, begin, n_new, make_sampler(temperature, top_k, top_p, generator))
+        added = takewhile(lambda token: token not in self.eos_ids, (int(token) for token in steps))
+        return stop_at(stream_text(added, self.tokenizer.decode, tokens), stops)
 
     def _begin(self, prompt: str) -> list[int]:
         if tokens := self.tokenizer.encode(prompt).ids:
@@ -105,7 +105,7 @@ class TextGenerator:
 
 
 def _ids(options: Options, name: str) -> list[int]:
-    """Give an option that is a token, several, or none."""
+    """Return the ids in an option that holds a token, a list of tokens, or null."""
     value = options.values.get(name)
     ids = value if isinstance(value, list) else [] if value is None else [value]
     if not all(type(token) is int for token in ids):

@@ -1,4 +1,4 @@
-"""Translators: text in, text out. The folder of one that was trained holds everything that is needed to use it."""
+"""Translators: text in, text out. A folder written by training holds everything that a translator needs."""
 
 import json
 from abc import ABC, abstractmethod
@@ -12,24 +12,24 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from transformer_lab.checks import check_room
+from transformer_lab.checks import check_length
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, load_parameters, read
+from transformer_lab.tensor_files import PARAMETERS, load_parameters, read_tensors
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
 
 class TextTranslator(ABC):
-    """A Transformer that takes and gives texts; its subclasses say how texts become tokens.
+    """A Transformer that translates texts; subclasses define how texts become tokens.
 
     Args:
-        model: The model, on the device where it works.
+        model: The model, on the device to compute on.
         bos_id: The token that begins a translation.
-        eos_id: The token that ends one, and a source.
+        eos_id: The token that ends sources and translations.
     """
 
     def __init__(self, model: Transformer, bos_id: int, eos_id: int) -> None:
@@ -37,51 +37,51 @@ class TextTranslator(ABC):
 
     @abstractmethod
     def source_tokens(self, text: str) -> list[int]:
-        """Make token ids of a text to read, however long."""
+        """Return the token ids of a source, however long."""
 
     @abstractmethod
     def target_tokens(self, text: str) -> list[int]:
-        """Make token ids of a translation, however long."""
+        """Return the token ids of a translation, however long."""
 
     @abstractmethod
     def decode(self, ids: list[int]) -> str:
-        """Make a text of the token ids of a translation, leaving out what stands for no text."""
+        """Return the text of a translation's token ids, without special tokens."""
 
     @property
     def device(self) -> torch.device:
-        """Where the model works."""
+        """The device of the model."""
         return next(self.model.parameters()).device
 
     @property
     def longest(self) -> int:
-        """How many tokens a text may have: as many as the model takes, less the one that ends or begins it."""
+        """Largest number of tokens of a text: ``max_length`` without the token that ends or begins it."""
         return self.model.config.max_length - 1
 
     def encode_source(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a text to read, as many as the model takes, and the one that ends it."""
+        """Return the token ids of a source, truncated to what the model takes, with the end token."""
         return np.asarray([*self.source_tokens(text)[: self.longest], self.eos_id])
 
     def encode_target(self, text: str) -> NDArray[np.int64]:
-        """Make token ids of a translation, as many as the model takes, between the one that begins and that ends it."""
+        """Return the token ids of a translation, truncated to what the model takes, with begin and end tokens."""
         return np.asarray([self.bos_id, *self.target_tokens(text)[: self.longest], self.eos_id])
 
     @torch.no_grad()
     def translate(
         self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64, beam_size: int = 1
     ) -> Iterator[str]:
-        """Translate texts one after another, reading as many at a time as make a batch.
+        """Yield the translations of texts, reading one batch of texts at a time.
 
         Args:
-            texts: What is to be translated; an empty text gives an empty one.
-            max_length: How many tokens each translation has at most. None: as many as the model can write.
-            batch_size: How many texts are translated together.
-            beam_size: How many translations of each are followed at once; 1 is greedy.
+            texts: The sources; the translation of an empty text is empty.
+            max_length: Largest number of tokens of a translation. None: as many as the model can generate.
+            batch_size: Number of texts that are translated together.
+            beam_size: Number of hypotheses per text; 1 is greedy decoding.
 
         Raises:
-            ValueError: ``max_length`` is more than the model can write, or the beam is empty.
+            ValueError: ``max_length`` is not between 1 and the model's, or ``beam_size`` is below 1.
         """
         max_length = self.model.config.max_length if max_length is None else max_length
-        check_room(max_length, self.model.config.max_length)
+        check_length(max_length, self.model.config.max_length)
         texts = iter(texts)
         self.model.eval()
         while batch := list(islice(texts, batch_size)):
@@ -98,11 +98,11 @@ class TextTranslator(ABC):
 
 
 class Translator(TextTranslator):
-    """A Transformer trained here, and the tokenizer that its source and target share.
+    """A Transformer trained with this library, and the tokenizer that sources and targets share.
 
     Args:
-        model: The model, on the device where it works.
-        tokenizer: Makes token ids of texts, and texts of token ids.
+        model: The model, on the device to compute on.
+        tokenizer: The model's tokenizer.
     """
 
     def __init__(self, model: Transformer, tokenizer: Tokenizer) -> None:
@@ -114,7 +114,7 @@ class Translator(TextTranslator):
         """Load a translator from its folder.
 
         Raises:
-            ValueError: Something in the folder is missing or damaged.
+            ValueError: Files are missing or damaged.
         """
         missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS) if not (folder / name).is_file()]
         if missing:
@@ -122,24 +122,24 @@ class Translator(TextTranslator):
         try:
             model = Transformer(TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8"))))
         except (TypeError, ValueError) as error:
-            raise ValueError(f"{folder / CONFIG} describes no model of ours: {error}") from error
-        load_parameters(model, read(folder / PARAMETERS)[0], folder / PARAMETERS)
+            raise ValueError(f"{folder / CONFIG} does not describe a model of this library: {error}") from error
+        load_parameters(model, read_tensors(folder / PARAMETERS)[0], folder / PARAMETERS)
         return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
 
     def save_description(self, folder: Path) -> None:
-        """Write what a folder needs beside the parameters, which training writes itself."""
+        """Write configuration and tokenizer to a folder; training writes the parameters."""
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CONFIG).write_text(json.dumps(asdict(self.model.config), indent=2) + "\n", "utf-8")
         self.tokenizer.save(str(folder / TOKENIZER))
 
     def source_tokens(self, text: str) -> list[int]:
-        """Make token ids of a text to read, however long."""
+        """Return the token ids of a source, however long."""
         return self.tokenizer.encode(text).ids
 
     def target_tokens(self, text: str) -> list[int]:
-        """Make token ids of a translation, however long."""
+        """Return the token ids of a translation, however long."""
         return self.tokenizer.encode(text).ids
 
     def decode(self, ids: list[int]) -> str:
-        """Make a text of the token ids of a translation, leaving out what stands for no text."""
+        """Return the text of a translation's token ids, without special tokens."""
         return self.tokenizer.decode(ids)

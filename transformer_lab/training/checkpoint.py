@@ -1,8 +1,7 @@
-"""Checkpoints: everything a training run needs to go on as if it had never stopped, in one file.
+"""Checkpoints: everything that a training run needs to be resumed as if it had never stopped, in one file.
 
-It is a safetensors file: tensors by name, and one JSON text beside them. Reading it runs no code. It is written
-beside the old one, flushed to the disk, and put in its place in one step, so that whenever the run is killed one of
-the two is there, whole.
+It is a safetensors file: tensors by name, and JSON in its metadata. Reading it runs no code. It is written atomically:
+whenever the run is killed, the old or the new checkpoint is there, whole.
 """
 
 from collections.abc import Mapping
@@ -12,10 +11,10 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from transformer_lab.tensor_files import load_parameters, read, write_atomically
+from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
 
 CHECKPOINT = "checkpoint.safetensors"
-"""Where a run stands."""
+"""Name of the checkpoint in a run's folder."""
 
 
 def save_training(
@@ -25,9 +24,14 @@ def save_training(
     info: Mapping[str, Any],
     average: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Save a run: parameters, the optimiser's state, torch's random numbers, and what ``info`` says of the rest.
+    """Save parameters, the state of the optimiser and of torch's random number generators, and ``info``.
 
-    If an average of the parameters is kept, it is saved as well.
+    Args:
+        path: The file.
+        model: The model.
+        optimizer: Its optimiser.
+        info: What else the run needs, as JSON can hold it.
+        average: The averaged parameters by name, if an average is kept.
     """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"average.{name}": tensor for name, tensor in (average or {}).items()}
@@ -36,20 +40,27 @@ def save_training(
     tensors["random"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
-    write_atomically(path, tensors, info)
+    write_tensors(path, tensors, info)
 
 
 def load_training(
     path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: Mapping[str, Tensor] | None = None
 ) -> dict[str, Any]:
-    """Put a run back as it was when it was saved, its average too, and give its ``info``.
+    """Restore what ``save_training`` saved, and return its ``info``.
+
+    Args:
+        path: The file.
+        model: The model to load into.
+        optimizer: The optimiser to load into.
+        average: The averaged parameters to load into, if an average is kept.
 
     Raises:
-        ValueError: The file is damaged, holds no run, or one of a model of another shape.
+        ValueError: The file is damaged, is not a checkpoint of a run, or is of a model of another shape.
+        OSError: The file cannot be read.
     """
-    tensors, info = read(path)
+    tensors, info = read_tensors(path)
     if "random" not in tensors:
-        raise ValueError(f"{path} holds no training run")
+        raise ValueError(f"{path} does not hold a training run")
     load_parameters(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)
     for name, tensor in (average or {}).items():
         tensor.copy_(tensors.get(f"average.{name}", tensor))

@@ -1,4 +1,4 @@
-"""Several processes that train one model, as started by ``torchrun``: each takes a share of every batch."""
+"""Several processes that train one model, as started by ``torchrun``: each computes a part of every batch."""
 
 import os
 from collections.abc import Iterator
@@ -12,25 +12,30 @@ from torch import nn
 
 
 @dataclass(frozen=True)
-class Processes:
-    """Which of how many processes this is."""
+class World:
+    """The processes that train together, and which of them this is.
+
+    Args:
+        rank: Number of this process, counted from 0.
+        size: Number of processes.
+    """
 
     rank: int = 0
-    count: int = 1
+    size: int = 1
 
     @property
-    def first(self) -> bool:
-        """Whether this one writes the files and speaks to the user."""
+    def is_main(self) -> bool:
+        """Whether this process writes the files and prints: the first one does."""
         return self.rank == 0
 
-    def wait(self) -> None:
-        """Wait until all processes have come this far."""
-        if self.count > 1:
+    def barrier(self) -> None:
+        """Wait until all processes have reached this call."""
+        if self.size > 1:
             dist.barrier()
 
-    def add_up_gradients(self, model: nn.Module) -> None:
-        """Replace every gradient by its sum over all the processes."""
-        if self.count == 1:
+    def sum_gradients(self, model: nn.Module) -> None:
+        """Replace every gradient by its sum over all processes."""
+        if self.size == 1:
             return
         parameters = list(model.parameters())
         flat = torch.cat([(torch.zeros_like(p) if p.grad is None else p.grad).flatten() for p in parameters])
@@ -38,9 +43,9 @@ class Processes:
         for parameter, part in zip(parameters, torch.split(flat, [p.numel() for p in parameters]), strict=True):
             parameter.grad = part.view_as(parameter)
 
-    def add_up(self, *numbers: float) -> list[float]:
-        """Sum each number over all the processes."""
-        if self.count == 1:
+    def sum(self, *numbers: float) -> list[float]:
+        """Return the sum of each number over all processes."""
+        if self.size == 1:
             return list(numbers)
         total = torch.tensor(numbers, dtype=torch.float64)
         dist.all_reduce(total)
@@ -48,14 +53,17 @@ class Processes:
 
 
 @contextmanager
-def processes() -> Iterator[Processes]:
-    """Join the processes that ``torchrun`` started; without it, there is this one."""
+def distributed_world() -> Iterator[World]:
+    """Join the processes that ``torchrun`` started, and leave them at the end of the block.
+
+    Without ``torchrun``, this process is the only one.
+    """
     if int(os.environ.get("WORLD_SIZE", "1")) == 1:
-        yield Processes()
+        yield World()
         return
-    # The first process prepares the data and validates; the others wait for it as long as that takes.
+    # The main process prepares the data and validates; the others wait for it, however long that takes.
     dist.init_process_group("gloo", timeout=timedelta(days=1))
     try:
-        yield Processes(dist.get_rank(), dist.get_world_size())
+        yield World(dist.get_rank(), dist.get_world_size())
     finally:
         dist.destroy_process_group()

@@ -1,4 +1,4 @@
-"""Ctrl-C, noted first and obeyed when it suits."""
+"""Ctrl-C that stops a program between two steps, not within one."""
 
 import signal
 import threading
@@ -6,27 +6,30 @@ from types import FrameType, TracebackType
 
 
 class Interruption:
-    """While it is entered, Ctrl-C, or a polite kill, is only noted, so that a step can be finished and saved.
+    """Inside its block, the first SIGINT or SIGTERM sets ``requested``, so that a step can be finished and saved.
 
-    A second one is obeyed at once. Outside the main thread, where Python handles no signals, nothing is changed.
+    The second one raises ``KeyboardInterrupt``. Outside the main thread, where Python handles no signals, nothing is
+    changed.
     """
 
     def __init__(self) -> None:
-        self.asked = False
-        self._before: dict[int, object] = {}
+        self.requested = False
+        self._old_handlers: dict[int, object] = {}
 
     def __enter__(self) -> "Interruption":
         if threading.current_thread() is threading.main_thread():
-            self._before = {number: signal.signal(number, self._note) for number in (signal.SIGINT, signal.SIGTERM)}
+            self._old_handlers = {
+                number: signal.signal(number, self._handle) for number in (signal.SIGINT, signal.SIGTERM)
+            }
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)  # type: ignore[arg-type]  # it is what signal.signal gave
+        for number, handler in self._old_handlers.items():
+            signal.signal(number, handler)  # type: ignore[arg-type]  # signal.signal returned it
 
-    def _note(self, number: int, frame: FrameType | None) -> None:
-        if self.asked:
+    def _handle(self, number: int, frame: FrameType | None) -> None:
+        if self.requested:
             raise KeyboardInterrupt
-        self.asked = True
+        self.requested = True

@@ -1,4 +1,4 @@
-"""The loss: how surprised the model is by each real token."""
+"""The loss: cross-entropy of the real tokens, with label smoothing."""
 
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -8,16 +8,16 @@ from torch.nn import functional as F
 def smoothed_cross_entropy(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int, smoothing: float = 0.0
 ) -> Float[Tensor, ""]:
-    """Add up the cross-entropy of all real tokens; divide by ``count_tokens`` for their mean.
+    """Return the sum of the cross-entropies of all real tokens; divide by ``count_tokens`` for their mean.
 
-    The target is right with 1 − ε, and every token of the vocabulary with ε / vocab_size beside it: label smoothing,
-    section 5.4 of Vaswani et al. (2017), arXiv:1706.03762. It is a sum, in nats, and not a mean, so that batches and
-    processes with different numbers of real tokens can be put together exactly.
+    The target has the probability 1 − ε, and ε / vocab_size is added to every token of the vocabulary: label
+    smoothing, section 5.4 of Vaswani et al. (2017), arXiv:1706.03762. The result is a sum, in nats, and not a mean, so
+    that batches and processes with different numbers of real tokens can be combined exactly.
 
     Args:
-        logits: What the model says before the softmax.
-        targets: What really came next.
-        pad_id: Where the target is this token, nothing is asked of the model.
+        logits: The model's logits of the next token at each position.
+        targets: The tokens that really follow.
+        pad_id: Padding token; positions with this target are left out.
         smoothing: ε.
     """
     return F.cross_entropy(
@@ -26,5 +26,5 @@ def smoothed_cross_entropy(
 
 
 def count_tokens(targets: Int[Tensor, "batch n"], pad_id: int) -> Int[Tensor, ""]:
-    """Count the real tokens."""
+    """Return the number of real tokens: those that are not padding."""
     return (targets != pad_id).sum()

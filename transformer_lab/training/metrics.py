@@ -1,13 +1,13 @@
-"""Scores: how good the translations are that a model writes by itself."""
+"""Metrics of the translations that a model generates."""
 
 from collections.abc import Sequence
 
 
 def exact_match(translations: Sequence[str], references: Sequence[str]) -> float:
-    """Give the percentage of translations that are right to the last character.
+    """Return the percentage of translations that equal their references.
 
     Raises:
-        ValueError: There are none, or not as many references.
+        ValueError: There are no translations, or their number differs from that of the references.
 
     >>> exact_match(["2021-03-03", "2021-03-04"], ["2021-03-03", "2021-04-03"])
     50.0
@@ -18,10 +18,10 @@ def exact_match(translations: Sequence[str], references: Sequence[str]) -> float
 
 
 def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
-    """Give the BLEU of a corpus (Papineni et al., 2002), by sacrebleu's standard signature.
+    """Return the BLEU of a corpus (Papineni et al., 2002), with sacrebleu's default signature.
 
     Raises:
-        ValueError: There are no translations, or not as many references.
+        ValueError: There are no translations, or their number differs from that of the references.
     """
     from sacrebleu.metrics.bleu import BLEU
 
@@ -30,10 +30,10 @@ def bleu(translations: Sequence[str], references: Sequence[str]) -> float:
 
 
 def chrf(translations: Sequence[str], references: Sequence[str]) -> float:
-    """Give the chrF of a corpus (Popović, 2015), by sacrebleu's standard signature.
+    """Return the chrF of a corpus (Popović, 2015), with sacrebleu's default signature.
 
     Raises:
-        ValueError: There are no translations, or not as many references.
+        ValueError: There are no translations, or their number differs from that of the references.
     """
     from sacrebleu.metrics.chrf import CHRF
 
@@ -43,6 +43,5 @@ def chrf(translations: Sequence[str], references: Sequence[str]) -> float:
 
 def _check(translations: Sequence[str], references: Sequence[str]) -> None:
     if not translations or len(translations) != len(references):
-        raise ValueError(
-            f"scores compare texts one by one; got {len(translations)} translations and {len(references)} references"
-        )
+        found = f"{len(translations)} translations and {len(references)} references"
+        raise ValueError(f"metrics need at least one translation, and a reference for each; got {found}")

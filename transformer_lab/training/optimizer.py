@@ -1,4 +1,4 @@
-"""The optimiser: AdamW, with weight decay only where it belongs."""
+"""The optimiser: AdamW, with weight decay of matrices only."""
 
 from typing import Any
 
@@ -9,8 +9,8 @@ from torch import nn
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
     """Split a model's parameters for AdamW: matrices decay; biases, norms and other vectors do not.
 
-    A vector's decay would pull norms towards 0 and biases towards the origin, which nobody wants. A parameter that
-    two modules share comes once.
+    Decay would pull the scales of norms, and biases, towards 0, without a benefit. A parameter that two modules share
+    occurs once.
     """
     parameters = [p for p in model.parameters() if p.requires_grad]
     return [
@@ -22,10 +22,10 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, An
 def make_optimizer(
     model: nn.Module, betas: tuple[float, float] = (0.9, 0.98), eps: float = 1e-9, weight_decay: float = 0.01
 ) -> torch.optim.AdamW:
-    """Make AdamW over a model's parameters; its rate is set at each step by a schedule.
+    """Make AdamW for a model's parameters; a schedule sets its learning rate at each step.
 
     Betas and eps are the paper's (section 5.3); the decoupled decay is that of Loshchilov and Hutter (2019),
-    arXiv:1711.05101. The fused step is used where torch has one for the device.
+    arXiv:1711.05101. The fused implementation is used where torch has one for the device.
     """
     fused = all(p.device.type in ("cpu", "cuda", "mps") for p in model.parameters())
     return torch.optim.AdamW(parameter_groups(model, weight_decay), lr=0.0, betas=betas, eps=eps, fused=fused)

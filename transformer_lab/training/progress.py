@@ -1,45 +1,45 @@
-"""Where a run stands, beside its parameters and what the optimiser remembers."""
+"""The progress of a run: what a checkpoint holds beside the parameters and the state of the optimiser."""
 
 from dataclasses import dataclass
 
 
 @dataclass
 class Progress:
-    """Where a run stands.
+    """The progress of a run.
 
     Args:
-        step: How many steps have been made.
-        seconds: What they took.
-        best: The best score of a validation so far.
-        stale: How many validations there were since.
-        loss_sum: The loss of all real tokens since the last row of the log.
-        n_tokens: How many they were.
-        logged_at: The seconds at that row.
+        step: Number of steps made.
+        seconds: Time that they took.
+        best: Best score of a validation so far.
+        evaluations_since_best: Number of validations since then.
+        loss_sum: Sum of the losses of all real tokens since the last row of the log.
+        n_tokens: Number of these tokens.
+        logged_at: Value of ``seconds`` at that row.
     """
 
     step: int = 0
     seconds: float = 0.0
     best: float | None = None
-    stale: int = 0
+    evaluations_since_best: int = 0
     loss_sum: float = 0.0
     n_tokens: int = 0
     logged_at: float = 0.0
 
-    def judged(self, score: float) -> bool:
-        """Note a validation's score; say whether there was never a better one or one as good."""
+    def record_score(self, score: float) -> bool:
+        """Record the score of a validation, and return whether it is better than all before."""
         better = self.best is None or score > self.best
-        self.best, self.stale = (score, 0) if better else (self.best, self.stale + 1)
+        self.best, self.evaluations_since_best = (score, 0) if better else (self.best, self.evaluations_since_best + 1)
         return better
 
     def row(self, loss_sum: float, rate: float) -> dict[str, float]:
-        """Give a row of the log, and begin the next.
+        """Return a row of the log, and begin the next one.
 
         Args:
-            loss_sum: The loss of all processes.
+            loss_sum: Sum of ``loss_sum`` over all processes.
             rate: The learning rate.
 
         Raises:
-            ValueError: The loss is no finite number any more.
+            ValueError: The loss is infinite or not a number.
         """
         loss, seconds = loss_sum / self.n_tokens, self.seconds - self.logged_at
         if not abs(loss) < float("inf"):

@@ -1,10 +1,10 @@
-"""Schedules: the learning rate at each step, counted from 1."""
+"""Learning rate schedules: the learning rate of each step, counted from 1."""
 
 import math
 
 
 def noam_rate(step: int, d_model: int, warmup: int) -> float:
-    """Rise in a straight line, then fall with the root of the step.
+    """Return a learning rate that rises linearly, then falls with the inverse square root of the step.
 
     ``d_model^−½ min(step^−½, step · warmup^−3/2)``: equation 3 of Vaswani et al. (2017), arXiv:1706.03762.
 
@@ -19,16 +19,16 @@ def noam_rate(step: int, d_model: int, warmup: int) -> float:
 
 
 def cosine_rate(step: int, peak: float, warmup: int, total: int, floor: float = 0.0) -> float:
-    """Rise in a straight line to the peak, then fall along half a cosine to the floor, and stay there.
+    """Return a learning rate that rises linearly to the peak, then falls along half a cosine to the floor, and stays.
 
     Section 3 of Loshchilov and Hutter (2017), arXiv:1608.03983, without restarts.
 
     Args:
-        step: From 1.
-        peak: The highest rate, at the end of the warm-up.
-        warmup: How many steps it takes to get there.
-        total: At which step the floor is reached.
-        floor: The lowest rate after that.
+        step: The step, counted from 1.
+        peak: Highest learning rate, at the end of the warm-up.
+        warmup: Number of steps of the warm-up.
+        total: Step at which the floor is reached.
+        floor: Learning rate from then on.
 
     Raises:
         ValueError: ``step`` or ``warmup`` is below 1, or the warm-up does not end before ``total``.
@@ -38,7 +38,7 @@ def cosine_rate(step: int, peak: float, warmup: int, total: int, floor: float = 
     """
     _check(step, warmup)
     if warmup >= total:
-        raise ValueError(f"the warm-up must end before the last step; got warmup={warmup}, total={total}")
+        raise ValueError(f"warmup must be less than total, the last step; got warmup={warmup}, total={total}")
     if step <= warmup:
         return peak * step / warmup
     progress = min((step - warmup) / (total - warmup), 1.0)
@@ -47,4 +47,4 @@ def cosine_rate(step: int, peak: float, warmup: int, total: int, floor: float = 
 
 def _check(step: int, warmup: int) -> None:
     if step < 1 or warmup < 1:
-        raise ValueError(f"steps and warm-up count from 1; got step={step}, warmup={warmup}")
+        raise ValueError(f"step and warmup must be at least 1; got step={step}, warmup={warmup}")

@@ -1,4 +1,4 @@
-"""Validation: how a model does on pairs that it is not trained on."""
+"""Validation: the loss and the score of a model on pairs that it is not trained on."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
@@ -11,20 +11,20 @@ from transformer_lab.text.translator import Translator
 from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 
 Score = Callable[[Sequence[str], Sequence[str]], float]
-"""Judges translations by references: the higher, the better."""
+"""Scores translations by their references; higher is better."""
 
 
-ROOM = 10
-"""By so many tokens a translation may be longer than the longest reference."""
+EXTRA_TOKENS = 10
+"""Number of tokens by which a translation may be longer than the longest reference."""
 
 
-class Judgement(NamedTuple):
-    """What validation found.
+class ValidationResult(NamedTuple):
+    """The result of a validation.
 
     Args:
-        loss: The mean cross-entropy of the real tokens when the model is shown what came before, in nats.
-        score: How good the translations are that it writes freely. A model may reach a low loss and write nothing
-            right, so this is what decides.
+        loss: Mean cross-entropy per real token with teacher forcing, in nats.
+        score: Score of the translations that the model generates. It decides which parameters are the best, since a
+            model may reach a low loss and generate nothing right.
     """
 
     loss: float
@@ -32,13 +32,13 @@ class Judgement(NamedTuple):
 
 
 class Validation:
-    """Judges a translator by held-out pairs, whenever it is called.
+    """Evaluates a translator on held-out pairs when it is called.
 
     Args:
-        translator: Who is judged.
-        pairs: Sources and their translations.
-        score: Judges what it writes by itself.
-        batch_tokens: How many tokens a batch has at most, as in training.
+        translator: The translator.
+        pairs: Sources and their reference translations.
+        score: Scores the translations that it generates.
+        batch_tokens: Largest number of tokens in a batch, as in training.
 
     Raises:
         ValueError: There are no pairs.
@@ -53,16 +53,16 @@ class Validation:
         sources = InMemory(map(translator.encode_source, self.sources))
         targets = InMemory(map(translator.encode_target, self.references))
         longest = max([*sources.lengths, *targets.lengths], default=0)
-        # What is longer than every reference is wrong anyway, and a model that has learned little never stops.
-        self._max_length = min(int(max(targets.lengths, default=0)) + ROOM, translator.model.config.max_length)
+        # A translation longer than every reference is wrong anyway, and an untrained model never ends one.
+        self._max_length = min(int(max(targets.lengths, default=0)) + EXTRA_TOKENS, translator.model.config.max_length)
         self._batches = Batches(sources, targets, max(batch_tokens, int(longest)), PAD_ID, seed=0)
 
-    def __call__(self) -> Judgement:
-        """Judge."""
+    def __call__(self) -> ValidationResult:
+        """Return the loss and the score of the translator as it is now."""
         self.translator.model.eval()
         loss = self._loss()
         translations = list(self.translator.translate(self.sources, self._max_length))
-        return Judgement(loss, self.score(translations, self.references))
+        return ValidationResult(loss, self.score(translations, self.references))
 
     @torch.no_grad()
     def _loss(self) -> float:

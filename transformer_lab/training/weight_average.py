@@ -1,4 +1,4 @@
-"""A running mean of a model's parameters, which often does better than the last of them."""
+"""An exponential moving average of a model's parameters, which often does better than the last of them."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -7,20 +7,20 @@ import torch
 from torch import Tensor, nn
 
 
-class Average:
-    """An exponential moving average of parameters: steps differ by chance, and their mean by less.
+class WeightAverage:
+    """An exponential moving average of a model's parameters, which varies less from step to step than they do.
 
-    As Polyak and Juditsky (1992), with weights that fall with age. It looks back about ``1 / (1 − decay)`` steps; at
-    first over fewer, so that it forgets where the parameters began.
+    Averaging as in Polyak and Juditsky (1992), with weights that decrease with age. It covers about ``1 / (1 − decay)``
+    steps; fewer at first, so that the initial parameters are soon forgotten.
 
     Args:
-        model: Whose parameters.
-        decay: How much of the mean is kept at each step.
+        model: The model whose parameters are averaged.
+        decay: Weight of the old average at each step.
 
     >>> layer = nn.Linear(1, 1)
-    >>> average = Average(layer, decay=0.9)
+    >>> average = WeightAverage(layer, decay=0.9)
     >>> average.update(step=1)
-    >>> with average.in_place():
+    >>> with average.swapped_in():
     ...     y = layer(torch.ones(1))
     """
 
@@ -30,14 +30,14 @@ class Average:
 
     @torch.no_grad()
     def update(self, step: int) -> None:
-        """Take in the parameters after a step, counted from 1."""
+        """Update the average with the parameters after a step, counted from 1."""
         decay = min(self.decay, step / (step + 9))
         for name, parameter in self.model.named_parameters():
             self.tensors[name].lerp_(parameter, 1 - decay)
 
     @contextmanager
-    def in_place(self) -> Iterator[None]:
-        """Let the model have the mean for its parameters, for a while."""
+    def swapped_in(self) -> Iterator[None]:
+        """Use the averaged parameters inside the block."""
         self._swap()
         try:
             yield

@@ -293,7 +293,7 @@ def leaks_by_trying_every_token(model, tokens):
 
 
 def leaks_from_all_that_follows(model, tokens):
-    """Change the whole rest at once, and give a tensor."""
+    """Change the whole rest at once, and return a tensor."""
     model.train(False)
     other = tokens.roll(1, 0) if len(tokens) > 1 and (tokens != tokens.roll(1, 0)).all() else tokens - 1
     other = other.where(other >= 0, tokens.max())

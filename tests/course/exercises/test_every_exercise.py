@@ -1,6 +1,7 @@
 """Every exercise does what it promises: right answers pass, every mistake is named, trivial answers fail.
 
-Exercises are tried on many seeds, because the grader's are secret, and so are the samples of kinds to come.
+Exercises are tried on many seeds, because the grader's are secret, and so are the samples of kinds to come. What
+takes most of the time is to call every spelling of every mistake on each seed, so ``--thorough`` says on how many.
 """
 
 import inspect
@@ -63,35 +64,36 @@ SIGNATURES = {
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 
-of_lessons = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lambda e: e.name)
-of_all = pytest.mark.parametrize("exercise", [*every_exercise().values(), *SAMPLES.values()], ids=lambda e: e.name)
+OF_LESSONS, ALL = [*every_exercise().values()], [*every_exercise().values(), *SAMPLES.values()]
+of_lessons = pytest.mark.parametrize("exercise", OF_LESSONS, ids=lambda e: e.name, indirect=True)
+of_all = pytest.mark.parametrize("exercise", ALL, ids=lambda e: e.name, indirect=True)
 
 
-def seeds_for(exercise):
-    return range(20 if exercise.name in SAMPLES else 100)
+@pytest.fixture(scope="module")
+def exercise(request):
+    """An exercise, of which all tests run before those of the next, so that its mistakes are made once per seed."""
+    yield request.param
+    behaviour.cache_clear()  # many seeds of every exercise would fill a gigabyte
 
 
 def far_apart(runs):
     """Name the pairs of runs over the same cases that are too near to each other."""
-    for (one, right), (other, seen) in itertools.combinations(
-        runs, 2
-    ):  # attempts are held against the first ones first
+    for (one, right), (other, seen) in itertools.combinations(runs, 2):  # the later is held against the earlier
         enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
         if one != other and all(within(enough, *pair) for pair in zip(seen, right, strict=True)):
             yield f"{one} and {other} are {max(map(observation_distance, seen, right)):.3g} tolerances apart"
 
 
 @of_all
-def test_the_reference_passes_and_every_mistake_is_named_and_far_from_all_else(exercise):
-    for seed in seeds_for(exercise):
+def test_the_reference_passes_and_every_mistake_is_named_and_far_from_all_else(exercise, repetition):
+    for seed in repetition.seeds(20 if exercise.name in SAMPLES else 100):
         known = behaviour(exercise, seed)
-        assert judge(exercise, seed, known.expected).passed
+        assert judge(exercise, seed, known.expected).passed, f"seed {seed}"
         for mistake, observed in known.mistakes:
             verdict = judge(exercise, seed, observed)
             assert (verdict.status, verdict.mistake) == ("mistake", mistake.name), f"seed {seed}: {verdict}"
         runs = [("the reference", known.expected), *((m.name, observed) for m, observed in known.mistakes)]
         assert not list(far_apart(runs)), f"seed {seed}"
-        behaviour.cache_clear()  # 100 seeds of every exercise would fill a gigabyte
 
 
 def trivial_answers(exercise):
@@ -122,8 +124,8 @@ def _module_that_writes(reference, write):
 
 
 @of_all
-def test_trivial_answers_are_rejected(exercise):
-    for seed in range(3):
+def test_trivial_answers_are_rejected(exercise, repetition):
+    for seed in repetition.seeds(3):
         for number, answer in enumerate(trivial_answers(exercise)):
             observed = [observe(answer, case) for case in exercise.cases(seed)]
             assert not judge(exercise, seed, observed).passed, f"seed {seed}, trivial answer {number}"
@@ -176,15 +178,15 @@ def test_no_verdict_gives_the_answer_away(exercise):
 
 
 @of_lessons
-def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise):
+def test_the_solution_runs_alone_in_a_lesson_and_passes(exercise, repetition):
     lesson = {
         "math": math, "torch": torch, "Tensor": Tensor, "nn": nn, "F": F,
         "Bool": Bool, "Float": Float, "Int": Int, "parts": parts,
     }  # fmt: skip
     exec(exercise.solution, lesson)
     with parts.without(exercise.name):  # it must not be a call of the very thing that is asked for
-        observed = [observe(lesson[exercise.name], case) for case in exercise.cases(7)]
-    assert judge(exercise, 7, observed).passed
+        observed = [observe(lesson[exercise.name], case) for case in exercise.cases(repetition.seed)]
+    assert judge(exercise, repetition.seed, observed).passed
     assert len(exercise.solution.splitlines()) <= 25  # 15 of code, and a docstring
 
 

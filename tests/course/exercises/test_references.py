@@ -14,6 +14,7 @@ from transformer_lab.attention import multi_head
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.running.observe import observe
 from transformer_lab.layers import decoder_layer, encoder_layer, feed_forward, norms
+from transformer_lab.models import decoder, encoder
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator
 from transformer_lab.training.optimizer import make_optimizer
 
@@ -111,7 +112,7 @@ def padding_mask(tokens, pad_id):
 
 
 def causal_mask(length):
-    """What torch adds to the scores, −∞ where nobody may look."""
+    """What torch adds to the scores, −∞ where no query may look."""
     return torch.nn.Transformer.generate_square_subsequent_mask(length) == 0
 
 
@@ -401,9 +402,9 @@ def test_every_exercise_has_an_independent_implementation_here():
 
 
 @pytest.mark.parametrize("name", INDEPENDENT)
-def test_the_reference_agrees_with_an_independent_implementation(name):
+def test_the_reference_agrees_with_an_independent_implementation(name, repetition):
     exercise = every_exercise()[name]
-    for seed in range(20):
+    for seed in repetition.seeds(20):
         for case in exercise.cases(seed):
             seen, right = (observe(attempt, case) for attempt in (exercise.reference, INDEPENDENT[name]))
             seen, right = (exercise.normalise(observed["output"], case) for observed in (seen, right))
@@ -418,9 +419,9 @@ def test_the_reference_agrees_with_an_independent_implementation(name):
         feed_forward.FeedForward,
         encoder_layer.EncoderLayer,
         encoder_layer.PreNormEncoderLayer,
-        encoder_layer.Encoder,
+        encoder.Encoder,
         decoder_layer.DecoderLayer,
-        decoder_layer.Decoder,
+        decoder.Decoder,
     ],
 )
 def test_what_a_lesson_keeps_plain_is_what_the_library_does(library):

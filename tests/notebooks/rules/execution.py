@@ -31,7 +31,7 @@ def nothing_belongs_to_one_machine(lesson: Lesson) -> Iterator[str]:
 
 
 def numbers_are_short(lesson: Lesson) -> Iterator[str]:
-    """Further digits differ between processors, and nobody reads them."""
+    """Further digits differ between processors, and are not read."""
     for cell in lesson.code:
         if "nbval-ignore-output" in cell.metadata.get("tags", []):
             continue

@@ -1,4 +1,4 @@
-"""Every exercise has its stub and its check, and nobody else's."""
+"""Every exercise has its stub and its check, and there are no others."""
 
 import ast
 from collections.abc import Iterator
@@ -58,7 +58,7 @@ def _compare(name: str, stub: Function, answer: Function | None) -> Iterator[str
         yield f"{name}: the body should be nothing but `raise NotImplementedError`, or what the answer has"
 
 
-def nobody_has_started(lesson: Lesson) -> Iterator[str]:
+def no_exercise_is_started(lesson: Lesson) -> Iterator[str]:
     for name in lesson.exercises:
         for cell in lesson.cells:
             if cell.id == f"check-{name}" and shown(cell) != f"{name}\nNot started yet.":
@@ -116,6 +116,6 @@ RULES = [
     every_exercise_has_a_stub_and_then_its_check,
     every_exercise_cell_and_check_belongs_to_an_exercise,
     stubs_look_like_the_answers,
-    nobody_has_started,
+    no_exercise_is_started,
     each_bug_hunt_names_its_mistake,
 ]

@@ -9,7 +9,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from transformer_lab.atomic_write import write_whole
+from transformer_lab.atomic_write import atomic_write_text
 
 REPOSITORY = Path(__file__).parents[3]
 EDITIONS_FILE = ".editions.json"
@@ -76,19 +76,19 @@ def copy_lessons(published: Path, folder: Path) -> list[str]:
         edition, copy = _edition(book), folder / lesson.name
         before = record.get(lesson.name)
         if not os.path.lexists(copy):
-            write_whole(copy, nbformat.writes(book))
+            atomic_write_text(copy, nbformat.writes(book))
         elif edition != before and edition != _edition_of(copy):
             if _is_untouched(copy, before):
-                write_whole(copy, nbformat.writes(book))
+                atomic_write_text(copy, nbformat.writes(book))
                 messages.append(f"{copy.name}: a newer edition has replaced yours, which you had not begun.")
             else:
                 new_copy = _free_name(copy)
-                write_whole(new_copy, nbformat.writes(book))
+                atomic_write_text(new_copy, nbformat.writes(book))
                 messages.append(
                     f"{copy.name}: yours is as you left it; a newer edition lies beside it, {new_copy.name}."
                 )
         record[lesson.name] = edition
-    write_whole(folder / EDITIONS_FILE, json.dumps(record, indent=1))
+    atomic_write_text(folder / EDITIONS_FILE, json.dumps(record, indent=1))
     return messages
 
 

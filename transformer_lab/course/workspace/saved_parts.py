@@ -9,7 +9,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.atomic_write import write_whole
+from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.exercises import lesson_of
 from transformer_lab.course.running.isolation import suppressed_output
 from transformer_lab.course.running.parts import Parts
@@ -80,7 +80,7 @@ def _write_section(path: Path, exercise: str, source: str) -> None:
     head, sections = _read_sections(path)
     sections[exercise] = f"\n{source}\n\n\n"
     path.parent.mkdir(parents=True, exist_ok=True)
-    write_whole(path, head + "".join(f"# %% {name}{code}" for name, code in sections.items()))
+    atomic_write_text(path, head + "".join(f"# %% {name}{code}" for name, code in sections.items()))
 
 
 def _execute(source: str, name: str, where: str) -> Any:

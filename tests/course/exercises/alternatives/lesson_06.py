@@ -8,6 +8,7 @@ from torch.nn import functional as F
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.layers import encoder_layer, feed_forward, norms
+from transformer_lab.models import encoder
 
 EncoderLayer = every_exercise()["EncoderLayer"].reference
 PreNormEncoderLayer = every_exercise()["PreNormEncoderLayer"].reference
@@ -147,7 +148,7 @@ UNUSUAL = {
     "Encoder": {
         "one-hot vectors": EncoderByOneHot,
         "recursion": EncoderByRecursion,
-        "the library's": encoder_layer.Encoder,
+        "the library's": encoder.Encoder,
     },
     "sentence_vectors": {
         "sentence by sentence": sentence_by_sentence,

@@ -8,6 +8,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.layers import decoder_layer
+from transformer_lab.models import decoder
 
 DecoderLayer, Decoder = (every_exercise()[name].reference for name in ("DecoderLayer", "Decoder"))
 
@@ -117,7 +118,7 @@ UNUSUAL = {
     "Decoder": {
         "by number": ByTheNumberOfTheLayer,
         "one-hot": ByOneHotVectors,
-        "the library's": decoder_layer.Decoder,
+        "the library's": decoder.Decoder,
     },
     "shift_right": {
         "by index": shift_by_index,

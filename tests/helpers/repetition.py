@@ -1,0 +1,42 @@
+"""How often tests repeat what can be repeated at will: a handful of times, or many times with ``--thorough``."""
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+
+@dataclass(frozen=True)
+class Repetition:
+    """How often this run repeats.
+
+    Args:
+        thorough: Whether to repeat as often as is useful at all.
+        seed: The seed that changes from day to day, so that in time many seeds are tried.
+    """
+
+    thorough: bool
+    seed: int
+
+    def seeds(self, n: int) -> list[int]:
+        """Return the seeds to try where there are n: all of them or the first two, and the one of the day."""
+        fixed = range(n if self.thorough else min(n, 2))
+        return [*fixed, *({self.seed} - {*fixed})]
+
+    @property
+    def examples(self) -> int:
+        """Number of examples that each property is tried on."""
+        return 2500 if self.thorough else 100
+
+    def __str__(self) -> str:
+        """What this run repeats less often than a thorough one, in one line."""
+        if self.thorough:
+            return f"Thorough: all seeds and seed {self.seed}, {self.examples} examples of each property, every lesson."
+        return (
+            f"Not thorough: seeds 0, 1 and {self.seed}, {self.examples} examples of each property, "
+            "one lesson without vector instructions; `python3 course.py test --thorough` "
+            f"tries up to 100 seeds, {Repetition(True, 0).examples} examples, and every lesson."
+        )
+
+
+def seed_of_the_day() -> int:
+    """Return today's date as a number, such as 20261122."""
+    return int(f"{datetime.now(UTC):%Y%m%d}")

@@ -1,0 +1,75 @@
+"""Tensor files: all comes back, the old file stays whole, and what is damaged or does not fit is named."""
+
+import json
+import os
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_lab.tensor_files import load_parameters, read_tensors, write_tensors
+
+
+def test_all_that_was_written_is_read(tmp_path):
+    shared = torch.arange(6.0)
+    tensors = {"a": shared, "b": shared, "c": torch.randn(4, 3).T, "d": torch.tensor(7), "e": torch.randn(2).bfloat16()}
+    info = {"é": [1, None, 0.1 + 0.2], "nested": {"x": "y"}}
+    write_tensors(tmp_path / "x.safetensors", tensors, info)
+    found, found_info = read_tensors(tmp_path / "x.safetensors")
+    assert found_info == info
+    assert found.keys() == tensors.keys()
+    assert all(torch.equal(found[name], tensors[name]) for name in tensors)
+    assert os.listdir(tmp_path) == ["x.safetensors"]
+
+
+def test_what_was_read_does_not_look_at_the_file_any_more(tmp_path):
+    path = tmp_path / "x.safetensors"
+    write_tensors(path, {"a": torch.zeros(1000)}, {})
+    tensors, _ = read_tensors(path)
+    path.write_bytes(b"\xff" * path.stat().st_size)
+    assert torch.equal(tensors["a"], torch.zeros(1000))
+
+
+def test_the_old_one_is_whole_until_the_new_one_is(tmp_path, monkeypatch):
+    path = tmp_path / "x.safetensors"
+    write_tensors(path, {"a": torch.zeros(3)}, {"version": 1})
+
+    def fail(file):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "fsync", fail)
+    with pytest.raises(OSError, match="no space"):
+        write_tensors(path, {"a": torch.ones(3)}, {"version": 2})
+    assert read_tensors(path)[1] == {"version": 1}
+    assert os.listdir(tmp_path) == ["x.safetensors"]
+
+
+@pytest.mark.parametrize("length", [0, 7, 100])
+def test_a_file_that_was_cut_off_is_called_damaged(tmp_path, length):
+    path = tmp_path / "x.safetensors"
+    write_tensors(path, {"a": torch.zeros(100)}, {})
+    path.write_bytes(path.read_bytes()[:length])
+    with pytest.raises(ValueError, match=r"x\.safetensors is not a checkpoint of this library: "):
+        read_tensors(path)
+
+
+def test_a_file_that_is_not_there_is_not_called_damaged(tmp_path):
+    with pytest.raises(FileNotFoundError, match=r"nowhere\.safetensors"):
+        read_tensors(tmp_path / "nowhere.safetensors")
+
+
+def test_parameters_that_do_not_fit_are_all_named(tmp_path):
+    model = nn.Linear(3, 2)
+    with pytest.raises(ValueError) as caught:
+        load_parameters(model, {"weight": torch.zeros(3, 2), "scale": torch.zeros(1)}, tmp_path / "x")
+    said = "bias is missing; scale is unknown; weight has the shape (3, 2), not (2, 3)"
+    assert str(caught.value) == f"{tmp_path / 'x'} does not fit the model: {said}"
+
+
+def test_the_information_is_json_beside_the_tensors(tmp_path):
+    """Anyone can read it, with any safetensors library, and reading it runs no code."""
+    path = tmp_path / "x.safetensors"
+    write_tensors(path, {"a": torch.zeros(2)}, {"step": 3})
+    data = path.read_bytes()
+    header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
+    assert json.loads(header["__metadata__"]["info"]) == {"step": 3}

@@ -1,0 +1,40 @@
+"""Presets: what the recipes train with, and what the command line shows without loading torch."""
+
+import subprocess
+import sys
+from dataclasses import asdict
+from pathlib import Path
+
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.training.presets import CORPUS, CORPUS_SHAPE, DATES, DATES_SHAPE
+from transformer_lab.training.recipes import CORPUS_MODEL, DATES_MODEL
+
+ROOT = Path(__file__).parents[2]
+
+
+def test_presets_are_loaded_without_torch():
+    script = "import sys, transformer_lab.training.presets; print(*sys.modules)"
+    env = {"PATH": "", "PYTHONPATH": str(ROOT)}
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=env, check=True)
+    loaded = done.stdout.split()
+    assert "transformer_lab.training.presets" in loaded and "torch" not in loaded
+
+
+def test_the_recipes_models_have_the_shapes_of_the_presets():
+    for shape, config in ((DATES_SHAPE, DATES_MODEL), (CORPUS_SHAPE, CORPUS_MODEL)):
+        assert shape.items() <= asdict(config).items()
+        left_out = asdict(config).keys() - shape.keys() - {"vocab_size"}
+        default = asdict(TransformerConfig(vocab_size=500))
+        assert {name: asdict(config)[name] for name in left_out} == {name: default[name] for name in left_out}
+
+
+def test_the_models_are_of_the_size_that_is_said():
+    dates = sum(p.numel() for p in Transformer(TransformerConfig(vocab_size=250, **DATES_SHAPE)).parameters())
+    corpus = sum(p.numel() for p in Transformer(TransformerConfig(**CORPUS_SHAPE)).parameters())
+    assert 0.2e6 < dates < 0.3e6
+    assert 5e6 < corpus < 8e6
+
+
+def test_both_warm_up_before_they_end():
+    assert all(0 < config.warmup < config.steps for config in (DATES, CORPUS))

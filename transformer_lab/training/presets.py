@@ -1,0 +1,31 @@
+"""Presets: settings with which training on the two tasks was found to work.
+
+They are kept apart from ``recipes``, and free of torch, so that the command line can show them as its defaults.
+"""
+
+from typing import Any
+
+from transformer_lab.training.config import TrainingConfig
+
+DATES = TrainingConfig(steps=2200, batch_tokens=900, peak_rate=4e-3, warmup=100)
+"""Training on dates."""
+
+DATES_SHAPE: dict[str, Any] = {
+    "d_model": 64, "n_heads": 4, "d_ff": 256, "n_layers": 2, "max_length": 64, "dropout": 0.0, "pre_norm": True,
+}  # fmt: skip
+"""Arguments of ``TransformerConfig`` for dates, without ``vocab_size``: the vocabulary is the characters that occur.
+
+A model of 300,000 parameters that converts 99 of 100 unseen dates correctly after a minute of training on a CPU.
+"""
+
+CORPUS = TrainingConfig(steps=4000, batch_tokens=1200, peak_rate=1.6e-3, warmup=400, average=0.998, validate_every=500)
+"""Training on a parallel corpus."""
+
+CORPUS_SHAPE: dict[str, Any] = {
+    "vocab_size": 4000, "d_model": 256, "n_heads": 8, "d_ff": 1024, "n_layers": 3, "max_length": 128, "dropout": 0.1,
+    "pre_norm": True,
+}  # fmt: skip
+"""Arguments of ``TransformerConfig`` for a parallel corpus.
+
+A model of 6.6 million parameters, for some ten thousand sentence pairs; for more of them, train longer.
+"""
