@@ -7,6 +7,15 @@ from dataclasses import dataclass
 TINTS = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "plain": "128, 128, 128"}
 """Colours that colour-blind people tell apart; laid on thinly, they suit light and dark themes."""
 
+VERDICTS = {
+    "passed": (": passed", "good"),
+    "not_started": ("", "plain"),
+    "mistake": (": a known mistake", "bad"),
+    "wrong": (": not right yet", "bad"),
+    "crashed": (": it crashed", "bad"),
+}
+"""For each status of a verdict, what follows the exercise's name in the title, and the tint."""
+
 
 @dataclass(frozen=True)
 class Panel:
@@ -32,6 +41,12 @@ class Panel:
             ' padding: 0.6em 1em; margin: 0.3em 0; border-radius: 3px; max-width: 60em; line-height: 1.5">'
             f"<strong>{_inline(self.title)}</strong>{_blocks(self.message)}</div>"
         )
+
+
+def verdict_panel(exercise: str, status: str, message: str) -> Panel:
+    """Return the panel of a verdict."""
+    title, tint = VERDICTS[status]
+    return Panel(exercise + title, message, tint)
 
 
 def _blocks(message: str) -> str:

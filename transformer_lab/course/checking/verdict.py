@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal
 
-from transformer_lab.course.checking.panel import Panel
+from transformer_lab.course.checking.panel import Panel, verdict_panel
 
 Status = Literal["passed", "not_started", "mistake", "wrong", "crashed"]
 
@@ -32,20 +32,10 @@ class Verdict:
     @property
     def panel(self) -> Panel:
         """The verdict as a panel."""
-        title, tint = _LOOKS[self.status]
-        return Panel(self.exercise + title, self.message, tint)
+        return verdict_panel(self.exercise, self.status, self.message)
 
     def __repr__(self) -> str:
         return repr(self.panel)
 
     def _repr_html_(self) -> str:
         return self.panel._repr_html_()
-
-
-_LOOKS = {
-    "passed": (": passed", "good"),
-    "not_started": ("", "plain"),
-    "mistake": (": a known mistake", "bad"),
-    "wrong": (": not right yet", "bad"),
-    "crashed": (": it crashed", "bad"),
-}

@@ -1,7 +1,8 @@
-"""Call an attempt on a case and record what it showed: the only module that runs beside a learner's code.
+"""Call an attempt on a case and record what it showed.
 
-It knows nothing of right and wrong: no reference, mistake or expected value is imported here, directly or
-indirectly, so that a learner's process holds none. Cases come in as plain data, observations go out as plain data.
+This module runs beside a learner's code. It knows nothing of right and wrong: no reference, mistake or expected value
+is imported here, directly or indirectly, so that a learner's process holds none. Cases come in as plain data,
+observations go out as plain data.
 """
 
 import contextlib
