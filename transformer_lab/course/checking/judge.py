@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any, cast
 
 from transformer_lab.course.checking.dimensions import describe_inputs
@@ -22,26 +22,34 @@ from transformer_lab.course.running.observation import Observation
 from transformer_lab.course.running.observe import call_inputs, observe
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Behaviour:
     """What the reference and the mistakes of an exercise show on the cases of one seed."""
 
+    exercise: Exercise
     cases: Sequence[Case]
     expected: Sequence[Observation]
-    mistakes: Sequence[tuple[Mistake, Sequence[Observation]]]
+
+    @cached_property
+    def mistakes(self) -> Sequence[tuple[Mistake, Sequence[Observation]]]:
+        """What every mistake shows; they run when first asked for, since a right attempt needs none of them."""
+        return [
+            (mistake, _run(spelling, self.exercise, self.cases))
+            for mistake in self.exercise.mistakes
+            for spelling in mistake.spellings
+        ]
 
 
 @lru_cache(maxsize=256)
 def behaviour(exercise: Exercise, seed: int) -> Behaviour:
-    """Return what the reference and every mistake show; each runs once per seed."""
+    """Return what the reference and every mistake show; each runs at most once per seed."""
     with default_torch_state():
         cases = list(exercise.cases(seed))
+    return Behaviour(exercise, cases, _run(exercise.reference, exercise, cases))
 
-    def run(attempt: Callable[..., Any]) -> list[Observation]:
-        return _normalised(exercise, cases, [observe(attempt, case) for case in cases])
 
-    mistakes = [(mistake, run(spelling)) for mistake in exercise.mistakes for spelling in mistake.spellings]
-    return Behaviour(cases, run(exercise.reference), mistakes)
+def _run(attempt: Callable[..., Any], exercise: Exercise, cases: Sequence[Case]) -> list[Observation]:
+    return _normalised(exercise, cases, [observe(attempt, case) for case in cases])
 
 
 def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
