@@ -90,7 +90,7 @@ class Config:
 
     width: int
     norm: Literal["layer", "rms"] = "layer"
-    places: Literal[Literal["learned"], "rotary"] = "learned"
+    places: Literal["learned", "rotary"] = "learned"
 
 
 @pytest.mark.parametrize(
