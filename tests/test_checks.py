@@ -72,7 +72,7 @@ def test_lengths_that_a_model_does_not_have_are_named(n_tokens):
 
 def test_the_first_size_that_is_not_positive_is_named():
     check_positive(d_model=1, n_heads=2)
-    with pytest.raises(ValueError, match="^n_heads must be positive; got n_heads=0$"):
+    with pytest.raises(ValueError, match=r"^n_heads must be positive; got n_heads=0$"):
         check_positive(d_model=1, n_heads=0, d_ff=-1)
 
 
