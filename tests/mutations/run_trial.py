@@ -74,7 +74,8 @@ def run_tests(tests: list[str], edited: dict[str, str]) -> tuple[int, str, str]:
         The exit status of pytest, the test that failed first, and what is wrong with the edit itself.
     """
     with TemporaryDirectory() as folder:
-        shutil.copy(ROOT / "pyproject.toml", folder)
+        for settings in ["pyproject.toml", "conftest.py"]:
+            shutil.copy(ROOT / settings, folder)
         for part in ["transformer_lab", "tests"]:
             shutil.copytree(ROOT / part, Path(folder, part), ignore=shutil.ignore_patterns("__pycache__"))
         files = [f"transformer_lab/{module}.py" for module in edited]

@@ -1,6 +1,8 @@
 """Code is found by its shape, in one place only, and what takes its place fits in."""
 
 import ast
+import doctest
+import sys
 
 import pytest
 
@@ -32,6 +34,10 @@ def rewritten(old: str, new: str, where: str = WHERE) -> list[str]:
     before, after = (ast.unparse(tree).splitlines() for tree in (module, rewrite(module, where, old, new)))
     assert ast.unparse(module).splitlines() == before, "the tree itself was changed"
     return [line.strip() for line in after if line not in before]
+
+
+def test_the_docstring_shows_what_happens():
+    assert doctest.testmod(sys.modules[rewrite.__module__]) == (0, 2)
 
 
 def test_an_expression_is_found_whatever_its_variables_are_called():
