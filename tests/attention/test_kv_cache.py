@@ -95,6 +95,15 @@ def test_tokens_count_once_they_are_committed():
     assert cache.with_new(torch.tensor([[9]])).tolist() == [[7, 8, 9]]
 
 
+def test_tokens_go_with_their_rows():
+    cache = ModelCache([LayerCache(5)])
+    cache.commit(torch.tensor([[5, 6], [7, 8]]))
+    cache.reorder(torch.tensor([1, 1, 0]))
+    assert cache.with_new(torch.tensor([[9], [10], [11]])).tolist() == [[7, 8, 9], [7, 8, 10], [5, 6, 11]]
+    cache.truncate(1)
+    assert cache.with_new(torch.tensor([[9], [9], [9]])).tolist() == [[7, 9], [7, 9], [5, 9]]
+
+
 def test_the_beams_of_a_source_follow_each_other_in_its_row():
     x = torch.randn(6, 2, 3, 5)
     grouped = group_beams(x, n_sources=2)

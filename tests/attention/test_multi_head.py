@@ -19,6 +19,7 @@ from tests.helpers.contracts.attention import (
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV
+from transformer_lab.attention.masks import causal_mask
 from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from transformer_lab.inspection.hooks import record_attention
 
@@ -110,6 +111,15 @@ def test_looking_at_the_weights_changes_nothing_and_leaves_nothing_behind(monkey
     )  # keeps weights: not used any more
     assert torch.equal(attention(query, key, key, mask), unseen)
     assert not recorded
+
+
+@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
+def test_heads_that_are_causal_attend_as_with_a_causal_mask(seen):
+    attention = MultiHeadAttention(D_MODEL, N_HEADS)
+    q, k, v = torch.randn(3, BATCH, N_HEADS, N_KEY, D_MODEL // N_HEADS)
+    with record_attention(attention if seen else nn.Module()):
+        causal = attention.attend_heads(q, k, v, is_causal=True)
+    assert_close(causal, attention.attend_heads(q, k, v, causal_mask(N_KEY)))
 
 
 @pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])

@@ -6,7 +6,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.helpers import recurrent_models
-from tests.helpers.decoding_models import BOS, GPT, LLAMA, PAD, language_model, name, translator
+from tests.helpers.decoding_models import BOS, FORMS, GPT, LLAMA, PAD, language_model, name, translator
 from transformer_lab.generation.beam_search import beam_search_from_state
 from transformer_lab.generation.decode import generate, generate_steps
 from transformer_lab.generation.decoding_state import DecodingState, RecurrentState, TextState, TranslationState
@@ -49,6 +49,16 @@ def test_rows_that_change_places_go_on_from_where_the_others_were(kind):
     if kind == "translation":
         assert rows[again].tolist() == [0, 0, 1, 1, 2, 2]  # rows about one sentence stay next to each other
     assert_close(state.next_logits(last), whole(text), atol=1e-5, rtol=1e-5)
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("form", [form for form in FORMS if form["pad_id"] == PAD], ids=name)
+def test_the_next_token_follows_the_last_real_one_on_whichever_side_padding_is(form):
+    model = language_model(8, **form)
+    rows = torch.tensor([[PAD, PAD, 3, 4], [3, 4, PAD, PAD], [5, PAD, 6, PAD], [7, 8, 9, 10]])
+    alone = [[3, 4], [3, 4], [5, 6], [7, 8, 9, 10]]
+    expected = torch.cat([model(torch.tensor([text]))[:, -1] for text in alone])
+    assert_close(TextState(model, 6).next_logits(rows), expected, atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("form", [GPT, LLAMA], ids=name)

@@ -16,6 +16,8 @@ ROOT = Path(__file__).parents[2]
 FURTHER_TESTS = {
     "attention/dot_product": ["attention/test_properties.py"],
     "attention/kv_cache": ["generation/test_decode.py"],
+    "attention/multi_head": ["attention/test_grouped_query.py"],
+    "generation/decoding_state": ["generation/test_decode.py"],
     "layers/decoder_layer": ["models/test_decoder.py", "generation/test_decode.py"],
     "layers/encoder_layer": ["models/test_encoder.py"],
     "models/decoder": ["generation/test_decode.py"],
