@@ -85,8 +85,11 @@ __all__ = [*_MODULES, "__version__"]
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from jaxtyping import install_import_hook
 
+    _ROOMS = ("attention", "layers", "models", "generation", "inspection", "data", "pretrained", "text", "training")
+    # Not all of the course: to check the calls of the judge, which has no shapes, would slow every check down.
+    _CHECKED = [f"{__name__}.{room}" for room in (*_ROOMS, "course.exercises")]
     # The numeric tower: where a float is wanted, 0 will do.
-    install_import_hook(["transformer_lab"], "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+    install_import_hook(_CHECKED, "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
 
 
 def __getattr__(name: str) -> Any:

@@ -25,7 +25,8 @@ def time_limit(seconds: float) -> Iterator[None]:
         yield
         return
     # Locks made in C: an exception that arrives inside one written in Python could leave it held.
-    thread, finished, sending, over = threading.get_ident(), False, threading.Lock(), threading.Lock()
+    thread, sending, over = threading.get_ident(), threading.Lock(), threading.Lock()
+    finished = sent = False
     over.acquire()
 
     def send(error: type[BaseException] | None) -> None:
@@ -34,10 +35,12 @@ def time_limit(seconds: float) -> Iterator[None]:
         )
 
     def watch() -> None:
+        nonlocal sent
         wait = seconds
         while not over.acquire(timeout=wait):
             with sending:
                 if not finished:
+                    sent = True
                     send(TookTooLong)
             wait = 0.2  # and again, in case the code caught it and went on
 
@@ -45,7 +48,8 @@ def time_limit(seconds: float) -> Iterator[None]:
         nonlocal finished
         with sending:
             finished = True
-            send(None)  # one sent but not yet arrived must not surface in other code
+            if sent:  # and not yet arrived: it must not surface in other code. (To send None for nothing slows Python.)
+                send(None)
         _limited.now = False
         if over.locked():
             over.release()
