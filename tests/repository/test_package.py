@@ -5,6 +5,7 @@ import importlib.metadata
 import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -22,6 +23,7 @@ padding_mask(torch.zeros(2, 3), pad_id=0)
 """
 
 
+@cache  # every interpreter takes seconds to import torch
 def python(code: str, check_shapes: str | None) -> subprocess.CompletedProcess[str]:
     env = {name: value for name, value in os.environ.items() if name != "TRANSFORMER_LAB_CHECK_SHAPES"}
     if check_shapes is not None:

@@ -18,7 +18,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 
 def run(args: argparse.Namespace) -> int:
     """Open the lessons, and return the exit code 0 once JupyterLab has ended."""
-    from transformer_lab.course.workspace.lessons import open_lab
+    from transformer_lab.course.workspace.working_copies import open_lab
 
     open_lab(args.unrecognized)
     return 0

@@ -583,8 +583,13 @@ CUT_OFF = {
 of_both = [(name, how) for name, answers in UNUSUAL.items() for how in answers]
 
 
-def test_every_exercise_has_unusual_answers_here():
-    assert UNUSUAL.keys() == every_exercise().keys() | SAMPLES.keys()
+def test_there_is_no_unusual_answer_to_what_is_no_exercise():
+    assert UNUSUAL.keys() - every_exercise().keys() - SAMPLES.keys() == set()
+
+
+@pytest.mark.parametrize("name", [*every_exercise(), *SAMPLES])
+def test_an_exercise_has_an_unusual_answer_here(name):
+    assert UNUSUAL.get(name), "write a right answer in an unusual style, and add it to UNUSUAL"
 
 
 @pytest.mark.parametrize(("name", "how"), of_both, ids=lambda word: word.replace(" ", "_"))

@@ -397,12 +397,13 @@ INDEPENDENT = {
 }
 
 
-def test_every_exercise_has_an_independent_implementation_here():
-    assert INDEPENDENT.keys() == every_exercise().keys()
+def test_there_is_no_independent_implementation_of_what_is_no_exercise():
+    assert INDEPENDENT.keys() - every_exercise().keys() == set()
 
 
-@pytest.mark.parametrize("name", INDEPENDENT)
+@pytest.mark.parametrize("name", every_exercise())
 def test_the_reference_agrees_with_an_independent_implementation(name, repetition):
+    assert name in INDEPENDENT, "write the exercise here once more, in another way, and add it to INDEPENDENT"
     exercise = every_exercise()[name]
     for seed in repetition.seeds(20):
         for case in exercise.cases(seed):

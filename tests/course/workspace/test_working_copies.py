@@ -6,8 +6,8 @@ import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
-from transformer_lab.course.workspace import lessons
-from transformer_lab.course.workspace.lessons import EDITIONS_FILE, copy_lessons, open_lab, working_copy
+from transformer_lab.course.workspace import working_copies
+from transformer_lab.course.workspace.working_copies import EDITIONS_FILE, copy_lessons, open_lab, working_copy
 
 NAME, NEW, NEWER = "01_lookup.ipynb", "01_lookup (new edition).ipynb", "01_lookup (new edition 2).ipynb"
 
@@ -194,11 +194,11 @@ def test_the_working_copy_is_where_the_environment_says(tmp_path, monkeypatch):
     monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path))
     assert working_copy() == tmp_path
     monkeypatch.delenv("TRANSFORMER_LAB_LESSONS")
-    assert working_copy() == lessons.REPOSITORY / "my-lessons"
+    assert working_copy() == working_copies.REPOSITORY / "my-lessons"
 
 
 def test_what_is_opened_first_is_published():
-    assert (lessons.REPOSITORY / "notebooks" / lessons.FIRST_NOTEBOOK).exists()
+    assert (working_copies.REPOSITORY / "notebooks" / working_copies.FIRST_NOTEBOOK).exists()
 
 
 @pytest.mark.parametrize("user", [0, 1000, None], ids=["root", "user", "Windows"])
@@ -207,7 +207,7 @@ def test_jupyterlab_opens_on_the_working_copy(tmp_path, published, monkeypatch, 
 
     seen = []
     monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: seen.append((arguments, dict(os.environ))))
-    monkeypatch.setattr(lessons, "REPOSITORY", published.parent)
+    monkeypatch.setattr(working_copies, "REPOSITORY", published.parent)
     monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
     if user is None:
         monkeypatch.delattr(os, "geteuid", raising=False)
