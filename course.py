@@ -39,7 +39,6 @@ GIGABYTES = 2
 CHECKS = (
     ("ruff", "check"),
     ("ruff", "format", "--check"),
-    ("mypy",),
     ("pytest", "-n", "2", "--dist", "loadfile"),
 )
 THOROUGH = "--thorough"

@@ -31,7 +31,7 @@ class Repository:
         shutil.copy(COURSE, self.path)
         for name in ("pyproject.toml", "constraints.txt"):
             (self.path / name).touch()
-        for name in ("pytest", "ruff", "mypy", "transformer_lab/cli"):
+        for name in ("pytest", "ruff", "transformer_lab/cli"):
             self.fake(name, TELL.format(name, 0))
 
     def fake(self, name: str, code: str) -> None:

@@ -79,7 +79,7 @@ def first_mistakes(lesson: Lesson) -> dict[str, str]:
 
 
 def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, str]]:
-    """Make cells that forget the notebook and run its import cell, every mistake in every spelling, and every answer.
+    """Make cells that forget the notebook, run its import cell, and check every spelling of a mistake and every answer.
 
     Returns:
         The cells, and what each check among them, by its cell's id, should show.
@@ -94,8 +94,7 @@ def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, 
         ]
         for number, (source, verdict) in enumerate([*tries, (exercise.solution, f"{name}: passed")]):
             expected[f"attempt-{name}-{number}"] = verdict
-            cells.append(nbformat.v4.new_code_cell(source))
-            cells.append(nbformat.v4.new_code_cell(f"check({name})", id=f"attempt-{name}-{number}"))
+            cells.append(nbformat.v4.new_code_cell(f"{source}\n\n\ncheck({name})", id=f"attempt-{name}-{number}"))
     return cells, expected
 
 
