@@ -28,7 +28,7 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
-from notebooks.interview_questions import collect
+from transformer_lab.course.interview_questions import collect
 
 FOLDER = Path(__file__).parent
 QUESTIONS = "interview_questions"

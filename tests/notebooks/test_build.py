@@ -1,6 +1,8 @@
 """The build turns a source into an executed notebook, and touches nothing that has not changed."""
 
 import json
+import os
+import subprocess
 import sys
 from pathlib import Path
 
@@ -8,7 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from notebooks.build import execute, lessons, main, read_source
+from notebooks.build import FOLDER, execute, lessons, main, read_source
 from tests.notebooks.lesson import shown
 
 SOURCE = """# %% [markdown] id="title"
@@ -178,3 +180,10 @@ def test_lessons_run_in_this_python_whatever_kernels_are_installed(
     book = execute(nbformat.v4.new_notebook(cells=[cell]), tmp_path, {"MORE": "or less"})
     inline = "module://matplotlib_inline.backend_inline"
     assert shown(book.cells[0]).splitlines() == [sys.executable, "0", "1", inline, "or less"]
+
+
+def test_the_script_runs_as_its_help_says_with_nothing_but_the_environment() -> None:
+    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    command = [sys.executable, "notebooks/build.py", "interview_questions", "--check"]
+    done = subprocess.run(command, cwd=FOLDER.parent, env=environment, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (0, "interview_questions: as stored\n"), done.stderr

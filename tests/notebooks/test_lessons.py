@@ -4,11 +4,11 @@ import pytest
 from nbformat import NotebookNode
 
 from notebooks.build import FOLDER, QUESTIONS, differences, lessons, questions, read_source
-from notebooks.interview_questions import questions_of
 from tests.notebooks.compare_with_source import out_of_step
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules import RULES, Rule
 from transformer_lab.course.exercises import LESSONS, UNGRADED
+from transformer_lab.course.interview_questions import questions_of
 
 MENDED = "python notebooks/build.py mends this:"
 

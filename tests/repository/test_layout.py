@@ -40,6 +40,7 @@ MAY_USE: dict[str, str] = {
     "course.checking": "course.exercises",
     "course.workspace": "course.checking inspection atomic_write",
     "course.session": "course.workspace",
+    "course.interview_questions": "",
     "course.notebook": "course.session",
     "course.grading": "course.checking course.jail atomic_write",
 }

@@ -2,7 +2,7 @@
 
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
 
-from notebooks.interview_questions import collect, questions_of
+from transformer_lab.course.interview_questions import collect, questions_of
 
 
 def question(asked, answer):
