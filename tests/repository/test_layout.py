@@ -35,7 +35,8 @@ MAY_USE: dict[str, str] = {
     # The course knows the library; of the library, only the command line knows the course.
     "course.running": "attention layers models inspection data",
     "course.jail": "course.running",
-    "course.exercise": "course.running",
+    "course.steps": "",
+    "course.exercise": "course.running course.steps",
     "course.exercises": "course.exercise attention layers models generation training",
     "course.checking": "course.exercises",
     "course.workspace": "course.checking inspection atomic_write",

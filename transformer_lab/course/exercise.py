@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from transformer_lab.course.running.case import Case
+from transformer_lab.course.steps import InSteps, Variant
 
 
 @dataclass(frozen=True, eq=False)
@@ -14,26 +15,35 @@ class Mistake:
     """A wrong version of an exercise that people really write.
 
     Args:
-        attempt: The code as a learner would write it. An attempt that behaves the same on every case made this mistake.
-        says: What it does and where to look; never the answer.
+        name: Its name, in snake case.
+        ways: The ways of making it: variants of the answer in steps, or, where it is another idea altogether, whole
+            answers as a learner would write them. An attempt that behaves as one of them on every case made this
+            mistake.
+        says: What it does and where to look, told where it is the only mistake; never the answer.
         hints: A ladder of at least three steps, each telling a little more.
-        also: Other ways of making it, where they behave differently in detail.
+        does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
+            told where there are two mistakes. Every mistake that has a variant needs one.
     """
 
-    attempt: Callable[..., Any]
+    name: str
+    ways: Sequence[Variant | Callable[..., Any]]
     says: str
     hints: Sequence[str]
-    also: Sequence[Callable[..., Any]] = ()
+    does: str = ""
+
+    def __post_init__(self) -> None:
+        if self.variants and not self.does:
+            raise ValueError(f"{self.name} can meet another mistake, so it needs `does`")
 
     @property
-    def name(self) -> str:
-        """The name of the mistake: that of its code."""
-        return self.attempt.__name__
+    def variants(self) -> Sequence[Variant]:
+        """The ways that are told in steps, and so can meet another mistake."""
+        return [way for way in self.ways if isinstance(way, Variant)]
 
     @property
-    def spellings(self) -> Sequence[Callable[..., Any]]:
-        """All code that makes the mistake."""
-        return (self.attempt, *self.also)
+    def attempts(self) -> Sequence[Callable[..., Any]]:
+        """All ways as functions or classes that can be checked."""
+        return [way.attempt if isinstance(way, Variant) else way for way in self.ways]
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +58,10 @@ class Exercise:
         hints: The ladder of hints for an attempt that makes none of these mistakes.
         points: Number of points when graded.
         verified: What a pass has shown, and what to look at next.
+        steps: The answer in steps; None where it cannot be told so.
         stretch: Whether it goes beyond the core of its lesson.
+        may_cut_gradients: Whether an answer in plain Python passes, with a remark, though no gradient at all passes
+            through it.
         normalise: Function from an output and its case to the form in which outputs are compared, where several are
             right. It meets every kind of plain data, and must return what it does not understand.
     """
@@ -59,7 +72,9 @@ class Exercise:
     hints: Sequence[str]
     points: int
     verified: str
+    steps: InSteps | None = None
     stretch: bool = False
+    may_cut_gradients: bool = False
     normalise: Callable[[Any, Case], Any] = lambda output, case: output
 
     @property

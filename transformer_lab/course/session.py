@@ -9,7 +9,8 @@ from typing import Any
 
 from torch import nn
 
-from transformer_lab.course.checking.judge import behaviour, judge
+from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.checking.speed import MAX_SLOWDOWN, slowdown
 from transformer_lab.course.checking.verdict import Verdict

@@ -99,7 +99,7 @@ def test_of_several_values_the_wrong_one_is_counted():
 
 
 def test_a_gradient_that_is_missing_or_wrong_is_named_with_its_argument():
-    case = Case({"x": torch.ones(1, 2)}, "", gradients=True)
+    case = Case({"x": torch.ones(1, 2)}, "")
     cut = said(lambda x: x.detach() * 2, case=case)
     assert cut == "Here: the output is right, but the argument x gets no gradient."
     wrong = said(lambda x: x + x.detach(), case=case)

@@ -9,7 +9,8 @@ from torch import Tensor
 
 from tests.course.sample_exercises import SAMPLES
 from tests.course.sample_exercises.messages import mistake
-from transformer_lab.course.checking.judge import behaviour, judge
+from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.running.case import Case

@@ -16,7 +16,8 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from tests.course.sample_exercises import SAMPLES
-from transformer_lab.course.checking.judge import behaviour, judge
+from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.tolerance import distance, observation_distance, within
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_lab.course.notebook import parts

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 
-from transformer_lab.course.checking.judge import behaviour
+from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.verdict import Status, Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading.assess import (

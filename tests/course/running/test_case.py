@@ -14,7 +14,7 @@ def test_a_case_is_a_call_of_a_function_unless_it_says_otherwise():
     case = Case({"x": torch.ones(2)}, "two numbers")
     assert (case.label, case.kind) == ("two numbers", "function")
     assert (case.keywords, case.arguments, case.parameters) == ({}, {}, {})
-    assert (case.gradients, case.n_samples) == (False, 0)
+    assert (case.later, case.n_samples) == ((), 0)
 
 
 def test_a_case_cannot_be_changed():

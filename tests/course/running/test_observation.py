@@ -10,14 +10,13 @@ from transformer_lab.course.running.observe import observe
 from transformer_lab.course.running.plain_data import pack, same, unpack
 
 X = torch.tensor([1.0, 2.0])
-FUNCTION = Case({"x": X}, "", gradients=True)
+FUNCTION = Case({"x": X}, "")
 MODULE = Case(
     {"x": X},
     "",
     kind="module",
     arguments={"in_features": 2, "out_features": 1},
     parameters={"weight": torch.ones(1, 2), "bias": torch.ones(1)},
-    gradients=True,
 )
 SAMPLER = Case({"logits": torch.zeros(1, 3)}, "", kind="sampler", n_samples=100)
 

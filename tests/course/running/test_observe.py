@@ -19,7 +19,7 @@ ONE = Case({"x": X}, "one input")
 
 
 def differentiated(attempt, **keywords):
-    return observe(attempt, Case({"x": X}, "", gradients=True, **keywords))
+    return observe(attempt, Case({"x": X}, "", **keywords))
 
 
 def test_the_output_is_plain_data():
@@ -76,7 +76,7 @@ def test_where_no_gradient_arrives_there_is_none(cuts):
 
 
 def test_an_argument_that_is_not_used_gets_no_gradient():
-    case = Case({"x": X, "y": X, "n": 3, "ids": torch.tensor([1])}, "", gradients=True)
+    case = Case({"x": X, "y": X, "n": 3, "ids": torch.tensor([1])}, "")
     seen = observe(lambda x, y, n, ids: x * n, case)["gradients"]
     assert seen.keys() == {"x", "y"}
     assert seen["y"] is None
@@ -115,7 +115,7 @@ def test_a_module_is_built_loaded_and_called_in_both_modes():
 
 
 def test_gradients_of_parameters_tell_the_used_from_the_unused():
-    seen = of_module(Scale, gradients=True)["parameter_gradients"]
+    seen = of_module(Scale)["parameter_gradients"]
     assert seen["unused"] is None
     assert_close(seen["scale"], X * torch.tensor([1.0, 2.0, 3.0]).cos())
 
@@ -212,7 +212,7 @@ def test_what_is_printed_is_shown_once_for_the_first_case(capsys):
 @pytest.mark.parametrize(
     ("attempt", "case"),
     [
-        (Scale, Case({"x": X}, "", kind="module", arguments={"d": 3}, parameters=PARAMETERS, gradients=True)),
+        (Scale, Case({"x": X}, "", kind="module", arguments={"d": 3}, parameters=PARAMETERS)),
         (draws, ROWS),
     ],
     ids=["a module", "a sampler"],

@@ -1,10 +1,9 @@
-"""From observations to a verdict: right, a known mistake, or wrong. Runs on the trusted side only."""
+"""From observations to a verdict: right, known mistakes, half-finished, or wrong. Runs on the trusted side only."""
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from transformer_lab.course.checking.behaviour import Behaviour, behaviour
 from transformer_lab.course.checking.dimensions import describe_inputs
 from transformer_lab.course.checking.explain import (
     explain_crash,
@@ -13,50 +12,31 @@ from transformer_lab.course.checking.explain import (
     explain_unfinished,
     readable,
 )
+from transformer_lab.course.checking.recognition import Recognition, recognise
+from transformer_lab.course.checking.side_effects import (
+    CHANGES_ARGUMENT,
+    GRADIENT_CUT,
+    changed_arguments,
+    explain_gradients,
+    is_cut_entirely,
+    listed,
+    lost_gradients,
+)
 from transformer_lab.course.checking.tolerance import agree, observation_distance
 from transformer_lab.course.checking.verdict import Status, Verdict
-from transformer_lab.course.exercise import Exercise, Mistake
+from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.running.case import Case
-from transformer_lab.course.running.isolation import default_torch_state
 from transformer_lab.course.running.observation import Observation
-from transformer_lab.course.running.observe import call_inputs, observe
-
-
-@dataclass(frozen=True, eq=False)
-class Behaviour:
-    """What the reference and the mistakes of an exercise show on the cases of one seed."""
-
-    exercise: Exercise
-    cases: Sequence[Case]
-    expected: Sequence[Observation]
-
-    @cached_property
-    def mistakes(self) -> Sequence[tuple[Mistake, Sequence[Observation]]]:
-        """What every mistake shows; they run when first asked for, since a right attempt needs none of them."""
-        return [
-            (mistake, _run(spelling, self.exercise, self.cases))
-            for mistake in self.exercise.mistakes
-            for spelling in mistake.spellings
-        ]
-
-
-@lru_cache(maxsize=256)
-def behaviour(exercise: Exercise, seed: int) -> Behaviour:
-    """Return what the reference and every mistake show; each runs at most once per seed."""
-    with default_torch_state():
-        cases = list(exercise.cases(seed))
-    return Behaviour(exercise, cases, _run(exercise.reference, exercise, cases))
-
-
-def _run(attempt: Callable[..., Any], exercise: Exercise, cases: Sequence[Case]) -> list[Observation]:
-    return _normalised(exercise, cases, [observe(attempt, case) for case in cases])
+from transformer_lab.course.running.observe import call_inputs
+from transformer_lab.course.steps import InSteps
 
 
 def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
     """Return the verdict on an attempt.
 
-    An attempt is right if everything observed equals what the reference shows, and made a known mistake if
-    everything equals what that mistake shows, crashes included. Otherwise the first case that differs is explained.
+    An attempt is right if everything observed equals what the reference shows. It made a known mistake if everything
+    equals what that mistake shows, crashes included; two, if it equals what both show together; it is half-finished if
+    it equals what there is after a step. Otherwise the first case that differs is explained.
 
     Args:
         exercise: What the attempt answers.
@@ -64,22 +44,85 @@ def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
         observed: The observations on these cases; they may come from an untrusted process and be malformed.
     """
     known = behaviour(exercise, seed)
-    seen_in_cases = _normalised(exercise, known.cases, _mappings(observed))
+    seen_in_cases = known.normalised(_mappings(observed))
     reading, unfinished, warned = _remarks(seen_in_cases)
     if seen_in_cases and _is_a_stub(seen_in_cases[0]) and not unfinished:
         return Verdict(exercise.name, "not_started", "Not started yet.")
-    if agree(seen_in_cases, known.expected):
-        return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
-    for mistake, wrong in known.mistakes:
-        if agree(seen_in_cases, wrong):
-            return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), mistake.name)
+    if agree(seen_in_cases, known.expected, numbers_only=True):
+        return _judge_besides(known, seen_in_cases, reading)
+    if found := recognise(known, seen_in_cases):
+        return _recognised(known, seen_in_cases, found, reading)
     for index, (case, seen, right) in enumerate(zip(known.cases, seen_in_cases, known.expected, strict=False)):
-        if observation_distance(seen, right) > 1:
+        if observation_distance(seen, right, numbers_only=True) > 1:
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
             told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))
     return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
+
+
+def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: Sequence[str]) -> Verdict:
+    """Return the verdict on an attempt whose numbers are right: its gradients should be, too."""
+    exercise = known.exercise
+    changed = changed_arguments(observed, known.expected)
+    cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
+    if agree(observed, known.expected) or (cut_entirely and not changed):
+        return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
+    for mistake in exercise.mistakes:
+        if any(agree(observed, known.run(way)) for way in mistake.ways):
+            return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
+    told, names = list(reading), []
+    if changed:
+        told.append(
+            f"The numbers are right, but the call writes into {listed(changed)}, which the caller may still need."
+        )
+        names.append(CHANGES_ARGUMENT)
+    if not cut_entirely and (explained := explain_gradients(known, observed)):
+        told.append(explained)
+        names.append(GRADIENT_CUT)
+    return Verdict(exercise.name, "mistake", readable("\n".join(told)), tuple(names))
+
+
+def _recognised(
+    known: Behaviour, observed: Sequence[Observation], found: Recognition, reading: Sequence[str]
+) -> Verdict:
+    """Return the verdict on an attempt that behaves as something known."""
+    exercise = known.exercise
+    if found.stops_at is not None:
+        told, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
+    elif found.and_more:
+        [one] = found.mistakes
+        told, names = f"{_sentence(one.does)}, and something else is not right either.", (one.name,)
+    elif len(found.mistakes) > 1:
+        numbered = [f"{number}. {_sentence(m.does)}." for number, m in enumerate(found.mistakes, 1)]
+        told = "\n".join(
+            ["Two things at once. It behaves as an answer does in which", *numbered, "Mend the first, then check again."]
+        )
+        names = tuple(mistake.name for mistake in found.mistakes)
+    else:
+        told, names = found.mistakes[0].says, (found.mistakes[0].name,)
+    as_right = known.run(found.way)
+    if changed := changed_arguments(observed, as_right):
+        told += f"\nBesides, the call writes into {listed(changed)}, which the caller may still need."
+        names = (*names, CHANGES_ARGUMENT)
+    cut = [] if found.stops_at else lost_gradients(observed, as_right)
+    if cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
+        told += f"\nBesides, no gradient reaches {listed(cut)}."
+        names = (*names, GRADIENT_CUT)
+    return Verdict(exercise.name, "mistake", readable("\n".join([*reading, told])), names)
+
+
+def _half_finished(steps: InSteps | None, stops_at: str) -> str:
+    assert steps is not None
+    names = list(steps.steps)
+    if stops_at not in names:
+        return f"`{stops_at}` comes back as it went in. The first step: {steps.describe(names[0])}."
+    to_come = "; ".join(steps.describe(name) for name in names[names.index(stops_at) + 1 :])
+    return f"Half-way: this is what there is after *{steps.describe(stops_at)}*. Still to come: {to_come}."
+
+
+def _sentence(clause: str) -> str:
+    return clause[:1].upper() + clause[1:].rstrip(".")
 
 
 def _explain(exercise: Exercise, where: str, case: Case, seen: Observation, right: Observation) -> str:
@@ -118,14 +161,3 @@ def _is_a_stub(seen: Observation) -> bool:
     """Return whether the stub's ``raise NotImplementedError`` was reached; torch's own errors have a message."""
     error: object = seen.get("error")
     return isinstance(error, Mapping) and error.get("type") == "NotImplementedError" and not error.get("message")
-
-
-def _normalised(exercise: Exercise, cases: Sequence[Case], observed: Sequence[Observation]) -> list[Observation]:
-    """Return the observations with their outputs in the form in which the exercise compares them."""
-    normalised: list[Observation] = []
-    for case, seen in zip(cases, observed, strict=False):
-        if "output" in seen:
-            output = exercise.normalise(seen["output"], case)
-            seen = cast(Observation, {**seen, "output": output})
-        normalised.append(seen)
-    return normalised

@@ -10,6 +10,12 @@ from transformer_lab.course.running.observation import Observation
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4
 """Two numbers agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in float32."""
+GRADIENT_RELATIVE = 1e-3
+"""A gradient sums over many paths, so the tolerance of all its numbers is that of the largest."""
+GRADIENTS = ("gradients", "parameter_gradients")
+"""Where observations hold gradients."""
+BESIDES = (*GRADIENTS, "changed")
+"""What is judged apart from the numbers: an answer may compute the right ones, or those of a mistake, and do this."""
 
 
 def distance(seen: object, right: object) -> float:
@@ -52,41 +58,87 @@ def frequency_distance(seen: object, right: Tensor, n_samples: int) -> float:
     return float(((seen - right).abs() / (5 * deviation + 1 / n_samples)).max())
 
 
-def observation_distance(seen: Observation, right: Observation) -> float:
+def observation_distance(seen: Observation, right: Observation, *, numbers_only: bool = False) -> float:
     """Return the largest distance between what two calls showed, remarks aside.
 
     Args:
         seen: What an attempt showed; it may come from an untrusted process and be malformed.
         right: What it is compared with.
+        numbers_only: Whether gradients, and arguments that were changed in place, do not count.
     """
     if "error" in right and isinstance(error := seen.get("error"), Mapping):
-        return distance(_comparable(error), _comparable(right["error"]))
-    one: Mapping[str, object] = {key: value for key, value in seen.items() if key != "remarks"}
-    other: Mapping[str, object] = {key: value for key, value in right.items() if key != "remarks"}
+        return distance(comparable_error(error), comparable_error(right["error"]))
+    one = {key: value for key, value in seen.items() if key not in ("remarks", *BESIDES)}
+    other = {key: value for key, value in right.items() if key not in ("remarks", *BESIDES)}
     frequencies, n_samples = other.get("frequencies"), other.get("n_samples")
-    if one.keys() != other.keys() or not isinstance(frequencies, Tensor) or not isinstance(n_samples, int):
-        return distance(one, other)
-    rest = [{key: value for key, value in side.items() if key != "frequencies"} for side in (one, other)]
-    return max(frequency_distance(one["frequencies"], frequencies, n_samples), distance(*rest))
+    if one.keys() == other.keys() and isinstance(frequencies, Tensor) and isinstance(n_samples, int):
+        rest = [{key: value for key, value in side.items() if key != "frequencies"} for side in (one, other)]
+        apart = max(frequency_distance(one["frequencies"], frequencies, n_samples), distance(*rest))
+    else:
+        apart = distance(one, other)
+    if numbers_only:
+        return apart
+    return max(apart, distance(seen.get("changed"), right.get("changed")), gradient_distance(seen, right))
 
 
-def _comparable(error: Mapping[str, object]) -> dict[str, object]:
+def gradient_distance(seen: Observation, right: Observation) -> float:
+    """Return the largest distance between the gradients of two calls, in tolerances.
+
+    No gradient is one of 0. Where an output is not finite, nothing is known of its gradients.
+    """
+    if not _is_finite(right.get("output")):
+        return 0.0
+    apart = 0.0
+    for kind in GRADIENTS:
+        wanted, found = right.get(kind), seen.get(kind)
+        for name, gradient in wanted.items() if isinstance(wanted, Mapping) else ():
+            apart = max(apart, gradients_apart(found.get(name) if isinstance(found, Mapping) else None, gradient))
+    return apart
+
+
+def gradients_apart(seen: object, right: object) -> float:
+    """Return the distance between two gradients, in tolerances that suit the largest number of the expected one."""
+    if seen is None and right is None:
+        return 0.0
+    if isinstance(seen, Tensor) and right is None:
+        right = torch.zeros_like(seen)
+    if not isinstance(right, Tensor) or not right.isfinite().all():
+        return 0.0
+    if seen is None:
+        seen = torch.zeros_like(right)
+    if not isinstance(seen, Tensor) or seen.shape != right.shape or not seen.is_floating_point():
+        return math.inf
+    if not right.numel():
+        return 0.0
+    allowed = ABSOLUTE + GRADIENT_RELATIVE * float(right.abs().max())
+    return float(((seen.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
+
+
+def _is_finite(value: object) -> bool:
+    if isinstance(value, Tensor):
+        return not value.is_floating_point() or bool(value.isfinite().all())
+    if isinstance(value, Mapping):
+        value = list(value.values())
+    return all(map(_is_finite, value)) if isinstance(value, list | tuple) else True
+
+
+def comparable_error(error: Mapping[str, object]) -> dict[str, object]:
     """Return what tells crashes apart: not the line, which is the learner's own, nor whether it was a · b or b · a."""
     return {"type": error.get("type"), "message": sorted(str(error.get("message")).split())}
 
 
-def within(tolerances: float, seen: Observation, right: Observation) -> bool:
+def within(tolerances: float, seen: Observation, right: Observation, *, numbers_only: bool = False) -> bool:
     """Return whether two calls showed the same up to a number of tolerances.
 
     Outputs come first: they nearly always tell, and are a small part of what is observed.
     """
     if distance(seen.get("output"), right.get("output")) > tolerances:
         return False
-    return observation_distance(seen, right) <= tolerances
+    return observation_distance(seen, right, numbers_only=numbers_only) <= tolerances
 
 
-def agree(observed: Sequence[Observation], expected: Sequence[Observation]) -> bool:
+def agree(observed: Sequence[Observation], expected: Sequence[Observation], *, numbers_only: bool = False) -> bool:
     """Return whether two runs over the same cases showed the same."""
     return len(observed) == len(expected) and all(
-        within(1, seen, right) for seen, right in zip(observed, expected, strict=True)
+        within(1, seen, right, numbers_only=numbers_only) for seen, right in zip(observed, expected, strict=True)
     )

@@ -16,18 +16,23 @@ class Verdict:
         exercise: The exercise's name.
         status: Whether it passed, and if not, why.
         message: Plain text; lines that start with four spaces are code or numbers.
-        mistake: The recognised mistake's name, or None.
+        mistakes: The names of the recognised mistakes, in the order of the steps that they change.
     """
 
     exercise: str
     status: Status
     message: str
-    mistake: str | None = None
+    mistakes: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:
         """Whether the attempt is right."""
         return self.status == "passed"
+
+    @property
+    def mistake(self) -> str | None:
+        """The name of the first recognised mistake, or None."""
+        return self.mistakes[0] if self.mistakes else None
 
     @property
     def panel(self) -> Panel:

@@ -5,7 +5,8 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from transformer_lab.course.checking.explain import explain_crash, readable
-from transformer_lab.course.checking.judge import behaviour, judge
+from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise, exercises_of

@@ -1,6 +1,6 @@
 """A case: one call of an exercise, as plain data."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -18,7 +18,8 @@ class Case:
         keywords: Arguments passed by name.
         arguments: For a module, the arguments of its constructor.
         parameters: For a module, its parameters by name.
-        gradients: Whether the gradients that reach the float inputs (and parameters) are observed too.
+        later: For a module, further calls of the same module: other inputs and keywords by name, each instead of the
+            case's own.
         n_samples: For a sampler, the number of samples drawn from each row of its first input.
     """
 
@@ -28,5 +29,5 @@ class Case:
     keywords: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Tensor] = field(default_factory=dict)
-    gradients: bool = False
+    later: Sequence[Mapping[str, Any]] = ()
     n_samples: int = 0

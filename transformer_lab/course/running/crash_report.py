@@ -23,15 +23,19 @@ def describe_crash(error: BaseException, own_files: Collection[str]) -> CrashRep
     if isinstance(error, SyntaxError) and error.filename and error.filename in own_files and error.lineno:
         code = linecache.getline(error.filename, error.lineno).strip()
         return {"type": type(error).__name__, "message": error.msg, "line": error.lineno, "code": code}
-    try:
-        message = in_one_line(str(error)) if isinstance(error, TypeCheckError) else str(error)
-    except BaseException:  # a learner's own class of error may have a bug, too
-        message = ""
-    report: CrashReport = {"type": type(error).__name__, "message": message}
+    report: CrashReport = {"type": type(error).__name__, "message": message_of(error)}
     lines = [frame for frame in traceback.extract_tb(error.__traceback__) if frame.filename in own_files]
     if lines:
         report |= {"line": lines[-1].lineno, "code": lines[-1].line}
     return report
+
+
+def message_of(error: BaseException) -> str:
+    """Return the message of an exception, in one line where it is jaxtyping's."""
+    try:
+        return in_one_line(str(error)) if isinstance(error, TypeCheckError) else str(error)
+    except BaseException:  # a learner's own class of error may have a bug, too
+        return ""
 
 
 def in_one_line(message: str) -> str:

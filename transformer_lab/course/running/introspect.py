@@ -4,7 +4,7 @@ import dis
 import functools
 import inspect
 import math
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any, TypedDict
 
 import numpy as np
@@ -14,6 +14,10 @@ from transformer_lab.course.running.dependencies import names_of_function
 
 DATA = (Tensor, np.ndarray, bool, int, float, complex, str, list, tuple, dict, set)
 """Types of what an experiment leaves behind, unlike functions, classes, modules and ``parts``."""
+
+
+CUTS = ("detach", "detach_", "no_grad", "inference_mode", "data", "item", "numpy", "tolist", "tensor", "as_tensor")
+"""Attributes of tensors and functions of torch that cut gradients."""
 
 
 class NotebookDependencies(TypedDict):
@@ -63,6 +67,26 @@ def notebook_dependencies(attempt: Any) -> NotebookDependencies:
     except Exception:  # other objects of the notebook may raise when they are inspected, too
         return {"reads": [], "unfinished": []}
     return {"reads": list(reads), "unfinished": list(unfinished)}
+
+
+def gradient_cuts(attempt: Any) -> list[str]:
+    """Return which of ``CUTS`` occur in an attempt, or in the functions of the notebook that it calls."""
+    try:
+        reached = functions_of(attempt)
+        for function in reached:  # appended to while iterating
+            for name in names_of_function(function.__code__):
+                value = function.__globals__.get(name)
+                if type(value) is FunctionType and value.__module__ == function.__module__ and value not in reached:
+                    reached.append(value)
+        names = {name for function in reached for name in _attributes(function.__code__)}
+        return [name for name in CUTS if name in names]
+    except Exception:  # other objects of the notebook may raise when they are inspected
+        return []
+
+
+def _attributes(code: CodeType) -> set[str]:
+    own = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD")}
+    return own.union(*(_attributes(inner) for inner in code.co_consts if isinstance(inner, CodeType)))
 
 
 def _unwrapped(thing: Any) -> Any:

@@ -31,6 +31,8 @@ class Remarks(TypedDict, total=False):
         reads: Data of the notebook that the attempt reads.
         unfinished: Functions of the notebook that the attempt calls and that have no body yet.
         warned: First lines of the warnings.
+        cuts: What it uses that cuts gradients, such as ``detach``.
+        backward: What torch said when it was to compute the gradients, and could not.
     """
 
     seconds: float
@@ -38,6 +40,8 @@ class Remarks(TypedDict, total=False):
     reads: list[str]
     unfinished: list[str]
     warned: list[str]
+    cuts: list[str]
+    backward: str
 
 
 @final
@@ -58,7 +62,7 @@ class FunctionObservation(TypedDict):
         repeatable: Whether a second call with the same arguments returned the same.
         own_parameters: For an argument that is a model and a list that is returned: number of entries that are the
             model's own parameters, not copies.
-        gradients: Gradients at the arguments, where the case asks for them.
+        gradients: Gradients at the arguments that are, or hold, tensors of floats.
         remarks: See ``Remarks``.
     """
 
@@ -66,7 +70,7 @@ class FunctionObservation(TypedDict):
     changed: list[str]
     repeatable: bool
     own_parameters: NotRequired[int]
-    gradients: NotRequired[Gradients]
+    gradients: Gradients
     remarks: NotRequired[Remarks]
 
 
@@ -77,8 +81,10 @@ class ModuleObservation(TypedDict):
     Attributes:
         parameters: The shape of each parameter by name. If they are not the case's, nothing else is there.
         output: As for a function, in eval mode; so are ``changed``, ``repeatable`` and ``gradients``.
-        parameter_gradients: Gradients at the parameters, where the case asks for them.
+        parameter_gradients: Gradients at the parameters.
         output_in_training: The output in train mode.
+        later: The outputs of the later calls, in eval mode.
+        later_in_training: The same in train mode.
         remarks: See ``Remarks``.
     """
 
@@ -90,6 +96,8 @@ class ModuleObservation(TypedDict):
     gradients: NotRequired[Gradients]
     parameter_gradients: NotRequired[Gradients]
     output_in_training: NotRequired[PlainData]
+    later: NotRequired[list[PlainData]]
+    later_in_training: NotRequired[list[PlainData]]
     remarks: NotRequired[Remarks]
 
 

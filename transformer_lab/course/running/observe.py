@@ -16,7 +16,7 @@ from torch import Tensor, nn
 from transformer_lab.course.running import stand_in_models
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.crash_report import describe_crash
-from transformer_lab.course.running.introspect import files_of, notebook_dependencies
+from transformer_lab.course.running.introspect import files_of, gradient_cuts, notebook_dependencies
 from transformer_lab.course.running.isolation import (
     collected_warnings,
     default_torch_state,
@@ -30,7 +30,7 @@ from transformer_lab.course.running.observation import (
     Observation,
     SamplerObservation,
 )
-from transformer_lab.course.running.plain_data import same, to_plain_data
+from transformer_lab.course.running.plain_data import PlainData, same, to_plain_data
 from transformer_lab.course.running.time_limit import TookTooLong, time_limit
 
 
@@ -54,6 +54,8 @@ def observe(attempt: Any, case: Case) -> Observation:
     except BaseException as error:  # sys.exit() in an attempt is one more way to fail
         seen = {"error": describe_crash(error, files_of(attempt))}
     seen["remarks"] = {**seen.get("remarks", {}), **notebook_dependencies(attempt), "warned": warned}
+    if cuts := gradient_cuts(attempt):
+        seen["remarks"]["cuts"] = cuts
     return seen
 
 
@@ -77,8 +79,8 @@ def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observa
     return observed
 
 
-def _observe_function(attempt: Any, case: Case) -> FunctionObservation:
-    inputs, keywords = _copy_inputs(case.inputs), _copy_inputs(case.keywords)
+def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] | None = None) -> FunctionObservation:
+    inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
     started = time.perf_counter()
     output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
     seconds = time.perf_counter() - started
@@ -94,16 +96,18 @@ def _observe_function(attempt: Any, case: Case) -> FunctionObservation:
         own_parameters = _count_objects(returned, {id(p) for model in models for p in model.parameters()})
     with suppressed_output():
         again, leaves, differentiable = _call_for_gradients(attempt, case)
+        gradients, problem = _gradients(again, {**leaves, **(parameters or {})})
     seen: FunctionObservation = {
         "output": output,
         "changed": changed,
         "repeatable": same(to_plain_data(again), output, tolerance=1e-4),  # for gradients, torch may take other kernels
-        "remarks": {"seconds": seconds, "differentiable": differentiable},
+        "gradients": {name: gradients[name] for name in leaves},
+        "remarks": {"seconds": seconds, "differentiable": differentiable, **({"backward": problem} if problem else {})},
     }
     if own_parameters is not None:
         seen["own_parameters"] = own_parameters
-    if case.gradients:
-        seen["gradients"] = _gradients(again, leaves)
+    if parameters is not None:
+        cast(ModuleObservation, seen)["parameter_gradients"] = {name: gradients[name] for name in parameters}
     return seen
 
 
@@ -116,36 +120,65 @@ def _count_objects(value: Any, ids: set[int]) -> int:
 
 def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor], bool | None]:
     """Call with gradients wanted: the output, the inputs to find gradients at, and whether any can reach them."""
-    inputs = _copy_inputs(case.inputs)
-    leaves = {n: t.requires_grad_() for n, t in inputs.items() if isinstance(t, Tensor) and t.is_floating_point()}
+    inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+    given = {**inputs, **keywords}
+    leaves = {n: t.requires_grad_() for n, t in given.items() if isinstance(t, Tensor) and t.is_floating_point()}
     # A copy goes in: on the leaf itself, torch forbids the in-place steps that are only unwise.
-    watched = {name: value.clone() if name in leaves else value for name, value in inputs.items()}
+    watched = {name: value.clone() if name in leaves else value for name, value in given.items()}
+    for name, model in given.items():
+        if isinstance(model, nn.Module):
+            tables = [*model.named_parameters(), *model.named_buffers()]
+            leaves |= {f"{name}.{n}": t.requires_grad_() for n, t in tables if t.is_floating_point()}
     try:
-        output = attempt(*watched.values(), **_copy_inputs(case.keywords))
+        output = attempt(*[watched[name] for name in inputs], **{name: watched[name] for name in keywords})
     except Exception:  # such as .numpy() or .tolist() on a tensor whose gradient is wanted
-        return attempt(*_copy_inputs(case.inputs).values(), **_copy_inputs(case.keywords)), leaves, False
-    return output, leaves, (isinstance(output, Tensor) and output.requires_grad) if leaves else None
+        return attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords)), leaves, False
+    return output, leaves, any(t.requires_grad for t in _tensors(output)) if leaves else None
 
 
 def _observe_module(attempt: Any, case: Case) -> ModuleObservation:
+    module = load_module(attempt, case)
+    if isinstance(module, dict):
+        return {"parameters": module}  # nothing can be loaded, so nothing else can be compared
+    parameters = dict(module.named_parameters())
+    shapes = _shapes(parameters)
+    seen = cast(ModuleObservation, {"parameters": shapes, **_observe_function(module, case, parameters)})
+    with suppressed_output():
+        later = [{**case.inputs, **case.keywords, **call} for call in case.later]
+        outputs = [_call_by_name(module, case, call) for call in later]
+        module.train()
+        seen["output_in_training"] = _call_by_name(module, case, {**case.inputs, **case.keywords})
+        if later:
+            seen["later"] = outputs
+            seen["later_in_training"] = [_call_by_name(module, case, call) for call in later]
+    return seen
+
+
+def load_module(attempt: Any, case: Case) -> Any:
+    """Build a module and load the case's parameters, in eval mode.
+
+    Returns:
+        The module; where it has other parameters than the case, their shapes by name.
+    """
     module = attempt(**case.arguments)
     parameters = dict(module.named_parameters())
-    shapes = {name: list(p.shape) for name, p in parameters.items()}
-    if shapes != {name: list(p.shape) for name, p in case.parameters.items()}:
-        return {"parameters": shapes}  # nothing can be loaded, so nothing else can be compared
+    if (shapes := _shapes(parameters)) != _shapes(case.parameters):
+        return shapes
     with torch.no_grad():
         for name, parameter in parameters.items():
             parameter.copy_(case.parameters[name])
-    module.eval()
-    seen = cast(ModuleObservation, {"parameters": shapes, **_observe_function(module, case)})
-    with suppressed_output():
-        if case.gradients:
-            output, _, _ = _call_for_gradients(module, case)
-            seen["parameter_gradients"] = _gradients(output, parameters)
-        module.train()
-        output = module(*_copy_inputs(case.inputs).values(), **_copy_inputs(case.keywords))
-        seen["output_in_training"] = to_plain_data(output)
-    return seen
+    return module.eval()
+
+
+def _shapes(parameters: Mapping[str, Tensor]) -> dict[str, list[int]]:
+    return {name: list(parameter.shape) for name, parameter in parameters.items()}
+
+
+def _call_by_name(module: Any, case: Case, values: Mapping[str, Any]) -> PlainData:
+    """Call with the case's inputs in order and everything else by name."""
+    copies = copy_inputs(values)
+    inputs = [copies.pop(name) for name in case.inputs]
+    return to_plain_data(module(*inputs, **copies))
 
 
 def _observe_sampler(attempt: Any, case: Case) -> SamplerObservation:
@@ -154,7 +187,7 @@ def _observe_sampler(attempt: Any, case: Case) -> SamplerObservation:
 
     def draw(seed: int) -> Any:
         generator = torch.Generator().manual_seed(seed)
-        return attempt(*_copy_inputs(inputs).values(), **_copy_inputs(case.keywords), generator=generator)
+        return attempt(*copy_inputs(inputs).values(), **copy_inputs(case.keywords), generator=generator)
 
     before, started = torch.get_rng_state(), time.perf_counter()
     samples = draw(0)
@@ -184,7 +217,7 @@ def call_inputs(case: Case) -> dict[str, Any]:
     return {name: rows.repeat_interleave(case.n_samples, dim=0), **dict(others)}
 
 
-def _copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
+def copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
     """Copy the inputs, so that an attempt that writes into them spoils nothing; build the stand-ins."""
     return {
         name: stand_in_models.build_model(value) if stand_in_models.is_description(value) else to_plain_data(value)
@@ -192,10 +225,29 @@ def _copy_inputs(values: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
-def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> Gradients:
-    """Return the gradient of a fixed weighted sum of the outputs at each leaf; None where none arrives."""
-    if not isinstance(output, Tensor) or not output.requires_grad:
-        return dict.fromkeys(leaves)
-    coefficients = torch.arange(1.0, output.numel() + 1).cos().view(output.shape).to(output.dtype)
-    found = torch.autograd.grad((output * coefficients).sum(), list(leaves.values()), allow_unused=True)
-    return {name: to_plain_data(gradient) for name, gradient in zip(leaves, found, strict=True)}
+def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, str]:
+    """Return the gradient of a fixed weighted sum of the outputs at each leaf, and what kept torch from computing it.
+
+    The gradient is None where none arrives.
+    """
+    total = torch.zeros(())
+    for tensor in _tensors(output):
+        if tensor.requires_grad:
+            coefficients = torch.arange(1.0, tensor.numel() + 1).cos().view(tensor.shape).to(tensor.dtype)
+            total = total + (tensor * coefficients).sum()
+    if not total.requires_grad or not leaves:
+        return dict.fromkeys(leaves), ""
+    try:
+        found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+    except RuntimeError as error:  # such as a tensor that was changed in place after it was used
+        return dict.fromkeys(leaves), str(error).partition("\n")[0]
+    return {name: to_plain_data(gradient) for name, gradient in zip(leaves, found, strict=True)}, ""
+
+
+def _tensors(value: Any) -> list[Tensor]:
+    """List the tensors of floats in a value."""
+    if isinstance(value, Tensor):
+        return [value] if value.is_floating_point() else []
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [tensor for item in value for tensor in _tensors(item)] if isinstance(value, list | tuple) else []

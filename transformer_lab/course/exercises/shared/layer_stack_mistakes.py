@@ -11,9 +11,10 @@ Code = Callable[..., Any]
 def tokens_not_embedded(attempt: Code) -> Mistake:
     """``tokens + positions``."""
     return Mistake(
-        attempt,
-        "The positions are added to the tokens' *numbers*. Look up their vectors first.",
-        [
+        "tokens_not_embedded",
+        [attempt],
+        says="The positions are added to the tokens' *numbers*. Look up their vectors first.",
+        hints=[
             "What does `__init__` prepare that is not used?",
             "A token is a row number of the table in `self.embedding`.",
             "`self.embedding(tokens)` gives (batch, n, d_model).",
@@ -24,9 +25,10 @@ def tokens_not_embedded(attempt: Code) -> Mistake:
 def positions_called(attempt: Code) -> Mistake:
     """``self.positions(x)``."""
     return Mistake(
-        attempt,
-        "`self.positions` is called as if it were a module. It is a table, with a row for each place.",
-        [
+        "positions_called",
+        [attempt],
+        says="`self.positions` is called as if it were a module. It is a table, with a row for each place.",
+        hints=[
             "What does `__init__` put into `self.positions`?",
             "A table is indexed with square brackets. How many rows are needed?",
             "Add `self.positions[: tokens.shape[1]]` to the scaled embeddings.",
@@ -37,23 +39,24 @@ def positions_called(attempt: Code) -> Mistake:
 def counted_from_elsewhere(attempt: Code, also: Sequence[Code] = ()) -> Mistake:
     """``positions[1 : n + 1]``, ``positions[-n:]``."""
     return Mistake(
-        attempt,
-        "The positions do not begin at 0, where the first token is. Look at which rows are taken.",
-        [
+        "counted_from_elsewhere",
+        [attempt, *also],
+        says="The positions do not begin at 0, where the first token is. Look at which rows are taken.",
+        hints=[
             "Which row of the table does the first token get?",
             "A slice without a beginning begins at 0.",
             "`self.positions[: tokens.shape[1]]`.",
         ],
-        also,
     )
 
 
 def layers_backwards(attempt: Code) -> Mistake:
     """``for layer in reversed(self.layers)``."""
     return Mistake(
-        attempt,
-        "The layers are passed in the wrong order: the last one comes first. Look at the loop.",
-        [
+        "layers_backwards",
+        [attempt],
+        says="The layers are passed in the wrong order: the last one comes first. Look at the loop.",
+        hints=[
             "Which layer reads the embeddings?",
             "Newly made, they do the same in any order; parameters loaded from elsewhere do not.",
             "`for layer in self.layers:`.",

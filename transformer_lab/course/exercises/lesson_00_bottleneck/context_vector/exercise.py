@@ -38,6 +38,7 @@ def context_vector_cases(seed: int) -> list[Case]:
 
 CONTEXT_VECTOR = Exercise(
     reference=context_vector,
+    may_cut_gradients=True,
     cases=context_vector_cases,
     points=2,
     verified="Each text mixes its own states by its own weights, and the result is as wide as one state, however many "

@@ -43,6 +43,7 @@ def luong_step_cases(seed: int) -> list[Case]:
 
 LUONG_STEP = Exercise(
     reference=luong_step,
+    may_cut_gradients=True,
     cases=luong_step_cases,
     points=2,
     verified="The state that the step gave asks, and what it finds is combined with it afterwards. Next: what the "

@@ -25,21 +25,26 @@ def squeezes_everything(state, states, w_c):
 
 MISTAKES = [
     Mistake(
-        divided_by_the_root_of_the_width,
-        "The scores are divided by a number that grows with the width. That can work as attention too (it is the "
-        "subject of lesson 02), but it is not what was asked for.",
-        [
+        "divided_by_the_root_of_the_width",
+        [divided_by_the_root_of_the_width, mean_instead_of_a_sum],
+        says=(
+            "The scores are divided by a number that grows with the width. That can work as attention too (it is the "
+            "subject of lesson 02), but it is not what was asked for."
+        ),
+        hints=[
             "Compare with the formula: the score is a plain dot product.",
             "Is anything divided?",
             "Leave the division out.",
         ],
-        also=[mean_instead_of_a_sum],
     ),
     Mistake(
-        squeezes_everything,
-        "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
-        "number takes away *every* axis of length 1. Look at the shape of the scores for a batch of 1.",
-        [
+        "squeezes_everything",
+        [squeezes_everything],
+        says=(
+            "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
+            "number takes away *every* axis of length 1. Look at the shape of the scores for a batch of 1."
+        ),
+        hints=[
             "Print the shape of the scores before and after the `squeeze`, for one text and for three.",
             "Only one of the axes is to go. Which?",
             "`.squeeze(-1)` where the axis stands last, `.squeeze(1)` where it stands in the middle.",

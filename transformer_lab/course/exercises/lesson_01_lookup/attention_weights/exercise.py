@@ -26,6 +26,7 @@ def attention_weights_cases(seed: int) -> list[Case]:
 
 ATTENTION_WEIGHTS = Exercise(
     reference=attention_weights,
+    may_cut_gradients=True,
     cases=attention_weights_cases,
     points=2,
     verified="One row per query, one column per key, rows that add up to 1, for any leading dimensions. "

@@ -125,9 +125,10 @@ def scaled_too_early(queries, keys):
 
 MISTAKES = [
     Mistake(
-        raw_scores,
-        "These are the scores: rows do not add up to 1 yet. One step is missing.",
-        [
+        "raw_scores",
+        [raw_scores],
+        says="These are the scores: rows do not add up to 1 yet. One step is missing.",
+        hints=[
             "Print the row sums of what is returned.",
             "Which function turns a row of scores into weights?",
             "A softmax over the last axis, that of the keys: `dim=-1`.",
@@ -137,47 +138,56 @@ MISTAKES = [
     attention_mistakes.axis_from_the_front(axis_from_the_front),
     attention_mistakes.first_axis(first_axis),
     Mistake(
-        sums_over_everything,
-        "Only the whole table adds up to 1: the sum in the division runs over all queries together. Each row should "
-        "add up to 1 by itself. Look at what is summed.",
-        [
+        "sums_over_everything",
+        [sums_over_everything],
+        says=(
+            "Only the whole table adds up to 1: the sum in the division runs over all queries together. Each row should "
+            "add up to 1 by itself. Look at what is summed."
+        ),
+        hints=[
             "Print `weights.sum(dim=-1)`.",
             "`.sum()` without an axis adds up everything there is.",
             "`parts.softmax` does it row by row; by hand it is `.sum(dim=-1, keepdim=True)`.",
         ],
     ),
     Mistake(
-        divides_by_the_sum,
-        "Some weights are negative, and others far above 1: the scores themselves are divided by their sum. Scores may "
-        "be negative, weights may not. Look at how the scores become weights.",
-        [
+        "divides_by_the_sum",
+        [divides_by_the_sum, divides_by_the_sum_of_all],
+        says=(
+            "Some weights are negative, and others far above 1: the scores themselves are divided by their sum. Scores may "
+            "be negative, weights may not. Look at how the scores become weights."
+        ),
+        hints=[
             "What happens to the scores 1 and -1?",
             "Which function of the lesson makes weights of scores of either sign?",
             "`parts.softmax(scores)`.",
         ],
-        also=[divides_by_the_sum_of_all],
     ),
     Mistake(
-        keys_by_queries,
-        "The table has one row per *key*. It should have one row per query. Look at the order of the product, and for "
-        "a transposition at the end.",
-        [
+        "keys_by_queries",
+        [keys_by_queries, table_turned_at_the_end, all_axes_turned_at_the_end, all_axes_turned_after_the_softmax],
+        says=(
+            "The table has one row per *key*. It should have one row per query. Look at the order of the product, and for "
+            "a transposition at the end."
+        ),
+        hints=[
             "What shape comes out for 2 queries and 3 keys? Which is asked for?",
             "In `a @ b`, the rows of the result are the rows of a.",
             "The queries go on the left, the transposed keys on the right: `queries @ keys.mT`, and no other turning.",
         ],
-        also=[table_turned_at_the_end, all_axes_turned_at_the_end, all_axes_turned_after_the_softmax],
     ),
     Mistake(
-        query_i_with_key_i,
-        "Query i is compared with key i only: one number each, or a crash as soon as there are more keys than queries. "
-        "Every query has to meet every key.",
-        [
+        "query_i_with_key_i",
+        [query_i_with_key_i, query_i_with_key_i_turned_round, query_i_with_key_i_not_weighed],
+        says=(
+            "Query i is compared with key i only: one number each, or a crash as soon as there are more keys than queries. "
+            "Every query has to meet every key."
+        ),
+        hints=[
             "How many scores are there for 2 queries and 3 keys?",
             "`*` pairs row i with row i. Which product pairs every row with every column?",
             "A matrix product: the queries, times the keys turned into columns, `keys.mT`.",
         ],
-        also=[query_i_with_key_i_turned_round, query_i_with_key_i_not_weighed],
     ),
     attention_mistakes.one_table_at_a_time(one_table_at_a_time, also=[one_table_at_a_time_by_sums]),
     attention_mistakes.keys_not_transposed(
@@ -189,10 +199,13 @@ MISTAKES = [
         reshapes_the_keys, also=[reshapes_the_keys_from_the_front, reshapes_every_table]
     ),
     Mistake(
-        scaled_too_early,
-        "The scores are divided by √d. That is lesson 02, and a good idea, but here the plain dot products are asked "
-        "for.",
-        [
+        "scaled_too_early",
+        [scaled_too_early],
+        says=(
+            "The scores are divided by √d. That is lesson 02, and a good idea, but here the plain dot products are asked "
+            "for."
+        ),
+        hints=[
             "The formula of this lesson is softmax(q kᵀ).",
             "Is there a square root in the code?",
             "Leave the division out for now.",

@@ -23,6 +23,7 @@ def distance_attention(
 
 DISTANCE_ATTENTION = Exercise(
     reference=distance_attention,
+    may_cut_gradients=True,
     cases=partial(attention_cases, width=2),
     points=2,
     stretch=True,

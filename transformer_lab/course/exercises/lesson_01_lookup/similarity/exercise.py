@@ -30,6 +30,7 @@ def similarity_cases(seed: int) -> list[Case]:
 
 SIMILARITY = Exercise(
     reference=similarity,
+    may_cut_gradients=True,
     cases=similarity_cases,
     points=1,
     verified="Right for one key and for 301, narrow or wide. Next: turn such scores into weights.",

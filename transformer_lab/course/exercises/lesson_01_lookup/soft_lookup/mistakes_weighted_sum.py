@@ -75,91 +75,108 @@ def one_column_too_many(query, keys, values):
 
 MISTAKES = [
     Mistake(
-        mixes_the_keys,
-        "The keys are mixed. They have done their work once the weights are known; the values are handed over.",
-        [
+        "mixes_the_keys",
+        [mixes_the_keys],
+        says="The keys are mixed. They have done their work once the weights are known; the values are handed over.",
+        hints=[
             "Which width should the result have, that of the keys or that of the values?",
             "In a dict, does one get the key back, or what is stored under it?",
             "Multiply the weights by `values`.",
         ],
     ),
     Mistake(
-        only_the_weights,
-        "These are the weights, one number per key. The values have not been mixed yet.",
-        [
+        "only_the_weights",
+        [only_the_weights],
+        says="These are the weights, one number per key. The values have not been mixed yet.",
+        hints=[
             "Do the values occur in the code at all?",
             "How many numbers should come out: as many as there are keys, or as many as a value has entries?",
             "Multiply the weights by the values: `weights @ values`.",
         ],
     ),
     Mistake(
-        values_not_added,
-        "Each value has been multiplied by its weight, but they are not added up: one row per key comes out. Look at "
-        "the shape.",
-        [
+        "values_not_added",
+        [values_not_added],
+        says=(
+            "Each value has been multiplied by its weight, but they are not added up: one row per key comes out. Look at "
+            "the shape."
+        ),
+        hints=[
             "How many vectors should come out of one lookup?",
             "A weighted average is a *sum* of weight times value.",
             "Add along the axis of the keys, `dim=0`, or use a matrix product.",
         ],
     ),
     Mistake(
-        adds_over_the_width,
-        "One number per key comes out, or a single one: the sum runs along the width, so the entries of each value are "
-        "added to each other. The *values* should be added. Look at the axis of the sum.",
-        [
+        "adds_over_the_width",
+        [adds_over_the_width, adds_everything],
+        says=(
+            "One number per key comes out, or a single one: the sum runs along the width, so the entries of each value are "
+            "added to each other. The *values* should be added. Look at the axis of the sum."
+        ),
+        hints=[
             "How many numbers should come out for values of width 5?",
             "The weighted values have the shape (n, d_v). Which of the two axes should be gone at the end?",
             "Add along the axis of the keys: `dim=0`.",
         ],
-        also=[adds_everything],
     ),
     Mistake(
-        averages_once_more,
-        "All numbers are too small by one factor, the number of keys: a mean is taken of the weighted values. The "
-        "weights make it an average already.",
-        [
+        "averages_once_more",
+        [averages_once_more],
+        says=(
+            "All numbers are too small by one factor, the number of keys: a mean is taken of the weighted values. The "
+            "weights make it an average already."
+        ),
+        hints=[
             "With two keys that match equally well, the weights are ½ and ½. What is ½·4 + ½·6, and what comes out?",
             "A mean is a sum divided by how many there are.",
             "`sum` in place of `mean`.",
         ],
     ),
     Mistake(
-        weights_along_the_width,
-        "In `weights * values`, broadcasting lines the n weights up with the *width* of the values. That crashes, or, "
-        "where the numbers happen to fit, weighs entries instead of values. Look at the two shapes.",
+        "weights_along_the_width",
         [
-            "Broadcasting lines shapes up from the right: (n,) and (n, d_v). Which axes meet?",
-            "Each weight should meet a whole row of `values`. With which shape of the weights does it?",
-            "`weights[:, None] * values`, added up over the keys; or a matrix product, which does both.",
-        ],
-        also=[
+            weights_along_the_width,
             weights_along_the_width_behind,
             weights_along_the_width_added,
             weights_along_the_width_behind_added,
             weights_along_the_width_added_across,
             weights_along_the_width_all_added,
         ],
+        says=(
+            "In `weights * values`, broadcasting lines the n weights up with the *width* of the values. That crashes, or, "
+            "where the numbers happen to fit, weighs entries instead of values. Look at the two shapes."
+        ),
+        hints=[
+            "Broadcasting lines shapes up from the right: (n,) and (n, d_v). Which axes meet?",
+            "Each weight should meet a whole row of `values`. With which shape of the weights does it?",
+            "`weights[:, None] * values`, added up over the keys; or a matrix product, which does both.",
+        ],
     ),
     Mistake(
-        values_on_the_left,
-        "The product pairs the n weights with the *width* of the values. That crashes, or, where the numbers happen to "
-        "fit, mixes the entries of each value instead of the values. Look at the order of the product.",
-        [
+        "values_on_the_left",
+        [values_on_the_left, values_transposed],
+        says=(
+            "The product pairs the n weights with the *width* of the values. That crashes, or, where the numbers happen to "
+            "fit, mixes the entries of each value instead of the values. Look at the order of the product."
+        ),
+        hints=[
             "(n, d_v) @ (n,): which two numbers would have to be equal?",
             "The axis of the keys has to meet the axis of the keys.",
             "`weights @ values`: (n,) @ (n, d_v) gives (d_v,).",
         ],
-        also=[values_transposed],
     ),
     Mistake(
-        one_row_too_many,
-        "The numbers are right, but they lie in a table with an axis of length 1. One query gives one plain vector of "
-        "width d_v. Look at the shape.",
-        [
+        "one_row_too_many",
+        [one_row_too_many, one_column_too_many],
+        says=(
+            "The numbers are right, but they lie in a table with an axis of length 1. One query gives one plain vector of "
+            "width d_v. Look at the shape."
+        ),
+        hints=[
             "Print the shape of the result. Which axis has length 1?",
             "A `[None]`, a `[:, None]` or an `unsqueeze` has never been undone.",
             "A product of (n,) and (n, d_v) needs no extra axis: `weights @ values`.",
         ],
-        also=[one_column_too_many],
     ),
 ]

@@ -1,8 +1,6 @@
 """Turn scores into weights."""
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_01_lookup.softmax import (
@@ -10,15 +8,9 @@ from transformer_lab.course.exercises.lesson_01_lookup.softmax import (
     mistakes_normalisation,
     mistakes_stability,
 )
+from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STEPS, softmax
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
-
-
-def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
-    """Turn scores into weights that are positive and add up to 1 along the last axis."""
-    largest = scores.max(dim=-1, keepdim=True).values
-    exponentials = torch.exp(scores - largest)  # at most exp(0) = 1, so nothing overflows
-    return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
 def softmax_cases(seed: int) -> list[Case]:
@@ -39,6 +31,8 @@ def softmax_cases(seed: int) -> list[Case]:
 
 SOFTMAX = Exercise(
     reference=softmax,
+    steps=STEPS,
+    may_cut_gradients=True,
     cases=softmax_cases,
     points=2,
     verified="Rows add up to 1 along the last axis for any leading dimensions, and scores of ±1000 survive. "

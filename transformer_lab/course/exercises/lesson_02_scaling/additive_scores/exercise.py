@@ -33,6 +33,7 @@ def additive_scores_cases(seed: int) -> list[Case]:
 
 ADDITIVE_SCORES = Exercise(
     reference=additive_scores,
+    may_cut_gradients=True,
     cases=additive_scores_cases,
     points=3,
     verified="Every query meets every key, and their widths may differ. Next: what it costs beside a dot product.",

@@ -31,6 +31,7 @@ def cosine_attention_cases(seed: int) -> list[Case]:
 
 COSINE_ATTENTION = Exercise(
     reference=cosine_attention,
+    may_cut_gradients=True,
     cases=cosine_attention_cases,
     points=2,
     stretch=True,

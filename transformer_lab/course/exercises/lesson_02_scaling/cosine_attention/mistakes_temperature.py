@@ -45,48 +45,59 @@ def only_the_weights(queries, keys, values, temperature):
 
 MISTAKES = [
     Mistake(
-        multiplies_by_the_temperature,
-        "A *high* temperature makes the weights sharp: the scores are multiplied by it. It should be the other way "
-        "round.",
-        [
+        "multiplies_by_the_temperature",
+        [multiplies_by_the_temperature],
+        says=(
+            "A *high* temperature makes the weights sharp: the scores are multiplied by it. It should be the other way "
+            "round."
+        ),
+        hints=[
             "Hot means blurred, cold means sharp.",
             "At temperature → 0 the lookup should become hard.",
             "Divide by the temperature.",
         ],
     ),
     Mistake(
-        forgets_the_temperature,
-        "The temperature is not used. Cosines lie between -1 and 1, so without it no key can ever get more than e² "
-        "times the weight of another.",
-        [
+        "forgets_the_temperature",
+        [forgets_the_temperature],
+        says=(
+            "The temperature is not used. Cosines lie between -1 and 1, so without it no key can ever get more than e² "
+            "times the weight of another."
+        ),
+        hints=[
             "Does the output change with `temperature`?",
             "What can make the gap between two cosines larger?",
             "Divide the cosines by the temperature.",
         ],
     ),
     Mistake(
-        temperature_after_the_softmax,
-        "The output as a whole is divided by the temperature: the weights are as blurred as before, and no longer add "
-        "up to 1. Look at where the division stands.",
-        [
+        "temperature_after_the_softmax",
+        [temperature_after_the_softmax],
+        says=(
+            "The output as a whole is divided by the temperature: the weights are as blurred as before, and no longer add "
+            "up to 1. Look at where the division stands."
+        ),
+        hints=[
             "With one key, the output must be its value exactly, at any temperature. Is it?",
             "The temperature should change the gaps between the scores, before they become weights.",
             "Divide the cosines by it, then take the softmax.",
         ],
     ),
     Mistake(
-        divides_by_the_root_too,
-        "The scores are divided by √d_k as well. Cosines do not grow with the width, so there is nothing to undo.",
-        [
+        "divides_by_the_root_too",
+        [divides_by_the_root_too],
+        says="The scores are divided by √d_k as well. Cosines do not grow with the width, so there is nothing to undo.",
+        hints=[
             "What are the largest and smallest values a cosine can take, at d_k = 4 and at d_k = 512?",
             "√d_k was there to keep scores from growing with d_k.",
             "Divide by the temperature only.",
         ],
     ),
     Mistake(
-        normalises_the_values_too,
-        "The values are normalised as well. They are what is handed over, and take no part in the match.",
-        [
+        "normalises_the_values_too",
+        [normalises_the_values_too],
+        says="The values are normalised as well. They are what is handed over, and take no part in the match.",
+        hints=[
             "With one key, the output must be its value exactly. Is it?",
             "Which vectors does the cosine compare?",
             "Leave the values as they are.",

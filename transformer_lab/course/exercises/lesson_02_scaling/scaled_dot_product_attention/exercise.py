@@ -26,6 +26,7 @@ def scaled_dot_product_attention(
 
 SCALED_DOT_PRODUCT_ATTENTION = Exercise(
     reference=scaled_dot_product_attention,
+    may_cut_gradients=True,
     cases=attention_cases,
     points=3,
     verified="Scores are divided by √d_k before the softmax, for any leading dimensions: equation 1 of the paper. "

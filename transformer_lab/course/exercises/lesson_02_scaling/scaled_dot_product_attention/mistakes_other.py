@@ -70,10 +70,13 @@ MISTAKES = [
     attention_mistakes.only_the_weights(only_the_weights),
     attention_mistakes.values_on_the_left(values_on_the_left, also=[values_transposed]),
     Mistake(
-        weights_as_well,
-        "Two things come back, the output and the weights. That is useful for looking inside, but the output alone is "
-        "asked for.",
-        [
+        "weights_as_well",
+        [weights_as_well],
+        says=(
+            "Two things come back, the output and the weights. That is useful for looking inside, but the output alone is "
+            "asked for."
+        ),
+        hints=[
             "What does the annotation after `->` promise?",
             "Look at the `return`: a comma there makes a pair.",
             "Return the mixed values only: `weights @ values`.",

@@ -24,6 +24,7 @@ def score_variance_cases(seed: int) -> list[Case]:
 
 SCORE_VARIANCE = Exercise(
     reference=score_variance,
+    may_cut_gradients=True,
     cases=score_variance_cases,
     points=1,
     verified="d_k products, each with the product of two variances. Next: undo the d_k.",

@@ -51,67 +51,76 @@ def heads_before_batch(heads, w_o):
 
 MISTAKES = [
     Mistake(
-        rows_of_w_o,
-        "The numbers of w_o are dealt out row by row, so that each head meets numbers of other heads, and the sum "
-        "over the heads is not the output. The heads own *columns* of w_o.",
-        [
+        "rows_of_w_o",
+        [rows_of_w_o, slices_the_rows_of_w_o, slices_the_rows_of_w_o_and_transposes],
+        says=(
+            "The numbers of w_o are dealt out row by row, so that each head meets numbers of other heads, and the sum "
+            "over the heads is not the output. The heads own *columns* of w_o."
+        ),
+        hints=[
             "In merged @ w_o.T, does a column of w_o meet one number of the merged vector, or do all of them?",
             "`reshape` reads row by row. What has to happen first, so that the columns come to lie in a row?",
             "Transpose w_o before cutting it.",
         ],
-        also=[slices_the_rows_of_w_o, slices_the_rows_of_w_o_and_transposes],
     ),
     Mistake(
-        every_other_column,
-        "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns neighbouring "
-        "columns. Look at the two numbers the columns are cut into.",
-        [
+        "every_other_column",
+        [every_other_column],
+        says=(
+            "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns neighbouring "
+            "columns. Look at the two numbers the columns are cut into."
+        ),
+        hints=[
             "In the merged vector, where do the numbers of head 0 stand?",
             "Cutting an axis into (a, b) makes a pieces of b neighbours each.",
             "Cut into (n_heads, d_k), in this order.",
         ],
     ),
     Mistake(
-        the_first_columns_for_everybody,
-        "Every head is sent through the columns of head 0. Each has columns of its own.",
-        [
+        "the_first_columns_for_everybody",
+        [the_first_columns_for_everybody],
+        says="Every head is sent through the columns of head 0. Each has columns of its own.",
+        hints=[
             "Does the slice of w_o depend on the head?",
             "Head i owns columns i·d_k to (i + 1)·d_k − 1.",
             "Loop over the heads, or cut w_o into n_heads pieces.",
         ],
     ),
     Mistake(
-        the_whole_output,
-        "This is the output of all heads together. What each head adds is asked for: one more axis.",
-        [
+        "the_whole_output",
+        [the_whole_output],
+        says="This is the output of all heads together. What each head adds is asked for: one more axis.",
+        hints=[
             "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
             "The product with w_o is a sum over all merged features. Which of its terms belong to head i?",
             "Multiply each head by its own columns of w_o, and do not add up.",
         ],
     ),
     Mistake(
-        the_whole_output_for_every_head,
-        "Every head is said to give the whole output. Together they would give n_heads times as much.",
-        [
+        "the_whole_output_for_every_head",
+        [the_whole_output_for_every_head, shares_of_the_whole_output],
+        says="Every head is said to give the whole output. Together they would give n_heads times as much.",
+        hints=[
             "Add up the result over the heads: is that the output?",
             "If all heads but one were 0, what would the output be?",
             "Multiply each head by its own columns of w_o.",
         ],
-        also=[shares_of_the_whole_output],
     ),
     Mistake(
-        heads_behind_positions,
-        "The numbers are right, but heads and positions have changed places.",
-        [
+        "heads_behind_positions",
+        [heads_behind_positions],
+        says="The numbers are right, but heads and positions have changed places.",
+        hints=[
             "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
             "`torch.stack` takes a `dim`.",
             "The heads are axis 1.",
         ],
     ),
     Mistake(
-        heads_before_batch,
-        "The numbers are right, but the heads stand in front of the batch. Look at the order of the axes.",
-        [
+        "heads_before_batch",
+        [heads_before_batch],
+        says="The numbers are right, but the heads stand in front of the batch. Look at the order of the axes.",
+        hints=[
             "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
             "`torch.stack` puts the new axis in front unless it is told where.",
             "`dim=1`.",

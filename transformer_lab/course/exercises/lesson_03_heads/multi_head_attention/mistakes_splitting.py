@@ -108,20 +108,26 @@ class NotMergedButTurned(InPieces):
 
 MISTAKES = [
     Mistake(
-        SplitByView,
-        "The heads got positions instead of features, as if the projections had been reshaped without a "
-        "transposition. Look at how they are split.",
-        [
+        "split_by_view",
+        [SplitByView],
+        says=(
+            "The heads got positions instead of features, as if the projections had been reshaped without a "
+            "transposition. Look at how they are split."
+        ),
+        hints=[
             "`parts.split_heads` does it right. What does it do that is missing here?",
             "`view` never changes the order of the numbers, and in x they lie position by position.",
             "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2.",
         ],
     ),
     Mistake(
-        MergedByView,
-        "The heads are put together without a transposition, so that positions get mixed up with one another. Look "
-        "at how they are merged.",
-        [
+        "merged_by_view",
+        [MergedByView],
+        says=(
+            "The heads are put together without a transposition, so that positions get mixed up with one another. Look "
+            "at how they are merged."
+        ),
+        hints=[
             "`parts.merge_heads` does it right. What does it do that is missing here?",
             "After the attention the axes are (batch, n_heads, n_query, d_k). Which two should be neighbours before "
             "they are merged?",
@@ -129,101 +135,122 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        TransposedThenViewed,
-        "The merging is right, but `view` refuses: after a transposition the numbers no longer lie in memory in "
-        "the order in which `view` would read them.",
-        [
+        "transposed_then_viewed",
+        [TransposedThenViewed],
+        says=(
+            "The merging is right, but `view` refuses: after a transposition the numbers no longer lie in memory in "
+            "the order in which `view` would read them."
+        ),
+        hints=[
             "What does the error message advise?",
             "`parts.merge_heads` gets along with it.",
             "`.contiguous()` before the `.view`, or `.reshape` instead of it.",
         ],
     ),
     Mistake(
-        HeadsInterleaved,
-        "A fair way to cut, but not the one asked for: the features are dealt out to the heads in turn. Head i "
-        "should own neighbours. A model that was trained with one layout cannot be used with the other.",
-        [
+        "heads_interleaved",
+        [HeadsInterleaved],
+        says=(
+            "A fair way to cut, but not the one asked for: the features are dealt out to the heads in turn. Head i "
+            "should own neighbours. A model that was trained with one layout cannot be used with the other."
+        ),
+        hints=[
             "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
             "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
             "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
         ],
     ),
     Mistake(
-        KeysAsLongAsQueries,
-        "The keys are reshaped as if there were as many of them as queries. In self-attention that is so; in "
-        "cross-attention it crashes. Look at where the lengths come from.",
-        [
+        "keys_as_long_as_queries",
+        [KeysAsLongAsQueries, KeysAsLongAsQueriesOfAnyWidth],
+        says=(
+            "The keys are reshaped as if there were as many of them as queries. In self-attention that is so; in "
+            "cross-attention it crashes. Look at where the lengths come from."
+        ),
+        hints=[
             "With 3 queries and 5 keys, which of the three reshapings fails?",
             "Each of the three has a length of its own. Which one is used?",
             "Take the length of the keys from `key.shape[1]`, or use `parts.split_heads`.",
         ],
-        also=[KeysAsLongAsQueriesOfAnyWidth],
     ),
     Mistake(
-        HeadsMeetHeads,
-        "The heads were never brought in front of the positions, so within each position heads are compared with "
-        "heads, and no position looks at any other. Look at the shape of the scores.",
-        [
+        "heads_meet_heads",
+        [HeadsMeetHeads, HeadsMeetHeadsAndAreTurned],
+        says=(
+            "The heads were never brought in front of the positions, so within each position heads are compared with "
+            "heads, and no position looks at any other. Look at the shape of the scores."
+        ),
+        hints=[
             "The scores should have the shape (batch, n_heads, n_query, n_key). Which have they?",
             "A product works on the last two axes. Which two are these?",
             "Swap axes 1 and 2 after the cut, and back before the merging.",
         ],
-        also=[HeadsMeetHeadsAndAreTurned],
     ),
     Mistake(
-        OneBigHead,
-        "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
-        "has weights of its own. Look at where `n_heads` is used.",
-        [
+        "one_big_head",
+        [OneBigHead],
+        says=(
+            "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
+            "has weights of its own. Look at where `n_heads` is used."
+        ),
+        hints=[
             "How many tables of weights should there be for each sentence?",
             "Between the projections and the attention a step is missing.",
             "Split q, k and v into heads, and merge the heads afterwards.",
         ],
     ),
     Mistake(
-        OneBigHeadWithMasksAsTheyCome,
-        "The projections are never split: this is one head as wide as the model, and a mask with an axis for the heads "
-        "does not fit, or is not used. Look at where `n_heads` comes in.",
-        [
+        "one_big_head_with_masks_as_they_come",
+        [OneBigHeadWithMasksAsTheyCome, OneBigHeadWithoutMasks],
+        says=(
+            "The projections are never split: this is one head as wide as the model, and a mask with an axis for the heads "
+            "does not fit, or is not used. Look at where `n_heads` comes in."
+        ),
+        hints=[
             "How many tables of weights should there be for each sentence?",
             "Between the projections and the attention a step is missing.",
             "Split q, k and v into heads, and merge the heads afterwards.",
         ],
-        also=[OneBigHeadWithoutMasks],
     ),
     Mistake(
-        HeadsAddedUp,
-        "The heads are made into one by adding or averaging, and the result is too narrow for `w_o`. They should "
-        "be put side by side.",
-        [
+        "heads_added_up",
+        [HeadsAddedUp, HeadsAveraged],
+        says=(
+            "The heads are made into one by adding or averaging, and the result is too narrow for `w_o`. They should "
+            "be put side by side."
+        ),
+        hints=[
             "How wide are h heads of width d_model / h side by side?",
             "Concat, not sum.",
             "`parts.merge_heads`.",
         ],
-        also=[HeadsAveraged],
     ),
     Mistake(
-        ProjectedAfterTheSplit,
-        "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are two "
-        "heads. Look at what comes first, the layers or the split, and the merging or `w_o`.",
-        [
+        "projected_after_the_split",
+        [ProjectedAfterTheSplit, MixedBeforeTheMerging],
+        says=(
+            "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are two "
+            "heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
+        ),
+        hints=[
             "What shape has the input of the layer that crashes, and how many features does it take?",
             "Each head sees all features of the inputs, and owns a share of what comes *out* of the first three "
             "layers. `w_o` mixes what all the heads found.",
             "`parts.split_heads(self.w_q(query), self.n_heads)` at the beginning, `self.w_o(parts.merge_heads(...))` "
             "at the end.",
         ],
-        also=[MixedBeforeTheMerging],
     ),
     Mistake(
-        NotMerged,
-        "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
-        "narrow for the layer. Look at what happens between the mixing and `w_o`.",
-        [
+        "not_merged",
+        [NotMerged, NotMergedButTurned],
+        says=(
+            "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
+            "narrow for the layer. Look at what happens between the mixing and `w_o`."
+        ),
+        hints=[
             "What shape has the input of `w_o`, and how many features does the layer take?",
             "MultiHead = Concat(head_1 … head_h) W_O: which comes first?",
             "`self.w_o(parts.merge_heads(...))`.",
         ],
-        also=[NotMergedButTurned],
     ),
 ]

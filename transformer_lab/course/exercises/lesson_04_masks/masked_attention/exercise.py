@@ -31,7 +31,7 @@ def masked_attention(
 def masked_attention_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
-    def case(leading, n_query, n_key, d_k, d_v, shape, shows, empty=False, loud=1.0, gradients=False):
+    def case(leading, n_query, n_key, d_k, d_v, shape, shows, empty=False, loud=1.0):
         mask = torch.rand(*shape, generator=rng) < 0.6
         mask[..., 0] = True  # every row has something to look at,
         mask[..., -1] = False  # and misses something
@@ -46,7 +46,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
         if loud != 1.0:  # the hidden last key matches every query far better than all others do
             inputs["queries"] = inputs["queries"].abs() + 0.5
             inputs["keys"][..., -1, :] = loud
-        return Case(inputs, shows, gradients=gradients)
+        return Case(inputs, shows)
 
     return [
         case((), 2, 3, 2, 1, (2, 3), "2 queries, 3 keys of which the last is hidden"),
@@ -54,7 +54,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
         case((), 4, 5, 4, 3, (1, 5), "the hidden key matches far better than the others", loud=200.0),
         case((3,), 5, 7, 6, 2, (5, 7), "a batch of 3, one mask for all"),
         case((3, 2), 4, 5, 6, 7, (3, 1, 1, 5), "a batch of 3, 2 heads, a padding mask"),
-        case((2, 3), 5, 5, 4, 6, (2, 1, 5, 5), "queries that see nothing, and gradients", empty=True, gradients=True),
+        case((2, 3), 5, 5, 4, 6, (2, 1, 5, 5), "queries that see nothing, and gradients", empty=True),
         case((3, 2), 23, 31, 8, 11, (3, 1, 23, 31), "a batch of 3, 2 heads: 23 queries, 31 keys"),
     ]
 

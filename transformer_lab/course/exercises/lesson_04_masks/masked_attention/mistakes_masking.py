@@ -139,104 +139,129 @@ def empty_rows_of_the_output_by_index(queries, keys, values, mask):
 
 MISTAKES = [
     Mistake(
-        mask_after_the_softmax,
-        "The weights are set to 0 *after* the softmax: those that are left add up to less than 1, and the better a "
-        "hidden key matches, the smaller they get. It still has a say. Look at where the mask comes in.",
-        [
+        "mask_after_the_softmax",
+        [mask_after_the_softmax],
+        says=(
+            "The weights are set to 0 *after* the softmax: those that are left add up to less than 1, and the better a "
+            "hidden key matches, the smaller they get. It still has a say. Look at where the mask comes in."
+        ),
+        hints=[
             "Print the sums of the rows of the weights.",
             "The softmax divides by a sum. Is the hidden key in that sum?",
             "Mask the *scores*, with a number whose exponential is 0.",
         ],
     ),
     Mistake(
-        renormalised_after_the_softmax,
-        "To multiply by the mask and divide by what is left is right on paper. But where a hidden key matches far "
-        "better than the others, it drowns them before it is taken out: their weights have become 0 already, or its "
-        "exponential is too large for a float. Look at where the mask comes in.",
+        "renormalised_after_the_softmax",
         [
+            renormalised_after_the_softmax,
+            renormalised_with_a_guard,
+            renormalised_with_an_epsilon,
+            exponentials_with_an_epsilon,
+        ],
+        says=(
+            "To multiply by the mask and divide by what is left is right on paper. But where a hidden key matches far "
+            "better than the others, it drowns them before it is taken out: their weights have become 0 already, or its "
+            "exponential is too large for a float. Look at where the mask comes in."
+        ),
+        hints=[
             "What are the exponentials and the weights of the scores 200 and 0? What is left once the first is hidden?",
             "What is hidden must not take part in the softmax at all.",
             "Mask the *scores*, with a number whose exponential is 0.",
         ],
-        also=[renormalised_with_a_guard, renormalised_with_an_epsilon, exponentials_with_an_epsilon],
     ),
     Mistake(
-        hides_what_is_allowed,
-        "The mask is read the wrong way round: what is allowed gets hidden. True means: may look.",
+        "hides_what_is_allowed",
         [
+            hides_what_is_allowed,
+            hides_what_is_allowed_softly,
+            hides_what_is_allowed_without_nan,
+            hides_what_is_allowed_and_empty_rows,
+        ],
+        says="The mask is read the wrong way round: what is allowed gets hidden. True means: may look.",
+        hints=[
             "With a mask that is True everywhere, what does the function do?",
             "`masked_fill` fills where its first argument is True. Where should it fill?",
             "`~mask` instead of `mask`.",
         ],
-        also=[hides_what_is_allowed_softly, hides_what_is_allowed_without_nan, hides_what_is_allowed_and_empty_rows],
     ),
     Mistake(
-        ignores_the_mask,
-        "The mask is not used, or its result is lost: every query sees every hidden key.",
-        [
+        "ignores_the_mask",
+        [ignores_the_mask, ignores_what_masked_fill_gives],
+        says="The mask is not used, or its result is lost: every query sees every hidden key.",
+        hints=[
             "Does `mask` occur in the code, and is its result used?",
             "`masked_fill` gives a new tensor; it does not change the old one.",
             "The masked scores are what goes into the softmax.",
         ],
-        also=[ignores_what_masked_fill_gives],
     ),
     Mistake(
-        scores_of_zero,
-        "Hidden scores become 0, and the exponential of 0 is 1: a hidden key still gets weight, even more than "
-        "keys that match badly. Look at the number that is filled in.",
-        [
+        "scores_of_zero",
+        [scores_of_zero, scores_times_the_mask, scores_of_almost_zero],
+        says=(
+            "Hidden scores become 0, and the exponential of 0 is 1: a hidden key still gets weight, even more than "
+            "keys that match badly. Look at the number that is filled in."
+        ),
+        hints=[
             "What weight does a score of 0 get beside scores of -1 and 1?",
             "Which number has 0 as its exponential?",
             "-∞: `-torch.inf` or `float('-inf')`.",
         ],
-        also=[scores_times_the_mask, scores_of_almost_zero],
     ),
     Mistake(
-        the_mask_is_added,
-        "The mask is added to the scores as it is, True as 1 and False as 0: hidden keys are only a little quieter. "
-        "Look at what is added.",
-        [
+        "the_mask_is_added",
+        [the_mask_is_added],
+        says=(
+            "The mask is added to the scores as it is, True as 1 and False as 0: hidden keys are only a little quieter. "
+            "Look at what is added."
+        ),
+        hints=[
             "By how much does a score change where the mask is False?",
             "Only a score of -∞ leaves no weight.",
             "`scores.masked_fill(~mask, -torch.inf)`.",
         ],
     ),
     Mistake(
-        infinity_times_zero,
-        "Everything is nan: an infinity is multiplied by 0, or it is +∞ that goes into the softmax. Look at where the "
-        "infinity comes in.",
-        [
+        "infinity_times_zero",
+        [infinity_times_zero, plus_infinity, times_the_mask_after_filling],
+        says=(
+            "Everything is nan: an infinity is multiplied by 0, or it is +∞ that goes into the softmax. Look at where the "
+            "infinity comes in."
+        ),
+        hints=[
             "What are `-torch.inf * 0` and the softmax of 1 and +∞?",
             "What has to be chosen, place by place, cannot be had by multiplying with infinity; and it takes -∞ to "
             "have an exponential of 0.",
             "`scores.masked_fill(~mask, -torch.inf)` fills without multiplying.",
         ],
-        also=[plus_infinity, times_the_mask_after_filling],
     ),
     Mistake(
-        softmax_along_the_queries,
-        "The softmax runs along the queries: the weights of a query do not add up to 1. Look at its axis.",
-        [
+        "softmax_along_the_queries",
+        [softmax_along_the_queries, softmax_along_the_queries_and_nan, softmax_along_the_queries_of_all_rows],
+        says="The softmax runs along the queries: the weights of a query do not add up to 1. Look at its axis.",
+        hints=[
             "Sum the weights along each axis.",
             "Each query spreads one unit of attention over the *keys*: the last axis.",
             "`dim=-1`.",
         ],
-        also=[softmax_along_the_queries_and_nan, softmax_along_the_queries_of_all_rows],
     ),
     Mistake(
-        written_into_places_of_the_mask,
-        "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to "
-        "be broadcast, as one for all sentences or all heads does. Look for a function that broadcasts.",
+        "written_into_places_of_the_mask",
         [
-            "What shapes do the scores and the mask have in the case that crashes?",
-            "`x[mask] = …` does not broadcast the mask. `masked_fill` and `torch.where` do.",
-            "`scores.masked_fill(~mask, -torch.inf)`.",
-        ],
-        also=[
+            written_into_places_of_the_mask,
             written_into_places_of_the_mask_and_nan,
             written_into_places_softly,
             empty_rows_by_index,
             empty_rows_of_the_output_by_index,
+        ],
+        says=(
+            "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to "
+            "be broadcast, as one for all sentences or all heads does. Look for a function that broadcasts."
+        ),
+        hints=[
+            "What shapes do the scores and the mask have in the case that crashes?",
+            "`x[mask] = …` does not broadcast the mask. `masked_fill` and `torch.where` do.",
+            "`scores.masked_fill(~mask, -torch.inf)`.",
         ],
     ),
 ]

@@ -67,25 +67,27 @@ def swaps_axes_2_and_3(queries, keys, values, mask):
 
 MISTAKES = [
     Mistake(
-        not_scaled,
-        "The scores are masked, but not divided by √d_k.",
-        [
+        "not_scaled",
+        [not_scaled, not_scaled_and_nan, not_scaled_and_a_billion],
+        says="The scores are masked, but not divided by √d_k.",
+        hints=[
             "What did lesson 02 do with the scores?",
             "d_k is the width of the queries and keys.",
             "Divide the scores by `queries.shape[-1] ** 0.5`.",
         ],
-        also=[not_scaled_and_nan, not_scaled_and_a_billion],
     ),
     Mistake(
-        divided_by_the_width,
-        "The masking is right, but the scores are scaled by something else than √d_k. Look at the number, and at what "
-        "is done with it.",
-        [
+        "divided_by_the_width",
+        [divided_by_the_width, divided_by_the_root_of_d_v, divided_by_the_root_of_n_key, multiplied_by_the_root],
+        says=(
+            "The masking is right, but the scores are scaled by something else than √d_k. Look at the number, and at what "
+            "is done with it."
+        ),
+        hints=[
             "How large are the scores of random vectors of width d_k, and what makes their spread 1 (lesson 02)?",
             "d_k is the width of queries and keys, and a root belongs to it.",
             "Divide the scores by `queries.shape[-1] ** 0.5`.",
         ],
-        also=[divided_by_the_root_of_d_v, divided_by_the_root_of_n_key, multiplied_by_the_root],
     ),
     attention_mistakes.transposes_the_batch(
         all_axes_turned_round, also=[all_axes_turned_round_and_nan, all_axes_turned_round_and_a_billion]

@@ -133,142 +133,162 @@ ALIBI_BIAS = Exercise(
     ],
     mistakes=[
         Mistake(
-            raises_what_is_far,
-            "Far keys are raised instead of lowered. Look at the sign.",
-            [
+            "raises_what_is_far",
+            [raises_what_is_far],
+            says="Far keys are raised instead of lowered. Look at the sign.",
+            hints=[
                 "What is added to the score of a key that is far away: something positive or negative?",
                 "The nearest key, at distance 0, should have the largest bias.",
                 "The bias is *minus* slope times distance.",
             ],
         ),
         Mistake(
-            first_query_at_the_first_key,
-            "The first query is put at the first key. A query that comes alone, as when a text is written word by "
-            "word, is the newest: it stands at the *last* key.",
-            [
+            "first_query_at_the_first_key",
+            [first_query_at_the_first_key],
+            says=(
+                "The first query is put at the first key. A query that comes alone, as when a text is written word by "
+                "word, is the newest: it stands at the *last* key."
+            ),
+            hints=[
                 "With one query and 4 keys, which key is at distance 0?",
                 "The queries' positions end at n_key − 1. Where do they begin?",
                 "They are `torch.arange(n_key - n_query, n_key)`.",
             ],
         ),
         Mistake(
-            raises_the_future,
-            "Keys on one side of the query get a positive bias: their distance counts as negative.",
-            [
+            "raises_the_future",
+            [raises_the_future, raises_the_past],
+            says="Keys on one side of the query get a positive bias: their distance counts as negative.",
+            hints=[
                 "Is the distance from 2 to 5 different from that from 5 to 2?",
                 "Print the differences: some are negative.",
                 "Take `.abs()` of them.",
             ],
-            also=[raises_the_past],
         ),
         Mistake(
-            ignores_the_future,
-            "Keys after the query get no bias. Distance counts in both directions here; what may be seen at all is for "
-            "a mask to say.",
-            [
+            "ignores_the_future",
+            [ignores_the_future],
+            says=(
+                "Keys after the query get no bias. Distance counts in both directions here; what may be seen at all is for "
+                "a mask to say."
+            ),
+            hints=[
                 "Is the distance from 2 to 5 different from that from 5 to 2?",
                 "`clamp` throws the negative differences away.",
                 "Take `.abs()` of the differences instead.",
             ],
         ),
         Mistake(
-            hides_the_future,
-            "Keys after the query are hidden as well. That is a mask's business: the bias alone should work for models "
-            "that look both ways, too.",
-            [
+            "hides_the_future",
+            [hides_the_future],
+            says=(
+                "Keys after the query are hidden as well. That is a mask's business: the bias alone should work for models "
+                "that look both ways, too."
+            ),
+            hints=[
                 "Which entries are minus infinity?",
                 "A bias and a mask are two things; lesson 04 has the mask.",
                 "Leave the masking out.",
             ],
         ),
         Mistake(
-            slopes_from_one,
-            "The slopes begin at 1 and end too early: h counts from 0 here, and it should count from 1.",
-            [
+            "slopes_from_one",
+            [slopes_from_one],
+            says="The slopes begin at 1 and end too early: h counts from 0 here, and it should count from 1.",
+            hints=[
                 "With 8 heads the slopes are 1/2, 1/4, … 1/256.",
                 "What does `torch.arange(n_heads)` begin with?",
                 "h runs from 1 to n_heads.",
             ],
         ),
         Mistake(
-            slopes_of_eight_heads,
-            "The slopes are 1/2, 1/4, 1/8, … however many heads there are. That is right for 8 heads only.",
-            [
+            "slopes_of_eight_heads",
+            [slopes_of_eight_heads],
+            says="The slopes are 1/2, 1/4, 1/8, … however many heads there are. That is right for 8 heads only.",
+            hints=[
                 "Whatever the number of heads, the last slope should be 2⁻⁸.",
                 "What is 8h/n_heads if n_heads is 8? And if it is 4?",
                 "The exponent is −8h/n_heads.",
             ],
         ),
         Mistake(
-            gentle_heads_first,
-            "The order of the heads is turned round: the first should forget fastest.",
-            [
+            "gentle_heads_first",
+            [gentle_heads_first],
+            says="The order of the heads is turned round: the first should forget fastest.",
+            hints=[
                 "Which head has the largest slope?",
                 "For h = 1 the slope is 2^(−8/n_heads), the largest of all.",
                 "Let h run from 1 to n_heads.",
             ],
         ),
         Mistake(
-            one_slope_for_all,
-            "All heads have the same slope. Each should forget at its own pace.",
-            [
+            "one_slope_for_all",
+            [one_slope_for_all],
+            says="All heads have the same slope. Each should forget at its own pace.",
+            hints=[
                 "Compare the bias of head 0 with that of head 1.",
                 "The exponent has an h in it.",
                 "h is `torch.arange(1, n_heads + 1)`: a slope for each head.",
             ],
         ),
         Mistake(
-            no_slopes,
-            "There are distances, but no slopes: every step costs 1 in every head.",
-            [
+            "no_slopes",
+            [no_slopes],
+            says="There are distances, but no slopes: every step costs 1 in every head.",
+            hints=[
                 "What distinguishes the heads?",
                 "Head h has the slope 2^(−8h/n_heads).",
                 "Multiply the distances by `slopes[:, None, None]`.",
             ],
         ),
         Mistake(
-            slopes_in_even_steps,
-            "The slopes grow in even steps. They should fall by the same *factor* from head to head.",
-            [
+            "slopes_in_even_steps",
+            [slopes_in_even_steps, even_steps_for_want_of_brackets],
+            says="The slopes grow in even steps. They should fall by the same *factor* from head to head.",
+            hints=[
                 "With 8 heads the slopes are 1/2, 1/4, … 1/256.",
                 "It is a power of 2 whose exponent goes in even steps: all of −8h/n_heads belongs in the exponent.",
                 "The slope of head h is 2^(−8h/n_heads).",
             ],
-            also=[even_steps_for_want_of_brackets],
         ),
         Mistake(
-            slopes_that_grow,
-            "The slopes are above 1, and grow from head to head. Look at the sign of the exponent.",
-            [
+            "slopes_that_grow",
+            [slopes_that_grow],
+            says="The slopes are above 1, and grow from head to head. Look at the sign of the exponent.",
+            hints=[
                 "With 8 heads the slopes are 1/2, 1/4, … 1/256.",
                 "2 to the power of −1 is a half.",
                 "The slope of head h is 2^(−8h/n_heads).",
             ],
         ),
         Mistake(
-            slopes_without_the_eight,
-            "The last slope is 1/2, whatever the number of heads: so no head forgets slowly. Look at the exponent.",
-            [
+            "slopes_without_the_eight",
+            [slopes_without_the_eight],
+            says="The last slope is 1/2, whatever the number of heads: so no head forgets slowly. Look at the exponent.",
+            hints=[
                 "With 8 heads the slopes are 1/2, 1/4, … 1/256.",
                 "The last slope should be 2⁻⁸. What is the last exponent?",
                 "The exponent is −8h/n_heads.",
             ],
         ),
         Mistake(
-            slopes_without_axes,
-            "Each slope should meet the whole table of distances, but shapes are matched from the right, where the "
-            "keys are. A crash, or, where the numbers happen to fit, nonsense.",
-            [
+            "slopes_without_axes",
+            [slopes_without_axes, slopes_with_one_axis],
+            says=(
+                "Each slope should meet the whole table of distances, but shapes are matched from the right, where the "
+                "keys are. A crash, or, where the numbers happen to fit, nonsense."
+            ),
+            hints=[
                 "Which shapes have the slopes and the distances?",
                 "To meet a table of (n_query, n_key), the slopes need the shape (n_heads, 1, 1).",
                 "`slopes[:, None, None]`.",
             ],
-            also=[slopes_with_one_axis],
         ),
         Mistake(
-            queries_and_keys_exchanged,
-            "Queries and keys have changed places. Look at the order of the axes.",
-            [
+            "queries_and_keys_exchanged",
+            [queries_and_keys_exchanged],
+            says="Queries and keys have changed places. Look at the order of the axes.",
+            hints=[
                 "What shape is asked for?",
                 "Queries go down, keys across: the queries' positions need the extra axis.",
                 "`[:, None]` belongs to the queries.",

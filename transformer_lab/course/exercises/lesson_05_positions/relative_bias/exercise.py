@@ -93,66 +93,76 @@ RELATIVE_BIAS = Exercise(
     ],
     mistakes=[
         Mistake(
-            looks_from_key_to_query,
-            "Left and right are exchanged: a key before its query finds the entry for a key after it.",
-            [
+            "looks_from_key_to_query",
+            [looks_from_key_to_query],
+            says="Left and right are exchanged: a key before its query finds the entry for a key after it.",
+            hints=[
                 "A key at 3 and a query at 5: what is the offset from query to key?",
                 "It is −2: key minus query.",
                 "Turn the subtraction round.",
             ],
         ),
         Mistake(
-            first_query_at_the_first_key,
-            "The first query is put at the first key. As in `alibi_bias`, the *last* ones should meet.",
-            [
+            "first_query_at_the_first_key",
+            [first_query_at_the_first_key],
+            says="The first query is put at the first key. As in `alibi_bias`, the *last* ones should meet.",
+            hints=[
                 "With 2 queries and 5 keys, at which positions are the queries?",
                 "The queries' positions end at n_key − 1.",
                 "They are `torch.arange(n_key - n_query, n_key)`.",
             ],
         ),
         Mistake(
-            begins_at_the_wrong_end,
-            "Offset 0 finds column 0 of the table, and negative offsets are counted from its end. Column 0 belongs to "
-            "the smallest offset.",
-            [
+            "begins_at_the_wrong_end",
+            [begins_at_the_wrong_end],
+            says=(
+                "Offset 0 finds column 0 of the table, and negative offsets are counted from its end. Column 0 belongs to "
+                "the smallest offset."
+            ),
+            hints=[
                 "Which column belongs to the offset −reach? Which to 0?",
                 "Python counts negative indices from the end, without a complaint.",
                 "Add reach to the offsets, after clamping.",
             ],
         ),
         Mistake(
-            distance_without_direction,
-            "A key before and a key after the query get the same bias: the direction is lost.",
-            [
+            "distance_without_direction",
+            [distance_without_direction],
+            says="A key before and a key after the query get the same bias: the direction is lost.",
+            hints=[
                 "The table has 2 · reach + 1 columns: why so many?",
                 "Left and right have columns of their own.",
                 "Leave `.abs()` out.",
             ],
         ),
         Mistake(
-            nothing_beyond_the_table,
-            "Offsets beyond the table get no bias at all. They should take the last entry on their side.",
-            [
+            "nothing_beyond_the_table",
+            [nothing_beyond_the_table],
+            says="Offsets beyond the table get no bias at all. They should take the last entry on their side.",
+            hints=[
                 "What should an offset of 5 find in a table that ends at 4?",
                 "`clamp(-reach, reach)` makes a 5 a 4.",
                 "Clamp the offsets, and set nothing to 0.",
             ],
         ),
         Mistake(
-            runs_off_the_table,
-            "Offsets that are not in the table are looked up all the same: they run off one end, or come back in at "
-            "the other.",
-            [
+            "runs_off_the_table",
+            [runs_off_the_table, wraps_around],
+            says=(
+                "Offsets that are not in the table are looked up all the same: they run off one end, or come back in at "
+                "the other."
+            ),
+            hints=[
                 "How large can an offset get, and how many columns are there?",
                 "Everything beyond the last column should find the last column.",
                 "`clamp(-reach, reach)` before the lookup.",
             ],
-            also=[wraps_around],
         ),
         Mistake(
-            heads_last,
-            "The heads are the last axis; they should be the first.",
-            [
+            "heads_last",
+            [heads_last],
+            says="The heads are the last axis; they should be the first.",
+            hints=[
                 "What shape is asked for?",
                 "`table[:, columns]` keeps the heads in front.",
                 "Heads, queries, keys: in this order.",

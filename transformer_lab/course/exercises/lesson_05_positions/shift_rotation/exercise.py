@@ -129,117 +129,138 @@ SHIFT_ROTATION = Exercise(
     ],
     mistakes=[
         Mistake(
-            turns_backwards,
-            "It turns the wrong way: PE(p) becomes PE(p − offset). Look at which of the two sines has the minus.",
-            [
+            "turns_backwards",
+            [turns_backwards],
+            says="It turns the wrong way: PE(p) becomes PE(p − offset). Look at which of the two sines has the minus.",
+            hints=[
                 "Multiply out the first row: is it sin(a + b), or sin(a − b)?",
                 "sin(a + b) = sin a cos b + cos a sin b: no minus in the row that makes the sine.",
                 "The minus belongs in the row of the cosine.",
             ],
         ),
         Mistake(
-            forgets_the_minus,
-            "Lengths change: this is no rotation. Of the two sines, just one has a minus.",
-            [
+            "forgets_the_minus",
+            [forgets_the_minus, a_minus_too_many],
+            says="Lengths change: this is no rotation. Of the two sines, just one has a minus.",
+            hints=[
                 "Multiply out the row that makes the cosine.",
                 "cos(a + b) = cos a cos b − sin a sin b.",
                 "The lower left entry of each block is −sin, the upper right one sin.",
             ],
-            also=[a_minus_too_many],
         ),
         Mistake(
-            minus_on_the_diagonal,
-            "This is a mirror and not a rotation: the minus stands before a cosine. With offset 0 the matrix should "
-            "change nothing.",
-            [
+            "minus_on_the_diagonal",
+            [minus_on_the_diagonal],
+            says=(
+                "This is a mirror and not a rotation: the minus stands before a cosine. With offset 0 the matrix should "
+                "change nothing."
+            ),
+            hints=[
                 "With offset 0, what is each block?",
                 "cos(a + b) = cos a cos b − sin a sin b: which factor stands before sin a, which before cos a?",
                 "The row of the cosine is −sin b, cos b.",
             ],
         ),
         Mistake(
-            sine_and_cosine_exchanged,
-            "With offset 0 this matrix changes everything; it should change nothing. Look at what stands on the "
-            "diagonal.",
-            [
+            "sine_and_cosine_exchanged",
+            [sine_and_cosine_exchanged],
+            says=(
+                "With offset 0 this matrix changes everything; it should change nothing. Look at what stands on the "
+                "diagonal."
+            ),
+            hints=[
                 "With offset 0 the matrix has to be the identity.",
                 "Which of sin 0 and cos 0 is 1?",
                 "Cosines belong on the diagonal, sines beside it.",
             ],
         ),
         Mistake(
-            always_one_step,
-            "It always moves by one step. Look for `offset` in the angles.",
-            [
+            "always_one_step",
+            [always_one_step],
+            says="It always moves by one step. Look for `offset` in the angles.",
+            hints=[
                 "Does the result change with `offset`?",
                 "Moving by k steps turns a pair of frequency θ by kθ.",
                 "Multiply every frequency by the offset.",
             ],
         ),
         Mistake(
-            one_angle_for_all,
-            "All pairs turn by the same angle, but each has a frequency of its own: look at how the angle depends on "
-            "the pair.",
-            [
+            "one_angle_for_all",
+            [one_angle_for_all],
+            says=(
+                "All pairs turn by the same angle, but each has a frequency of its own: look at how the angle depends on "
+                "the pair."
+            ),
+            hints=[
                 "How fast does the last pair of the encoding turn, compared with the first?",
                 "Pair i turns by base^(−2i/d_model) per step.",
                 "The angle of pair i is offset · base^(−2i/d_model).",
             ],
         ),
         Mistake(
-            angles_not_slowed_enough,
-            "The first pair turns as it should, the later ones too fast. Look at the exponent: what counts the pairs?",
-            [
+            "angles_not_slowed_enough",
+            [angles_not_slowed_enough],
+            says="The first pair turns as it should, the later ones too fast. Look at the exponent: what counts the pairs?",
+            hints=[
                 "For d_model = 4 the exponents are 0 and −2/4.",
                 "The formula says 2i, with i counting pairs.",
                 "Use the frequencies of `sinusoidal_encoding`.",
             ],
         ),
         Mistake(
-            angles_slowed_too_much,
-            "The first pair turns as it should, the later ones too slowly. Look for a factor of two that is there "
-            "twice.",
-            [
+            "angles_slowed_too_much",
+            [angles_slowed_too_much],
+            says=(
+                "The first pair turns as it should, the later ones too slowly. Look for a factor of two that is there "
+                "twice."
+            ),
+            hints=[
                 "For d_model = 4 the exponents are 0 and −2/4.",
                 "`range(0, d_model, 2)` gives 2i already.",
                 "Either count in steps of two or multiply by two, not both.",
             ],
         ),
         Mistake(
-            multiplies_by_the_power,
-            "The later pairs turn faster than the first one, and not slower. Look at the sign of the exponent.",
-            [
+            "multiplies_by_the_power",
+            [multiplies_by_the_power, multiplies_by_the_power_in_double],
+            says="The later pairs turn faster than the first one, and not slower. Look at the sign of the exponent.",
+            hints=[
                 "The last pair should hardly turn from one position to the next. How far does it turn here?",
                 "Pair i turns by base^(−2i/d_model) per step.",
                 "The exponent is −2i/d_model.",
             ],
-            also=[multiplies_by_the_power_in_double],
         ),
         Mistake(
-            blocks_that_overlap,
-            "The blocks overlap: each begins one row below the one before, and writes over it. The second half of the "
-            "diagonal stays empty.",
-            [
+            "blocks_that_overlap",
+            [blocks_that_overlap, blocks_that_overlap_not_slowed_enough],
+            says=(
+                "The blocks overlap: each begins one row below the one before, and writes over it. The second half of the "
+                "diagonal stays empty."
+            ),
+            hints=[
                 "Which rows belong to pair 0, and which to pair 1?",
                 "A pair takes two rows and two columns, 2i and 2i + 1.",
                 "`for i in range(0, d_model, 2):`, with rows i and i + 1, and the exponent −i/d_model.",
             ],
-            also=[blocks_that_overlap_not_slowed_enough],
         ),
         Mistake(
-            another_base,
-            "The result is the same for every base: 10000 seems to be written into the formula.",
-            [
+            "another_base",
+            [another_base],
+            says="The result is the same for every base: 10000 seems to be written into the formula.",
+            hints=[
                 "What should happen when `base` is 100?",
                 "The argument has a name; a number in its place never changes.",
                 "Take the power of `base`.",
             ],
         ),
         Mistake(
-            for_sines_then_cosines,
-            "This would move an encoding with all sines first and all cosines after them. Here each sine stands beside "
-            "its cosine: look at which columns belong together.",
-            [
+            "for_sines_then_cosines",
+            [for_sines_then_cosines],
+            says=(
+                "This would move an encoding with all sines first and all cosines after them. Here each sine stands beside "
+                "its cosine: look at which columns belong together."
+            ),
+            hints=[
                 "Which columns of `sinusoidal_encoding` have the same frequency?",
                 "Columns 0 and 1 belong together, then 2 and 3: their blocks lie along the diagonal.",
                 "Fill rows and columns 2i and 2i + 1 for each pair, or use `torch.block_diag`.",

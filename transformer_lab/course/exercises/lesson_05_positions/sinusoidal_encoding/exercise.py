@@ -141,147 +141,177 @@ SINUSOIDAL_ENCODING = Exercise(
     ],
     mistakes=[
         Mistake(
-            a_frequency_for_every_column,
-            "A sine and the cosine beside it have different frequencies. They should be of the *same* angle: only then "
-            "is sin² + cos² equal to 1. Look at the exponents of two neighbouring columns.",
-            [
+            "a_frequency_for_every_column",
+            [a_frequency_for_every_column, the_column_counted_twice, cosine_of_the_next_pair],
+            says=(
+                "A sine and the cosine beside it have different frequencies. They should be of the *same* angle: only then "
+                "is sin² + cos² equal to 1. Look at the exponents of two neighbouring columns."
+            ),
+            hints=[
                 "In the formula, i is the same in columns 2i and 2i + 1.",
                 "How many different frequencies are there in d_model columns? Half as many.",
                 "Count with `torch.arange(0, d_model, 2)` and use each of these angles for a sine and for a cosine.",
             ],
-            also=[the_column_counted_twice, cosine_of_the_next_pair],
         ),
         Mistake(
-            cosines_first,
-            "The cosines stand in the even columns, and the sines in the odd ones. Look at what position 0 must get.",
-            [
+            "cosines_first",
+            [cosines_first],
+            says="The cosines stand in the even columns, and the sines in the odd ones. Look at what position 0 must get.",
+            hints=[
                 "At position 0 all angles are 0. What are sin 0 and cos 0?",
                 "Row 0 should be 0, 1, 0, 1, …",
                 "Columns 0, 2, 4, … hold the sines.",
             ],
         ),
         Mistake(
-            sines_then_cosines,
-            "First all the sines, then all the cosines: a model can work as well with that, but here each sine stands "
-            "beside its cosine. Look at the order of the columns.",
-            [
+            "sines_then_cosines",
+            [sines_then_cosines],
+            says=(
+                "First all the sines, then all the cosines: a model can work as well with that, but here each sine stands "
+                "beside its cosine. Look at the order of the columns."
+            ),
+            hints=[
                 "Row 0 should be 0, 1, 0, 1, …: is it?",
                 "Every second column of a table is `table[:, 0::2]` or `table[:, 1::2]`.",
                 "Write the two into an empty table, or `torch.stack` them on a new last axis and flatten it.",
             ],
         ),
         Mistake(
-            nothing_but_sines,
-            "There are sines everywhere. A sine alone does not tell rising from falling: two positions in every wave "
-            "look the same. Look at the odd columns.",
-            [
+            "nothing_but_sines",
+            [nothing_but_sines],
+            says=(
+                "There are sines everywhere. A sine alone does not tell rising from falling: two positions in every wave "
+                "look the same. Look at the odd columns."
+            ),
+            hints=[
                 "What should column 1 hold?",
                 "Position 0 should be 0, 1, 0, 1, …",
                 "The odd columns hold `angles.cos()`.",
             ],
         ),
         Mistake(
-            forgets_the_factor_of_two,
-            "The slowest wave is much too fast: the exponents only get to about −½ instead of −1. Look at what counts "
-            "the pairs.",
-            [
+            "forgets_the_factor_of_two",
+            [forgets_the_factor_of_two],
+            says=(
+                "The slowest wave is much too fast: the exponents only get to about −½ instead of −1. Look at what counts "
+                "the pairs."
+            ),
+            hints=[
                 "For d_model = 6 the exponents are 0, −2/6 and −4/6. Which ones are used here?",
                 "The formula says 2i, with i counting pairs.",
                 "`torch.arange(0, d_model, 2)` gives 2i.",
             ],
         ),
         Mistake(
-            doubles_the_exponent,
-            "The waves get slow too fast: the exponents run to about −2 instead of −1. Look for a factor of two that "
-            "is there twice.",
-            [
+            "doubles_the_exponent",
+            [doubles_the_exponent],
+            says=(
+                "The waves get slow too fast: the exponents run to about −2 instead of −1. Look for a factor of two that "
+                "is there twice."
+            ),
+            hints=[
                 "For d_model = 6 the exponents are 0, −2/6 and −4/6. Which ones are used here?",
                 "`torch.arange(0, d_model, 2)` is 2i already.",
                 "Either count in steps of two or multiply by two, not both.",
             ],
         ),
         Mistake(
-            multiplies_by_the_power,
-            "The waves get faster from pair to pair, not slower: neighbouring positions are torn apart at random. Look "
-            "at the sign of the exponent.",
-            [
+            "multiplies_by_the_power",
+            [multiplies_by_the_power, multiplies_by_the_power_of_e],
+            says=(
+                "The waves get faster from pair to pair, not slower: neighbouring positions are torn apart at random. Look "
+                "at the sign of the exponent."
+            ),
+            hints=[
                 "In the formula, is the position divided or multiplied by base^(2i/d_model)?",
                 "The last pair should hardly move from one position to the next.",
                 "The exponent is −2i/d_model.",
             ],
-            also=[multiplies_by_the_power_of_e],
         ),
         Mistake(
-            forgets_the_brackets,
-            "Python takes the power first, so that d_model divides the angle and not the exponent. Look at the "
-            "brackets.",
-            [
+            "forgets_the_brackets",
+            [forgets_the_brackets, forgets_the_brackets_of_a_product],
+            says=(
+                "Python takes the power first, so that d_model divides the angle and not the exponent. Look at the "
+                "brackets."
+            ),
+            hints=[
                 "In a new cell: `4 ** 1 / 2` and `4 ** (1 / 2)`.",
                 "The fraction 2i/d_model is the exponent as a whole.",
                 "`base ** (torch.arange(0, d_model, 2) / d_model)`.",
             ],
-            also=[forgets_the_brackets_of_a_product],
         ),
         Mistake(
-            positions_in_no_column,
-            "Positions and frequencies are multiplied entry by entry, and there are not as many of the one as of the "
-            "other. Every position should meet every frequency.",
-            [
+            "positions_in_no_column",
+            [positions_in_no_column],
+            says=(
+                "Positions and frequencies are multiplied entry by entry, and there are not as many of the one as of the "
+                "other. Every position should meet every frequency."
+            ),
+            hints=[
                 "Which shapes have the positions and the frequencies, and which should the angles have?",
                 "A column times a row is a table.",
                 "`torch.arange(length)[:, None]` is a column.",
             ],
         ),
         Mistake(
-            ready_for_a_batch,
-            "The numbers are right, but an axis of length 1 stands in front, as for a batch. Only the table is asked "
-            "for.",
-            [
+            "ready_for_a_batch",
+            [ready_for_a_batch],
+            says=(
+                "The numbers are right, but an axis of length 1 stands in front, as for a batch. Only the table is asked "
+                "for."
+            ),
+            hints=[
                 "What shape is asked for?",
                 "Torch adds a table to a whole batch without such an axis.",
                 "Leave out `unsqueeze(0)` or `[None]`.",
             ],
         ),
         Mistake(
-            counts_from_one,
-            "Positions are counted from 1. Look at the first row.",
-            [
+            "counts_from_one",
+            [counts_from_one],
+            says="Positions are counted from 1. Look at the first row.",
+            hints=[
                 "At position 0 all angles are 0: the first row should be 0, 1, 0, 1, …",
                 "What does `torch.arange(length)` begin with?",
                 "Count positions from 0 to length − 1.",
             ],
         ),
         Mistake(
-            ignores_the_base,
-            "The result is the same for every base: 10000 seems to be written into the formula.",
-            [
+            "ignores_the_base",
+            [ignores_the_base],
+            says="The result is the same for every base: 10000 seems to be written into the formula.",
+            hints=[
                 "What should happen when `base` is 100?",
                 "The argument has a name; a number in its place never changes.",
                 "Take the power of `base`.",
             ],
         ),
         Mistake(
-            counts_in_whole_turns,
-            "The angles are 2π times too large: the fastest wave is back at its start at every position.",
-            [
+            "counts_in_whole_turns",
+            [counts_in_whole_turns],
+            says="The angles are 2π times too large: the fastest wave is back at its start at every position.",
+            hints=[
                 "The formula has no π in it.",
                 "`sin` takes its angle in radians, and the formula gives it in radians.",
                 "Leave the factor 2π out.",
             ],
         ),
         Mistake(
-            reaches_the_base,
-            "The slowest wave is slower than asked for: the exponents run to −1 itself. Look at where they end.",
-            [
+            "reaches_the_base",
+            [reaches_the_base],
+            says="The slowest wave is slower than asked for: the exponents run to −1 itself. Look at where they end.",
+            hints=[
                 "For d_model = 6 the exponents are 0, −2/6 and −4/6: they stop one step before −1.",
                 "`torch.linspace` includes its end.",
                 "Divide `torch.arange(0, d_model, 2)` by d_model.",
             ],
         ),
         Mistake(
-            features_in_rows,
-            "Rows and columns are exchanged. Look at what a row is: here, one position.",
-            [
+            "features_in_rows",
+            [features_in_rows],
+            says="Rows and columns are exchanged. Look at what a row is: here, one position.",
+            hints=[
                 "What shape is asked for?",
                 "Positions go down: `torch.arange(length)[:, None]` is a column.",
                 "The table is (length, d_model).",

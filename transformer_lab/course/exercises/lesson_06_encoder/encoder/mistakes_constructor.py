@@ -36,39 +36,49 @@ class PositionsTrained(InPieces):
 
 MISTAKES = [
     Mistake(
-        PreNormLayers,
-        "These are pre-norm layers. Their parameters have the same names, so nothing complains. Look at `__init__`.",
-        [
+        "pre_norm_layers",
+        [PreNormLayers],
+        says="These are pre-norm layers. Their parameters have the same names, so nothing complains. Look at `__init__`.",
+        hints=[
             "`__init__` was right as it was given.",
             "Which class are the layers of?",
             "`parts.EncoderLayer`.",
         ],
     ),
     Mistake(
-        OneLayerManyTimes,
-        "All the layers are one and the same: the list holds a single layer several times. Look at `__init__`, and "
-        "count the parameters.",
-        [
+        "one_layer_many_times",
+        [OneLayerManyTimes],
+        says=(
+            "All the layers are one and the same: the list holds a single layer several times. Look at `__init__`, and "
+            "count the parameters."
+        ),
+        hints=[
             "`__init__` was right as it was given.",
             "In Python, `[thing] * 3` does not copy the thing.",
             "Make a new layer each time: `parts.EncoderLayer(…) for _ in range(n_layers)`.",
         ],
     ),
     Mistake(
-        PlainListOfLayers,
-        "The layers are in a plain Python list, where torch does not find them: their parameters would be neither "
-        "trained nor saved. Look at `__init__`.",
-        [
+        "plain_list_of_layers",
+        [PlainListOfLayers],
+        says=(
+            "The layers are in a plain Python list, where torch does not find them: their parameters would be neither "
+            "trained nor saved. Look at `__init__`."
+        ),
+        hints=[
             "`__init__` was right as it was given.",
             "Count the parameters of the model. Which are missing?",
             "`nn.ModuleList` tells torch that these are part of the model.",
         ],
     ),
     Mistake(
-        PositionsTrained,
-        "The positions are a parameter, so that training would change them. Sinusoids stay as they are. Look at "
-        "`__init__`.",
-        [
+        "positions_trained",
+        [PositionsTrained],
+        says=(
+            "The positions are a parameter, so that training would change them. Sinusoids stay as they are. Look at "
+            "`__init__`."
+        ),
+        hints=[
             "`__init__` was right as it was given.",
             "What is part of a model and not trained is called a buffer.",
             "`register_buffer`.",

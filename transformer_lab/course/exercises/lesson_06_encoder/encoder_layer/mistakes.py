@@ -176,81 +176,98 @@ class DropsInTraining(InPieces):
 
 MISTAKES = [
     Mistake(
-        PreNormInstead,
-        "This is the pre-norm layer: what the sublayers read is normed, and the sums are not. It is a good layer, "
-        "and the next exercise. Here the norm comes last: look at what each norm is given.",
-        [
+        "pre_norm_instead",
+        [PreNormInstead],
+        says=(
+            "This is the pre-norm layer: what the sublayers read is normed, and the sums are not. It is a good layer, "
+            "and the next exercise. Here the norm comes last: look at what each norm is given."
+        ),
+        hints=[
             "With all weights of attention and network at 0, this layer hands on x. What should a post-norm layer do?",
             "It should norm x + sublayer(x), the whole sum.",
             "`self.norm_1(x + …)`, where the dots are what attention says of x itself.",
         ],
     ),
     Mistake(
-        NormsTheBranch,
-        "What a sublayer says is normed before it is added, and the sum is not normed at all. Look at where the "
-        "brackets of the norm close.",
-        [
+        "norms_the_branch",
+        [NormsTheBranch, NormsTheFirstBranch, NormsTheSecondBranch],
+        says=(
+            "What a sublayer says is normed before it is added, and the sum is not normed at all. Look at where the "
+            "brackets of the norm close."
+        ),
+        hints=[
             "What comes out of a new post-norm layer has variance 1 at every position. Has it here?",
             "The formula is LayerNorm(x + sublayer(x)).",
             "Put `x +` inside the norm.",
         ],
-        also=[NormsTheFirstBranch, NormsTheSecondBranch],
     ),
     Mistake(
-        NormedBeforeAndAdded,
-        "x itself is replaced by the normed x before each sublayer, and the last sum is not normed at all. This is "
-        "neither post-norm nor pre-norm. Look at what each norm is given.",
-        [
+        "normed_before_and_added",
+        [NormedBeforeAndAdded],
+        says=(
+            "x itself is replaced by the normed x before each sublayer, and the last sum is not normed at all. This is "
+            "neither post-norm nor pre-norm. Look at what each norm is given."
+        ),
+        hints=[
             "The formula norms a sum. Which sum?",
             "First add what the sublayer says to x, then norm.",
             "LayerNorm(x + sublayer(x)), twice.",
         ],
     ),
     Mistake(
-        NoResidual,
-        "A residual is missing: what a sublayer says takes the place of its input, instead of being added to it. Look "
-        "for a norm that is given no sum.",
-        [
+        "no_residual",
+        [NoResidual, NoResidualAroundAttention, NoResidualAroundTheNetwork],
+        says=(
+            "A residual is missing: what a sublayer says takes the place of its input, instead of being added to it. Look "
+            "for a norm that is given no sum."
+        ),
+        hints=[
             "With all weights of attention and network at 0, what comes out? x should still be in it.",
             "LayerNorm(x + sublayer(x)), twice: there are two additions.",
             "`x +` belongs in front of what each of the two sublayers says.",
         ],
-        also=[NoResidualAroundAttention, NoResidualAroundTheNetwork],
     ),
     Mistake(
-        NoNorms,
-        "A norm is missing, so the numbers grow from layer to layer. Each of the two sums should be normed.",
-        [
+        "no_norms",
+        [NoNorms, FirstNormForgotten, SecondNormForgotten],
+        says="A norm is missing, so the numbers grow from layer to layer. Each of the two sums should be normed.",
+        hints=[
             "How many norms does `__init__` make, and how many are used?",
             "`norm_1` belongs to the attention, `norm_2` to the network.",
             "Both sums go through a norm, before anything else happens to them.",
         ],
-        also=[FirstNormForgotten, SecondNormForgotten],
     ),
     Mistake(
-        AddsTheLayersInput,
-        "The network's result is added to what came into the whole layer. With that, all that attention found reaches "
-        "the output through the network alone. Look at what the second sum is made of.",
-        [
+        "adds_the_layers_input",
+        [AddsTheLayersInput],
+        says=(
+            "The network's result is added to what came into the whole layer. With that, all that attention found reaches "
+            "the output through the network alone. Look at what the second sum is made of."
+        ),
+        hints=[
             "With the network's weights at 0, what is left of the attention?",
             "Each sublayer's result is added to what that sublayer itself was given.",
             "The second sum adds the network's result to the output of `norm_1`.",
         ],
     ),
     Mistake(
-        NetworkReadsTheLayersInput,
-        "The network reads what came into the layer, not what attention made of it. Look at what it is given.",
-        [
+        "network_reads_the_layers_input",
+        [NetworkReadsTheLayersInput],
+        says="The network reads what came into the layer, not what attention made of it. Look at what it is given.",
+        hints=[
             "The second step is LayerNorm(x + network(x)). Which x is that?",
             "In the formula, x has been replaced by the result of the first step.",
             "Give the network the output of `norm_1`.",
         ],
     ),
     Mistake(
-        AddsTheAttention,
-        "The network's result is added to what attention said, without x and without the norm. Look at what the second "
-        "sum is made of.",
-        [
+        "adds_the_attention",
+        [AddsTheAttention],
+        says=(
+            "The network's result is added to what attention said, without x and without the norm. Look at what the second "
+            "sum is made of."
+        ),
+        hints=[
             "Each sublayer's result is added to what that sublayer itself was given.",
             "What was the network given?",
             "The second sum adds the network's result to the output of `norm_1`.",

@@ -23,7 +23,6 @@ def feed_forward_cases(seed: int) -> list[Case]:
             kind="module",
             arguments={"d_model": d_model, "d_ff": d_ff},
             parameters=parameters,
-            gradients=True,
         )
 
     return [

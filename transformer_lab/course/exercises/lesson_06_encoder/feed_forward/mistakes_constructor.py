@@ -37,38 +37,46 @@ class SizesSwapped(FeedForward):
 
 MISTAKES = [
     Mistake(
-        LayersWithoutBias,
-        "The layers have no biases. Look at `__init__`.",
-        [
+        "layers_without_bias",
+        [LayersWithoutBias],
+        says="The layers have no biases. Look at `__init__`.",
+        hints=[
             "`__init__` was right as it was given.",
             "How many parameters has `nn.Linear(2, 3)`?",
             "Leave `bias=False` out.",
         ],
     ),
     Mistake(
-        UnusedLayer,
-        "There is a layer that takes no part. Look at `__init__`.",
-        [
+        "unused_layer",
+        [UnusedLayer],
+        says="There is a layer that takes no part. Look at `__init__`.",
+        hints=[
             "`__init__` was right as it was given.",
             "Two layers are asked for.",
             "Remove the third.",
         ],
     ),
     Mistake(
-        OtherNames,
-        "The layers have other names than those asked for, so no parameters can be loaded into them. Look at "
-        "`__init__`.",
-        [
+        "other_names",
+        [OtherNames],
+        says=(
+            "The layers have other names than those asked for, so no parameters can be loaded into them. Look at "
+            "`__init__`."
+        ),
+        hints=[
             "`__init__` was right as it was given.",
             "Parameters are loaded by name.",
             "`w_1` and `w_2`.",
         ],
     ),
     Mistake(
-        SizesSwapped,
-        "The two sizes have changed places: the network is narrow in the middle, or takes vectors of the wrong width. "
-        "Look at `__init__`.",
-        [
+        "sizes_swapped",
+        [SizesSwapped],
+        says=(
+            "The two sizes have changed places: the network is narrow in the middle, or takes vectors of the wrong width. "
+            "Look at `__init__`."
+        ),
+        hints=[
             "`__init__` was right as it was given.",
             "Which of the two is the width of x?",
             "`nn.Linear(d_model, d_ff)` first, then `nn.Linear(d_ff, d_model)`.",

@@ -114,48 +114,56 @@ class LayersInAList(InPieces):
 
 MISTAKES = [
     Mistake(
-        EveryLayerReadsTheEmbeddings,
-        "Every layer is given the embeddings, and what the layers before have found is thrown away. Each should go on "
-        "from the one before. Look at what is assigned in the loop.",
-        [
+        "every_layer_reads_the_embeddings",
+        [EveryLayerReadsTheEmbeddings, EveryLayerReadsTheEmbeddingsAndAllAreAdded],
+        says=(
+            "Every layer is given the embeddings, and what the layers before have found is thrown away. Each should go on "
+            "from the one before. Look at what is assigned in the loop."
+        ),
+        hints=[
             "What does the second layer get as its x?",
             "After the loop, which layers had a say in the result?",
             "The result of each layer is called `x` again.",
         ],
-        also=[EveryLayerReadsTheEmbeddingsAndAllAreAdded],
     ),
     Mistake(
-        ReturnsInsideTheLoop,
-        "Only the first layer is used, as the loop is left after it. With a single layer that is right. Look at where "
-        "the `return` stands.",
-        [
+        "returns_inside_the_loop",
+        [ReturnsInsideTheLoop],
+        says=(
+            "Only the first layer is used, as the loop is left after it. With a single layer that is right. Look at where "
+            "the `return` stands."
+        ),
+        hints=[
             "How often does the loop run, if it contains a `return`?",
             "Which column should the `return` begin in?",
             "Behind the loop, at the level of the `for`.",
         ],
     ),
     Mistake(
-        TheFirstLayerAgainAndAgain,
-        "Not every layer is used once: the first one does all the work.",
-        [
+        "the_first_layer_again_and_again",
+        [TheFirstLayerAgainAndAgain],
+        says="Not every layer is used once: the first one does all the work.",
+        hints=[
             "With three layers, which of them are called, and how often?",
             "`for layer in self.layers:` gives one after the other.",
             "`x = layer(x, memory, mask, memory_mask)` inside the loop.",
         ],
     ),
     Mistake(
-        NoLayers,
-        "The embeddings come out as they went in: no layer is called, or what the layers give is not what is returned.",
-        [
+        "no_layers",
+        [NoLayers],
+        says="The embeddings come out as they went in: no layer is called, or what the layers give is not what is returned.",
+        hints=[
             "Which variable holds what the last layer gave, and which is returned?",
             "`for layer in self.layers:` gives one after the other.",
             "`x = layer(x, memory, mask, memory_mask)` inside the loop, and `x` returned behind it.",
         ],
     ),
     Mistake(
-        TheListCalled,
-        "`self.layers` is called as if it were one module. It is a list, whose members are called one after the other.",
-        [
+        "the_list_called",
+        [TheListCalled],
+        says="`self.layers` is called as if it were one module. It is a list, whose members are called one after the other.",
+        hints=[
             "What does `__init__` put into `self.layers`?",
             "An `nn.ModuleList` does not know what its members are to be given.",
             "`for layer in self.layers:`, and in it `x = layer(x, memory, mask, memory_mask)`.",
@@ -163,61 +171,75 @@ MISTAKES = [
     ),
     layers_backwards(LayersBackwards),
     Mistake(
-        AddedAroundEachLayer,
-        "Around each layer there is one more residual connection. The layer has its own three inside. Look at the "
-        "loop.",
-        [
+        "added_around_each_layer",
+        [AddedAroundEachLayer],
+        says=(
+            "Around each layer there is one more residual connection. The layer has its own three inside. Look at the "
+            "loop."
+        ),
+        hints=[
             "What does a layer return: what it found, or x with what it found?",
             "Is there a `x +` in the loop?",
             "`x = layer(x, memory, mask, memory_mask)`.",
         ],
     ),
     Mistake(
-        PositionsInEveryLayer,
-        "The positions are added again in every layer. Once is enough: the residual connections carry them on. Look "
-        "at what stands inside the loop.",
-        [
+        "positions_in_every_layer",
+        [PositionsInEveryLayer, PositionsInEveryLayerToo],
+        says=(
+            "The positions are added again in every layer. Once is enough: the residual connections carry them on. Look "
+            "at what stands inside the loop."
+        ),
+        hints=[
             "How often are the positions added if there are three layers?",
             "The embeddings and the positions make the x of the first layer.",
             "Add them before the loop.",
         ],
-        also=[PositionsInEveryLayerToo],
     ),
     Mistake(
-        Logits,
-        "The output is turned into scores for the vocabulary. That is the work of the layer behind the decoder; here "
-        "the vectors themselves are asked for.",
-        [
+        "logits",
+        [Logits, Probabilities],
+        says=(
+            "The output is turned into scores for the vocabulary. That is the work of the layer behind the decoder; here "
+            "the vectors themselves are asked for."
+        ),
+        hints=[
             "Which shape comes out, and which is asked for?",
             "What comes after the last layer?",
             "Return what the last layer gave.",
         ],
-        also=[Probabilities],
     ),
     Mistake(
-        AListOfAllLayers,
-        "The outputs of all layers are returned. Asked for is that of the last one.",
-        [
+        "a_list_of_all_layers",
+        [AListOfAllLayers],
+        says="The outputs of all layers are returned. Asked for is that of the last one.",
+        hints=[
             "What does `type(...)` say of the result?",
             "What the layers in between give is used by the next layer only.",
             "Return `x` after the loop.",
         ],
     ),
     Mistake(
-        OneLayerManyTimes,
-        "The list holds the same layer several times: they share one set of parameters. Look at how the layers are "
-        "made.",
-        [
+        "one_layer_many_times",
+        [OneLayerManyTimes],
+        says=(
+            "The list holds the same layer several times: they share one set of parameters. Look at how the layers are "
+            "made."
+        ),
+        hints=[
             "With 3 layers, how many parameters are there?",
             "`[layer] * 3` copies nothing.",
             "A comprehension makes a new one each time: `for _ in range(n_layers)`.",
         ],
     ),
     Mistake(
-        LayersInAList,
-        "The layers are kept in a plain list, where torch does not find their parameters: they would never be "
-        "trained. Look at `__init__`.",
-        [
+        "layers_in_a_list",
+        [LayersInAList],
+        says=(
+            "The layers are kept in a plain list, where torch does not find their parameters: they would never be "
+            "trained. Look at `__init__`."
+        ),
+        hints=[
             "What does `list(decoder.parameters())` hold?",
             "`__init__` was right as it was given.",
             "`nn.ModuleList` is a list that torch looks into.",

@@ -103,75 +103,85 @@ class NormsOfTheLastTwoSwapped(InPieces):
 
 MISTAKES = [
     Mistake(
-        PreNorm,
-        "This is pre-norm: each sublayer's input is normed, and the sum is left alone. It trains well, but asked for "
-        "is the paper's post-norm. Look at what goes into the norms.",
-        [
+        "pre_norm",
+        [PreNorm, PreNormOfTheMemoryToo],
+        says=(
+            "This is pre-norm: each sublayer's input is normed, and the sum is left alone. It trains well, but asked for "
+            "is the paper's post-norm. Look at what goes into the norms."
+        ),
+        hints=[
             "What is normed: what a sublayer reads, or the sum after it?",
             "In post-norm, what leaves the layer has just been normed.",
             "x becomes norm(x + sublayer(x)), three times.",
         ],
-        also=[PreNormOfTheMemoryToo],
     ),
     Mistake(
-        MemoryNormed,
-        "The memory is normed on its way into the cross-attention, by a norm of this layer. It comes ready from the "
-        "encoder, and is read as it is. Look at what the cross-attention is given.",
-        [
+        "memory_normed",
+        [MemoryNormed, MemoryNormedByTheFirst],
+        says=(
+            "The memory is normed on its way into the cross-attention, by a norm of this layer. It comes ready from the "
+            "encoder, and is read as it is. Look at what the cross-attention is given."
+        ),
+        hints=[
             "How many norms are used, and how often each?",
             "Each norm works on the sum after one sublayer.",
             "Key and value are `memory` itself.",
         ],
-        also=[MemoryNormedByTheFirst],
     ),
     Mistake(
-        NormedFirstAndAddedToIt,
-        "The norm comes first, and its result is what is added to: neither post-norm nor pre-norm. What came into "
-        "the layer is gone after the first line. Look at the order of norm and sum.",
-        [
+        "normed_first_and_added_to_it",
+        [NormedFirstAndAddedToIt],
+        says=(
+            "The norm comes first, and its result is what is added to: neither post-norm nor pre-norm. What came into "
+            "the layer is gone after the first line. Look at the order of norm and sum."
+        ),
+        hints=[
             "With sublayers that give zeros, what comes out?",
             "The norm works on the sum.",
             "x becomes norm(x + sublayer(x)), three times.",
         ],
     ),
     Mistake(
-        NormedBeforeAdding,
-        "What a sublayer found is normed, and then added. The *sum* should be normed. Look at the brackets.",
-        [
+        "normed_before_adding",
+        [NormedBeforeAdding],
+        says="What a sublayer found is normed, and then added. The *sum* should be normed. Look at the brackets.",
+        hints=[
             "In norm(x + f(x)), what is inside the norm?",
             "What leaves the layer should have just been normed.",
             "The x belongs into the brackets of the norm.",
         ],
     ),
     Mistake(
-        NothingNormed,
-        "A norm is missing. There is one after each of the three sums.",
-        [
+        "nothing_normed",
+        [NothingNormed, SelfAttentionNotNormed, CrossAttentionNotNormed, FeedForwardNotNormed, OnlyTheEndNormed],
+        says="A norm is missing. There is one after each of the three sums.",
+        hints=[
             "Which of `norm_1`, `norm_2` and `norm_3` occur in the code?",
             "What leaves each of the three steps should have just been normed.",
             "x becomes norm(x + sublayer(x)), three times.",
         ],
-        also=[SelfAttentionNotNormed, CrossAttentionNotNormed, FeedForwardNotNormed, OnlyTheEndNormed],
     ),
     Mistake(
-        OneNormForAll,
-        "A norm is used more than once, and another one not at all. Each has parameters of its own.",
-        [
+        "one_norm_for_all",
+        [OneNormForAll, OneNormForBothAttentions, SecondNormForTheLastToo, FirstNormForTheLastToo],
+        says="A norm is used more than once, and another one not at all. Each has parameters of its own.",
+        hints=[
             "Which of `norm_1`, `norm_2` and `norm_3` occur in the code, and how often?",
             "Was a line copied?",
             "`norm_1` after the self-attention, `norm_2` after the cross-attention, `norm_3` at the end.",
         ],
-        also=[OneNormForBothAttentions, SecondNormForTheLastToo, FirstNormForTheLastToo],
     ),
     Mistake(
-        NormsOfTheAttentionsSwapped,
-        "The norms are not in the order of their numbers. Newly made they do the same, but parameters loaded from "
-        "elsewhere would stand in the wrong place.",
-        [
+        "norms_of_the_attentions_swapped",
+        [NormsOfTheAttentionsSwapped, NormsOfTheLastTwoSwapped],
+        says=(
+            "The norms are not in the order of their numbers. Newly made they do the same, but parameters loaded from "
+            "elsewhere would stand in the wrong place."
+        ),
+        hints=[
             "Which norm comes after which sublayer?",
             "Names matter as soon as parameters are loaded by name.",
             "`norm_1` after the self-attention, `norm_2` after the cross-attention, `norm_3` at the end.",
         ],
-        also=[NormsOfTheLastTwoSwapped],
     ),
 ]

@@ -135,148 +135,174 @@ def leaves_out_the_vectors(model, weight_decay):
 
 MISTAKES = [
     Mistake(
-        shared_ones_twice,
-        "A parameter comes several times: it would be decayed and stepped as often. AdamW refuses such groups, or "
-        "warns of them.",
+        "shared_ones_twice",
         [
+            shared_ones_twice,
+            shared_ones_twice_by_name,
+            of_every_module_with_all_below,
+            everything_in_the_second,
+            matrices_in_both,
+        ],
+        says=(
+            "A parameter comes several times: it would be decayed and stepped as often. AdamW refuses such groups, or "
+            "warns of them."
+        ),
+        hints=[
             "How many tensors are in the groups, and how many does `model.parameters()` give?",
             "The two embeddings and the output layer hold one and the same matrix.",
             "`model.parameters()` knows what it has given already, and gives it once.",
         ],
-        also=[shared_ones_twice_by_name, of_every_module_with_all_below, everything_in_the_second, matrices_in_both],
     ),
     Mistake(
-        the_whole_state,
-        "Among these are tensors that are not trained, such as the table of positions. They belong to the *state* of "
-        "the model, but not to its parameters.",
-        [
+        "the_whole_state",
+        [the_whole_state, buffers_too],
+        says=(
+            "Among these are tensors that are not trained, such as the table of positions. They belong to the *state* of "
+            "the model, but not to its parameters."
+        ),
+        hints=[
             "What does `register_buffer` do?",
             "`state_dict()` holds all that is saved; and what is shared, it holds several times.",
             "`model.parameters()` gives what is trained, each once.",
         ],
-        also=[buffers_too],
     ),
     Mistake(
-        everything_decays,
-        "Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
-        [
+        "everything_decays",
+        [everything_decays, everything_decays_in_two_groups],
+        says="Everything decays, biases and norms, too. A norm's weights would be pulled from 1 towards 0.",
+        hints=[
             "Which weight decay has the group of the vectors?",
             "Tensors with fewer than two axes should be left alone.",
             "A group of their own, with a weight decay of 0.0.",
         ],
-        also=[everything_decays_in_two_groups],
     ),
     Mistake(
-        nothing_decays,
-        "Nothing decays: both groups have a weight decay of 0.",
-        [
+        "nothing_decays",
+        [nothing_decays],
+        says="Nothing decays: both groups have a weight decay of 0.",
+        hints=[
             "What is the argument `weight_decay` used for?",
             "The matrices should have it.",
             '`"weight_decay": weight_decay` in the group of the matrices.',
         ],
     ),
     Mistake(
-        vectors_decay,
-        "The groups have changed places: biases and norms decay, and matrices do not.",
-        [
+        "vectors_decay",
+        [vectors_decay],
+        says="The groups have changed places: biases and norms decay, and matrices do not.",
+        hints=[
             "Which weight decay has the group that holds the embedding?",
             "Tensors of two and more axes decay.",
             "`p.dim() >= 2` belongs to the group with `weight_decay`.",
         ],
     ),
     Mistake(
-        embeddings_do_not_decay,
-        "The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
-        [
+        "embeddings_do_not_decay",
+        [embeddings_do_not_decay],
+        says="The embedding is a matrix, and does not decay here. It is the output layer's matrix, too.",
+        hints=[
             "Which group holds the tensor of shape (vocab_size, d)?",
             "It is not its name that counts, but its number of axes.",
             "`p.dim() >= 2`.",
         ],
     ),
     Mistake(
-        weights_of_linear_layers_only,
-        "Only the weights of `nn.Linear` decay. Other modules have matrices as well, and some parameters belong to no "
-        "layer.",
-        [
+        "weights_of_linear_layers_only",
+        [weights_of_linear_layers_only],
+        says=(
+            "Only the weights of `nn.Linear` decay. Other modules have matrices as well, and some parameters belong to no "
+            "layer."
+        ),
+        hints=[
             "Which group holds the filters, of shape (n, d, d)?",
             "Ask the tensor, not the module it belongs to.",
             "`p.dim() >= 2`.",
         ],
     ),
     Mistake(
-        norms_decay,
-        "What is called bias is left alone, and all else decays: the weights of the norms, too, which are vectors.",
-        [
+        "norms_decay",
+        [norms_decay],
+        says="What is called bias is left alone, and all else decays: the weights of the norms, too, which are vectors.",
+        hints=[
             "Which group holds the weights of the norm?",
             "It is not the name that counts, but the number of axes.",
             "`p.dim() >= 2`.",
         ],
     ),
     Mistake(
-        decides_by_names,
-        "What decays is decided by names. That works until a parameter is called otherwise, as `gate` in this model, "
-        "which is a vector.",
-        [
+        "decides_by_names",
+        [decides_by_names],
+        says=(
+            "What decays is decided by names. That works until a parameter is called otherwise, as `gate` in this model, "
+            "which is a vector."
+        ),
+        hints=[
             "Print the names and shapes of `model.named_parameters()`.",
             "A vector is a vector whatever it is called.",
             "`p.dim() >= 2`.",
         ],
     ),
     Mistake(
-        weights_by_name,
-        "What decays is decided by names. That works until a parameter is called otherwise, as `table` in this "
-        "model, which has two axes.",
-        [
+        "weights_by_name",
+        [weights_by_name, weights_of_norms_too_by_name],
+        says=(
+            "What decays is decided by names. That works until a parameter is called otherwise, as `table` in this "
+            "model, which has two axes."
+        ),
+        hints=[
             "Print the names and shapes of `model.named_parameters()`.",
             "It is not the name that counts, but the number of axes.",
             "`p.dim() >= 2`.",
         ],
-        also=[weights_of_norms_too_by_name],
     ),
     Mistake(
-        one_axis_is_enough,
-        "Tensors of one axis decay, too: biases, and the weights of norms. Look at the comparison.",
-        [
+        "one_axis_is_enough",
+        [one_axis_is_enough],
+        says="Tensors of one axis decay, too: biases, and the weights of norms. Look at the comparison.",
+        hints=[
             "How many axes has a bias, and how many a matrix?",
             "Which numbers of axes does the comparison let through?",
             "`>= 2` and `< 2`.",
         ],
     ),
     Mistake(
-        two_axes_are_not_enough,
-        "Matrices do not decay: only tensors with more than two axes do. Look at the comparison.",
-        [
+        "two_axes_are_not_enough",
+        [two_axes_are_not_enough],
+        says="Matrices do not decay: only tensors with more than two axes do. Look at the comparison.",
+        hints=[
             "Into which group does a tensor with 2 axes fall?",
             "Two axes *and more* should decay.",
             "`>= 2` and `< 2`.",
         ],
     ),
     Mistake(
-        scalars_decay,
-        "A parameter without axes, a single number, decays. Only those with two axes and more should.",
-        [
+        "scalars_decay",
+        [scalars_decay],
+        says="A parameter without axes, a single number, decays. Only those with two axes and more should.",
+        hints=[
             "What is `torch.tensor(3.0).dim()`?",
             "Into which group does a tensor with 0 axes fall?",
             "`>= 2` and `< 2` leave no gap and no overlap.",
         ],
     ),
     Mistake(
-        two_axes_exactly,
-        "A parameter with three axes does not decay. Those with two *and more* should.",
-        [
+        "two_axes_exactly",
+        [two_axes_exactly],
+        says="A parameter with three axes does not decay. Those with two *and more* should.",
+        hints=[
             "Into which group does a tensor with 3 axes fall?",
             "Matrices in a row are still matrices.",
             "`>= 2` and `< 2` leave no gap and no overlap.",
         ],
     ),
     Mistake(
-        leaves_out_scalars,
-        "Some parameters are in neither group: they would never be trained. Which numbers of axes are left out?",
-        [
+        "leaves_out_scalars",
+        [leaves_out_scalars, leaves_out_all_that_has_neither_one_axis_nor_two, leaves_out_the_vectors],
+        says="Some parameters are in neither group: they would never be trained. Which numbers of axes are left out?",
+        hints=[
             "How many tensors are in the groups, and how many does `model.parameters()` give?",
             "A single number has 0 axes, filters may have 3.",
             "`>= 2` and `< 2` leave no gap and no overlap.",
         ],
-        also=[leaves_out_all_that_has_neither_one_axis_nor_two, leaves_out_the_vectors],
     ),
 ]

@@ -26,7 +26,7 @@ def smoothed_cross_entropy(
 def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
-    def case(batch, n, vocab_size, pad_id, share, shows, loud=1.0, unlikely=0.0, gradients=False, padding=()):
+    def case(batch, n, vocab_size, pad_id, share, shows, loud=1.0, unlikely=0.0, padding=()):
         """Draw targets without padding, then pad the ends of some sentences."""
         targets = torch.randint(vocab_size - 1, (batch, n), generator=rng)
         targets += targets >= pad_id  # every token but the padding
@@ -35,7 +35,7 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
         logits = loud * normal(rng, batch, n, vocab_size)
         logits[..., pad_id] -= unlikely
         inputs = {"logits": logits, "targets": targets, "pad_id": pad_id, "smoothing": share}
-        return Case(inputs, shows, gradients=gradients)
+        return Case(inputs, shows)
 
     return [
         case(1, 1, 3, 0, 0.0, "one token, no smoothing"),
@@ -43,7 +43,7 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
         case(2, 3, 5, 0, 0.0, "2 sentences, one of which is padded", padding=(3, 1)),
         case(3, 4, 7, 2, 0.1, "padding that is not token 0, and that nobody expects", unlikely=30.0, padding=(1, 4, 2)),
         case(2, 3, 5, 4, 0.2, "a model that is very sure, and often wrong", loud=200.0, padding=(3, 2)),
-        case(5, 13, 11, 1, 0.1, "5 sentences, and gradients", gradients=True, padding=(13, 2, 7, 1, 9)),
+        case(5, 13, 11, 1, 0.1, "5 sentences, and gradients", padding=(13, 2, 7, 1, 9)),
     ]
 
 

@@ -1,0 +1,48 @@
+"""Answers in steps: they are the reference, no step is idle, and what is said of a step is true whatever else is wrong."""
+
+import re
+
+import pytest
+
+from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.tolerance import agree
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.steps import Variant, needs
+
+IN_STEPS = [exercise for exercise in every_exercise().values() if exercise.steps]
+in_steps = pytest.mark.parametrize("exercise", IN_STEPS, ids=lambda e: e.name)
+
+
+@in_steps
+def test_the_steps_are_the_reference(exercise, repetition):
+    for seed in repetition.seeds(10):
+        known = behaviour(exercise, seed)
+        assert agree(known.run(exercise.steps.but()), known.expected), f"seed {seed}"
+
+
+@in_steps
+def test_every_step_is_asked_for_by_a_later_one_and_says_what_it_does(exercise):
+    steps = exercise.steps
+    asked = {need for step in steps.steps.values() for need in needs(step)}
+    assert [name for name in steps.steps if name not in asked] == [steps.last]
+    for name, step in steps.steps.items():
+        assert step.__doc__, f"{name} does not say what it does"
+        assert re.match(r"[a-z`]", steps.describe(name)), f"{name}: {steps.describe(name)}"
+        assert not steps.describe(name).endswith("."), name
+
+
+@in_steps
+def test_what_is_said_of_a_mistake_in_company_is_a_clause_about_its_step_alone(exercise):
+    for mistake in exercise.mistakes:
+        if mistake.variants:
+            assert re.match(r"[a-zπ√`*−\d]", mistake.does), f"{mistake.name}: {mistake.does}"
+            assert not mistake.does.endswith("."), mistake.name
+            assert mistake.does.count("`") % 2 == 0, mistake.name
+            assert not re.search(r"\b(?:but|otherwise right|correct|you|your)\b", mistake.does), mistake.does
+
+
+@in_steps
+def test_variants_are_of_the_exercise_they_belong_to(exercise):
+    for mistake in exercise.mistakes:
+        for way in mistake.ways:
+            assert not isinstance(way, Variant) or way.of is exercise.steps, mistake.name

@@ -1,0 +1,144 @@
+"""What the reference and the mistakes of an exercise show on its cases; each runs when first asked for, and once."""
+
+import itertools
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from functools import cached_property, lru_cache
+from typing import Any, cast
+
+from transformer_lab.course.exercise import Exercise, Mistake
+from transformer_lab.course.running.case import Case
+from transformer_lab.course.running.crash_report import message_of
+from transformer_lab.course.running.isolation import default_torch_state, suppressed_output
+from transformer_lab.course.running.observation import Observation
+from transformer_lab.course.running.observe import copy_inputs, load_module, observe
+from transformer_lab.course.running.plain_data import to_plain_data
+from transformer_lab.course.steps import Variant
+
+Way = Variant | Callable[..., Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two mistakes made at once.
+
+    Args:
+        mistakes: The two, in the order of the steps that they change.
+        way: The answer that makes both.
+    """
+
+    mistakes: tuple[Mistake, Mistake]
+    way: Variant
+
+
+@dataclass(frozen=True, eq=False)
+class Behaviour:
+    """What the reference and the mistakes of an exercise show on the cases of one seed."""
+
+    exercise: Exercise
+    cases: Sequence[Case]
+    _runs: dict[Way, Sequence[Observation]] = field(default_factory=dict)
+    _outputs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
+    _modules: dict[int, Any] = field(default_factory=dict)
+
+    @cached_property
+    def expected(self) -> Sequence[Observation]:
+        """What the reference shows."""
+        return self.run(self.exercise.reference)
+
+    @property
+    def mistakes(self) -> Iterator[tuple[Mistake, Sequence[Observation]]]:
+        """What every mistake shows, in each of its ways."""
+        for mistake in self.exercise.mistakes:
+            for way in mistake.ways:
+                yield mistake, self.run(way)
+
+    @cached_property
+    def pairs(self) -> Sequence[Pair]:
+        """Two mistakes at once, those that change the fewest steps first."""
+        steps = self.exercise.steps
+        if steps is None:
+            return ()
+        order = {name: place for place, name in enumerate([*steps.arguments.parameters, *steps.steps])}
+        single = [
+            (min(order[name] for name in way.changes), mistake, way)
+            for mistake in self.exercise.mistakes
+            for way in mistake.variants
+            if way.changes and way.of is steps
+        ]
+        single.sort(key=lambda one: one[0])
+        found = [
+            Pair((first, second), both)
+            for (_, first, one), (_, second, other) in itertools.combinations(single, 2)
+            if (both := one.combined(other)) is not None
+        ]
+        return sorted(found, key=lambda pair: len(pair.way.changes))
+
+    def run(self, way: Way) -> Sequence[Observation]:
+        """Return all that a way of answering shows on the cases."""
+        if way not in self._runs:
+            attempt = way.attempt if isinstance(way, Variant) else way
+            self._runs[way] = self.normalised([observe(attempt, case) for case in self.cases])
+        return self._runs[way]
+
+    def output(self, way: Way, index: int, *, remember: bool = True) -> Observation:
+        """Return only what a way of answering returns, or raises, when it is first called on a case.
+
+        That takes a small part of the time, and is enough to rule most mistakes out. To be called ``in_isolation``.
+        """
+        if (way, index) not in self._outputs:
+            output = self._output(way, index)
+            if not remember:  # there are thousands of pairs
+                return output
+            self._outputs[way, index] = output
+        return self._outputs[way, index]
+
+    def _output(self, way: Way, index: int) -> Observation:
+        case = self.cases[index]
+        inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+        seen: dict[str, Any]
+        try:
+            if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
+                module = [self._module(index)] if way.of.is_module else []
+                returned = way.evaluate(way.of.arguments.bind(*module, *inputs.values(), **keywords))
+            else:
+                attempt = load_module(way, case) if case.kind == "module" else way
+                if isinstance(attempt, dict):
+                    return cast(Observation, {"parameters": attempt})
+                returned = attempt(*inputs.values(), **keywords)
+            seen = {"output": to_plain_data(returned)}
+        except Exception as error:
+            seen = {"error": {"type": type(error).__name__, "message": message_of(error)}}
+        return self.normalised([cast(Observation, seen)], [case])[0]
+
+    def _module(self, index: int) -> Any:
+        if index not in self._modules:
+            self._modules[index] = load_module(self.exercise.reference, self.cases[index])
+        return self._modules[index]
+
+    def normalised(self, observed: Sequence[Observation], cases: Sequence[Case] | None = None) -> list[Observation]:
+        """Return observations with their outputs in the form in which the exercise compares them."""
+        found: list[Observation] = []
+        for case, seen in zip(self.cases if cases is None else cases, observed, strict=False):
+            if "output" in seen:
+                output = self.exercise.normalise(seen["output"], case)
+                seen = cast(Observation, {**seen, "output": output})
+            found.append(seen)
+        return found
+
+
+@contextmanager
+def in_isolation() -> Iterator[None]:
+    """Keep what many calls print, warn of and set from showing."""
+    with default_torch_state(), suppressed_output(), warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
+
+
+@lru_cache(maxsize=256)
+def behaviour(exercise: Exercise, seed: int) -> Behaviour:
+    """Return the behaviour on the cases of a seed."""
+    with default_torch_state():
+        return Behaviour(exercise, list(exercise.cases(seed)))

@@ -1,0 +1,123 @@
+"""Recognise mistakes: an attempt made one if it behaves as the answer that makes it, and two if it behaves as both.
+
+What is looked for, in this order: one mistake; an answer that stops half-way; two mistakes at once. Evidence is
+behaviour alone. Outputs on a case where the attempt goes wrong rule out nearly everything; what is left must show the
+same on all cases and in all respects. Gradients are judged apart from numbers.
+"""
+
+import time
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from transformer_lab.course.checking.behaviour import Behaviour, Pair, Way, in_isolation
+from transformer_lab.course.checking.tolerance import agree, comparable_error, distance, observation_distance
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.running.observation import Observation
+from transformer_lab.course.running.plain_data import PlainData
+
+MAX_PAIRS = 4000
+"""So many pairs are tried at most."""
+MAX_SECONDS = 1.0
+"""Seconds after which no further pair is tried: a check should answer while the learner still looks at the code."""
+
+
+@dataclass(frozen=True)
+class Recognition:
+    """What an attempt was recognised as.
+
+    Args:
+        way: An answer that behaves the same.
+        mistakes: The mistakes it makes, in the order of the steps.
+        and_more: Whether it makes one more, which is not known for certain.
+        stops_at: The step after which it stops, or the argument that it hands back.
+    """
+
+    way: Way
+    mistakes: tuple[Mistake, ...] = ()
+    and_more: bool = False
+    stops_at: str | None = None
+
+
+def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
+    """Return what an attempt that is not right is recognised as; None if nothing known behaves like it."""
+    with in_isolation():
+        order = _failing_first(known, observed)
+        return (
+            _single(known, observed, order) or _half_finished(known, observed, order) or _pair(known, observed, order)
+        )
+
+
+def _failing_first(known: Behaviour, observed: Sequence[Observation]) -> list[int]:
+    """List the cases, those where the attempt goes wrong first: on the others, half of all mistakes look alike."""
+
+    def is_right(index: int) -> bool:
+        return observation_distance(observed[index], known.expected[index], numbers_only=True) <= 1
+
+    return sorted(range(min(len(observed), len(known.cases))), key=is_right)
+
+
+def _single(known: Behaviour, observed: Sequence[Observation], order: Sequence[int]) -> Recognition | None:
+    for mistake in known.exercise.mistakes:
+        for way in mistake.ways:
+            if _behaves_as(known, way, observed, order):
+                return Recognition(way, (mistake,))
+    return None
+
+
+def _half_finished(known: Behaviour, observed: Sequence[Observation], order: Sequence[int]) -> Recognition | None:
+    steps = known.exercise.steps
+    if steps is None or not all(_is_something(seen.get("output")) for seen in observed):
+        return None
+    for name in [*steps.arguments.parameters, *steps.steps]:
+        if name not in ("self", steps.last) and _behaves_as(known, way := steps.until(name), observed, order):
+            return Recognition(way, stops_at=name)
+    return None
+
+
+def _is_something(output: PlainData) -> bool:
+    return output is not None and not (isinstance(output, Mapping) and "not_plain" in output)
+
+
+def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int]) -> Recognition | None:
+    deadline = time.monotonic() + MAX_SECONDS
+    left: Iterable[Pair] = known.pairs[:MAX_PAIRS]
+    for index in order:
+        agreeing = []
+        for pair in left:
+            if time.monotonic() > deadline:
+                return None
+            if _may_show(known.output(pair.way, index, remember=False), observed[index], crashed_later=False):
+                agreeing.append(pair)
+        left = agreeing
+    found = [pair for pair in left if agree(observed, known.run(pair.way), numbers_only=True)]
+    fewest = min((len(pair.way.changes) for pair in found), default=0)
+    found = [pair for pair in found if len(pair.way.changes) == fewest]
+    shared = [m for m in (found[0].mistakes if found else ()) if all(m in pair.mistakes for pair in found)]
+    if not shared:
+        return None
+    # two ways of one mistake are that mistake
+    return Recognition(found[0].way, tuple(dict.fromkeys(shared)), and_more=len(shared) == 1)
+
+
+def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], order: Sequence[int]) -> bool:
+    for index in order:
+        if known.cases[index].kind != "sampler" and not _may_show(known.output(way, index), observed[index]):
+            return False
+    return agree(observed, known.run(way), numbers_only=True)
+
+
+def _may_show(first_call: Observation, seen: Observation, *, crashed_later: bool = True) -> bool:
+    """Return whether an answer whose first call showed this may have shown that.
+
+    ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
+    """
+    if "output" in first_call:
+        return (
+            distance(seen["output"], first_call["output"]) <= 1
+            if "output" in seen
+            else crashed_later and "error" in seen
+        )
+    if "error" in first_call:
+        error = seen.get("error")
+        return isinstance(error, Mapping) and comparable_error(error) == comparable_error(first_call["error"])
+    return seen.get("parameters") == first_call.get("parameters")

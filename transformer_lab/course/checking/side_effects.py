@@ -1,0 +1,163 @@
+"""What an answer with the right numbers may still do wrong: cut gradients, or write into its arguments."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from torch import Tensor
+
+from transformer_lab.course.checking.behaviour import Behaviour
+from transformer_lab.course.checking.tolerance import GRADIENTS, gradient_distance, gradients_apart
+from transformer_lab.course.running.observation import Observation
+from transformer_lab.course.running.observe import observe
+from transformer_lab.course.steps import Step
+
+GRADIENT_CUT = "gradient_cut"
+"""What the mistake is called in verdicts."""
+CHANGES_ARGUMENT = "changes_argument"
+"""The same for an argument that is changed in place."""
+
+HINTS = (
+    "Nothing is wrong with the numbers. Call `.sum().backward()` on the output, and look at `.grad` of what went in: "
+    "is it None, or smaller than it should be?",
+    "A gradient goes back along the steps that torch recorded. `.detach()`, `.data`, `torch.no_grad()`, `.item()`, "
+    "`.numpy()`, `.tolist()` and `torch.tensor(…)` make a value that remembers none of them.",
+    "Leave each of these out, and compute with the tensors themselves: torch has a function for every step.",
+)
+"""The ladder for attempts whose numbers are right and whose gradients are not."""
+
+WRITTEN = {
+    "no_grad": "`torch.no_grad()`",
+    "inference_mode": "`torch.inference_mode()`",
+    "data": "`.data`",
+    "tensor": "`torch.tensor(…)`",
+    "as_tensor": "`torch.as_tensor(…)`",
+}
+"""How what cuts gradients is written; everything else is a method."""
+
+
+def is_cut_entirely(observed: Sequence[Observation]) -> bool:
+    """Return whether no gradient passes at all, where some should: that of an answer in plain Python, or in numpy."""
+    return not any(arrived is not None for seen in observed for _, arrived in _arrivals(seen))
+
+
+def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
+    """List the arguments that a call changed in place, and should not have."""
+    found: dict[str, None] = {}
+    for seen, right in zip(observed, expected, strict=False):
+        changed: object = seen.get("changed")
+        should: object = right.get("changed")
+        if isinstance(changed, list) and isinstance(should, list):
+            found |= dict.fromkeys(name for name in changed if isinstance(name, str) and name not in should)
+    return list(found)
+
+
+def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
+    """Put into words which gradients do not arrive, where they end, and what may have cut them."""
+    lost, wrong = _faults(observed, known.expected)
+    if problem := _remark(observed, "backward"):
+        return f"The numbers are right, but torch cannot compute the gradients: {problem}."
+    if not lost and not wrong:
+        return ""
+    place, cuts = _place(known, observed), _remark(observed, "cuts")
+    if lost:
+        told = [f"The numbers are right, but no gradient reaches {listed(lost)}."]
+    elif not all(_is_finite(gradient) for seen in observed for name, gradient in _arrivals(seen) if name in wrong):
+        return f"The numbers are right, but a gradient of nan or infinity reaches {listed(wrong)}."
+    elif place or cuts:
+        told = [f"The numbers are right, but only part of the gradient reaches {listed(wrong)}: one path is cut."]
+    else:
+        return f"The numbers are right, but another gradient than the right one reaches {listed(wrong)}."
+    if place:
+        told.append(f"It is as if what comes of this step were cut off: {place}.")
+    if cuts:
+        found = [WRITTEN.get(cut, f"`.{cut}()`") for cut in cuts]
+        told.append(f"{' or '.join(found)} cuts it.")
+    return " ".join(told)
+
+
+def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
+    """List the arguments and parameters that no gradient reaches, and some should."""
+    return _faults(observed, expected)[0]
+
+
+def _faults(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
+    """List what no gradient reaches, though some should, and what another gradient reaches than should."""
+    arrives: dict[str, bool] = {}
+    differs: dict[str, bool] = {}
+    for seen, right in zip(observed, expected, strict=False):
+        if gradient_distance(seen, right) <= 1:
+            continue
+        found = dict(_arrivals(seen))
+        for name, gradient in _arrivals(right):
+            if isinstance(gradient, Tensor) and gradient.any() and gradients_apart(found.get(name), gradient) > 1:
+                arrived = found.get(name)
+                arrives[name] = arrives.get(name, False) or (isinstance(arrived, Tensor) and bool(arrived.any()))
+                differs[name] = True
+    lost = [name for name in differs if not arrives[name]]
+    return lost, [name for name in differs if arrives[name]]
+
+
+def _is_finite(gradient: object) -> bool:
+    return not isinstance(gradient, Tensor) or bool(gradient.isfinite().all())
+
+
+def _arrivals(seen: Observation) -> Iterator[tuple[str, object]]:
+    for kind in GRADIENTS:
+        found = seen.get(kind)
+        yield from found.items() if isinstance(found, Mapping) else ()
+
+
+def _place(known: Behaviour, observed: Sequence[Observation]) -> str | None:
+    """Return the step whose result, cut off, gives just these gradients; None if there is none, or more than one.
+
+    Only the smallest case that shows the fault is tried, and then the next, for what is left.
+    """
+    steps = known.exercise.steps
+    if steps is None:
+        return None
+    pairs = enumerate(zip(observed, known.expected, strict=False))
+    faulty = [index for index, pair in pairs if gradient_distance(*pair) > 1][:2]
+    left = [name for name in steps.steps if name != steps.last]
+    for index in faulty:
+        left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
+    return f"*{steps.describe(left[0])}*" if faulty and len(left) == 1 else None
+
+
+def _cut_off(known: Behaviour, name: str, index: int) -> Observation:
+    """Return what the right answer shows on a case if what comes of one of its steps is cut off."""
+    steps = known.exercise.steps
+    assert steps is not None
+    case = known.cases[index]
+    return known.normalised([observe(steps.but(**{name: _detached(name)}).attempt, case)], [case])[0]
+
+
+def _detached(name: str) -> Step:
+    """Make the change that cuts off what comes of a step."""
+
+    def cut(value: object) -> object:
+        if isinstance(value, Tensor):
+            return value.detach()
+        return type(value)(map(cut, value)) if isinstance(value, list | tuple) else value
+
+    scope: dict[str, object] = {"cut": cut}
+    exec(f"change = lambda {name}: cut({name})", scope)  # a change asks for what it changes by name
+    return scope["change"]  # type: ignore[return-value]
+
+
+def _remark(observed: Sequence[Observation], key: str) -> object:
+    """Return a remark on the first call that has it: what may cut gradients, or what torch said of them."""
+    for seen in observed:
+        remarks: object = seen.get("remarks")
+        found = remarks.get(key) if isinstance(remarks, Mapping) else None
+        if key == "cuts" and isinstance(found, list) and found and all(isinstance(cut, str) for cut in found):
+            return found
+        if key == "backward" and isinstance(found, str) and found:
+            return found
+    return None
+
+
+def listed(names: Sequence[str]) -> str:
+    """Name a few, and the number of the others; layers in place of their weights and biases."""
+    shown = list(dict.fromkeys(f"`{name.removesuffix('.weight').removesuffix('.bias')}`" for name in names))
+    if len(shown) > 4:
+        shown = [*shown[:4], f"{len(shown) - 4} more"]
+    return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"
