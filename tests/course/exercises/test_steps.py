@@ -1,4 +1,4 @@
-"""Answers in steps: they are the reference, no step is idle, and what is said of a step is true whatever else is wrong."""
+"""Answers in steps: they are the reference, no step is idle, and a mistake has a clause about its step alone."""
 
 import re
 

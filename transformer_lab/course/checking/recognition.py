@@ -13,7 +13,6 @@ from transformer_lab.course.checking.behaviour import Behaviour, Pair, Way, in_i
 from transformer_lab.course.checking.tolerance import agree, comparable_error, distance, observation_distance
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.running.observation import Observation
-from transformer_lab.course.running.plain_data import PlainData
 
 MAX_PAIRS = 4000
 """So many pairs are tried at most."""
@@ -74,7 +73,7 @@ def _half_finished(known: Behaviour, observed: Sequence[Observation], order: Seq
     return None
 
 
-def _is_something(output: PlainData) -> bool:
+def _is_something(output: object) -> bool:
     return output is not None and not (isinstance(output, Mapping) and "not_plain" in output)
 
 
