@@ -8,7 +8,7 @@ from transformer_lab.course.exercises.lesson_04_masks.masked_attention.mistakes_
     nan_where_nothing_is_seen,
 )
 from transformer_lab.course.exercises.lesson_04_masks.masked_attention.mistakes_masking import rightly_masked
-from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared import old_mistakes as attention_mistakes
 
 
 def _all_turned_round(keys):
