@@ -55,3 +55,27 @@ def mixture(weights, values):
     the values mixed by the weights
     """
     return weights @ values
+
+
+def scaled(products, divisor):
+    """divide the products by the root
+
+    the products divided by √d_k
+    """
+    return products / divisor
+
+
+def visible(mask):
+    """read in the mask where looking is allowed
+
+    where looking is allowed
+    """
+    return mask
+
+
+def fill():
+    """choose the score that has a weight of 0
+
+    the score of what is hidden
+    """
+    return float("-inf")
