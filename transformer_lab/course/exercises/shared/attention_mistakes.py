@@ -564,7 +564,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             hints=[
                 "What are `5 // 2` and `5 / 2`?",
                 "Look for a division with two strokes.",
-                "Divide with `/`.",
+                "Divide with a single stroke.",
             ],
         ),
         Mistake(
@@ -1107,14 +1107,13 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "not_low_enough",
             [
-                steps.but(fill=lambda: -1e9 if outer else -1e4),
+                steps.but(fill=lambda: -1e4),
                 steps.but(fill=lambda: -10.0),
                 filled(lambda scaled, visible: scaled + ~visible * -1e4),
-                *([filled(lambda scaled, visible: scaled + ~visible * -1e9)] if outer else []),
                 steps.but(fill=lambda: -1.0).attempt,
                 steps.but(fill=lambda: -100.0).attempt,
             ],
-            does="hidden scores become low, but not −∞",
+            does="hidden scores become low numbers, not −∞",
             says=(
                 "Hidden scores become low, but not low enough: beside a visible score that is as low, hidden keys get "
                 "weight. Look at the number that is filled in or added."

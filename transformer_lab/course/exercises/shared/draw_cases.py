@@ -49,7 +49,7 @@ def attention_cases(seed: int, width: int = 4, loud: float = 130.0, *, zeros: bo
         case((5,), 31, 53, 8, 11, "a batch of 5: 31 queries, 53 keys of width 8"),
     ]
     if zeros:
-        zero = case((), 2, 3, 2, 1, "a query of zeros, and two keys that are equal")
+        zero = case((), 2, 3, 3, 1, "a query of zeros, and two keys that are equal")
         zero.inputs["queries"][0] = 0.0
         zero.inputs["keys"][1] = zero.inputs["keys"][2]
         cases.insert(3, zero)

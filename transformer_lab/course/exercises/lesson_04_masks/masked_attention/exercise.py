@@ -53,7 +53,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
         return one
 
     def far_worse():
-        one = of_one_sign(-1e10, 2, 1, 3, (2, 3), "what may be seen matches far worse than what is hidden")
+        one = of_one_sign(-1e8, 2, 1, 3, (2, 3), "what may be seen matches far worse than what is hidden")
         one.inputs["mask"][:] = torch.tensor([[True, False, False], [True, True, False]])
         return one
 

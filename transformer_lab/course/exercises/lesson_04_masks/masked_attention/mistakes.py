@@ -6,8 +6,6 @@ from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_04_masks.masked_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
 
-LOWEST = torch.finfo(torch.float32).min
-
 
 def untreated(**changes):
     """Return the answer that does nothing for a query that may see nothing, with other changes."""
@@ -97,24 +95,6 @@ OF_EMPTY_ROWS = [
         [
             untreated(fill=lambda: -1e9),
             untreated(scores=lambda scaled, visible: scaled + ~visible * -1e9),
-            untreated(scores=lambda scaled, visible: scaled + ~visible * -1e4).attempt,
-        ],
-        does="hidden scores get a large negative number, and nothing is done for a query that may see nothing",
-        says=(
-            "A large negative number is not −∞. Where a query may see nothing, all its scores are equally low, and the "
-            "softmax hands out weights all the same: the output should be zeros. And a visible score that is lower still "
-            "loses to those that are filled in."
-        ),
-        hints=[
-            "What is the softmax of three equal numbers? Does it matter how low they are?",
-            "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed.",
-            "Fill with `-torch.inf`, and the weights of these rows with 0 after the softmax.",
-        ],
-    ),
-    Mistake(
-        "equal_weights_for_nothing",
-        [
-            untreated(fill=lambda: LOWEST),
             STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])),
         ],
         does="a query that may see nothing gives all keys the same weight",
