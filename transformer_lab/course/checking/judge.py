@@ -12,7 +12,7 @@ from transformer_lab.course.checking.explain import (
     explain_unfinished,
     readable,
 )
-from transformer_lab.course.checking.recognition import Recognition, recognise
+from transformer_lab.course.checking.recognition import Recognition, recognise, recognise_besides
 from transformer_lab.course.checking.side_effects import (
     CHANGES_ARGUMENT,
     GRADIENT_CUT,
@@ -71,9 +71,8 @@ def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: S
     cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
     if agree(observed, known.expected) or (cut_entirely and not changed):
         return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
-    for mistake in exercise.mistakes:
-        if any(agree(observed, known.run(way)) for way in mistake.ways):
-            return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
+    if mistake := recognise_besides(known, observed):
+        return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
     told, names = list(reading), []
     if changed:
         told.append(

@@ -46,6 +46,19 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
         )
 
 
+def recognise_besides(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
+    """Return the mistake whose numbers are right, and that shows the same in all other respects; None if there is none.
+
+    Outputs alone rule nearly all others out.
+    """
+    with in_isolation():
+        for mistake in known.exercise.mistakes:
+            for way in mistake.ways:
+                if _behaves_as(known, way, observed, range(len(observed))) and agree(observed, known.run(way)):
+                    return mistake
+    return None
+
+
 def _failing_first(known: Behaviour, observed: Sequence[Observation]) -> list[int]:
     """List the cases, those where the attempt goes wrong first: on the others, half of all mistakes look alike."""
 
