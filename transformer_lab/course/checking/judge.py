@@ -96,7 +96,11 @@ def _recognised(
     elif len(found.mistakes) > 1:
         numbered = [f"{number}. {_sentence(m.does)}." for number, m in enumerate(found.mistakes, 1)]
         told = "\n".join(
-            ["Two things at once. It behaves as an answer does in which", *numbered, "Mend the first, then check again."]
+            [
+                "Two things at once. It behaves as an answer does in which",
+                *numbered,
+                "Mend the first, then check again.",
+            ]
         )
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
