@@ -21,8 +21,8 @@ NORMS = [
         [STEPS.but(**PRE_NORM_ATTENTION, **PRE_NORM_NETWORK)],
         does="the norms stand in front of the sublayers, as in pre-norm",
         says=(
-            "This is the pre-norm layer: the inputs of the sublayers are normalised, and the sums are not. It is a good "
-            "layer, and the next exercise. Here the norm comes last: look at what each norm is given."
+            "This is the pre-norm layer: the inputs of the sublayers are normalised, and the sums are not. It is a "
+            "good layer, and the next exercise. Here the norm comes last: look at what each norm is given."
         ),
         hints=[
             "With all weights of attention and network at 0, this layer hands on x. What should a post-norm layer do?",
@@ -35,8 +35,8 @@ NORMS = [
         [STEPS.but(**PRE_NORM_ATTENTION), STEPS.but(**PRE_NORM_NETWORK)],
         does="one half is pre-norm: the norm stands in front of the sublayer",
         says=(
-            "One half of this layer is post-norm, and the other pre-norm: there the norm stands in front of the sublayer, "
-            "and the sum is not normalised. Look at what each norm is given."
+            "One half of this layer is post-norm, and the other pre-norm: there the norm stands in front of the "
+            "sublayer, and the sum is not normalised. Look at what each norm is given."
         ),
         hints=[
             "Compare the two halves. Where do the brackets of each norm open?",
@@ -52,8 +52,8 @@ NORMS = [
         ],
         does="a sublayer's input is normalised as well",
         says=(
-            "A sublayer's input is normalised as well as its sum. Post-norm has one norm in each half: look at what each "
-            "sublayer is given."
+            "A sublayer's input is normalised as well as its sum. Post-norm has one norm in each half: look at what "
+            "each sublayer is given."
         ),
         hints=[
             "How often is each norm called?",
@@ -69,8 +69,8 @@ NORMS = [
         ],
         does="a sublayer's output is normalised before it is added, and the sum is not",
         says=(
-            "A sublayer's output is normalised before it is added, and the sum is not normalised at all. Look at where the "
-            "brackets of the norm close."
+            "A sublayer's output is normalised before it is added, and the sum is not normalised at all. Look at "
+            "where the brackets of the norm close."
         ),
         hints=[
             "What comes out of a new post-norm layer has variance 1 at every position. Has it here?",
@@ -153,8 +153,8 @@ SUMS = [
         [STEPS.but(sum_1=lambda attended: attended)],
         does="the residual around the attention is missing",
         says=(
-            "The first residual is missing: the output of the attention takes the place of x, instead of being added to "
-            "it. Look at what the first norm is given."
+            "The first residual is missing: the output of the attention takes the place of x, instead of being added "
+            "to it. Look at what the first norm is given."
         ),
         hints=[
             "With all weights of the attention at 0, what comes out? x should still be in it.",
@@ -181,8 +181,8 @@ SUMS = [
         [STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed)],
         does="both residuals are missing",
         says=(
-            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being added to it. "
-            "Look at what the norms are given."
+            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being added to "
+            "it. Look at what the norms are given."
         ),
         hints=[
             "With all weights of attention and network at 0, what comes out? x should still be in it.",
@@ -198,8 +198,8 @@ SUMS = [
         ],
         does="a sublayer's output is handed on with neither a sum nor a norm",
         says=(
-            "A sublayer's output is handed on as it is: there is neither a sum nor a norm around it. Look at each of the "
-            "two halves."
+            "A sublayer's output is handed on as it is: there is neither a sum nor a norm around it. Look at each of "
+            "the two halves."
         ),
         hints=[
             "With all weights of attention and network at 0, what comes out? x should still be in it.",

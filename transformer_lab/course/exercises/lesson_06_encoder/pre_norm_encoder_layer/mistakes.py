@@ -21,8 +21,8 @@ NORMS = [
         [STEPS.but(**POST_NORM_ATTENTION, **POST_NORM_NETWORK)],
         does="the norms stand around the sums, as in post-norm",
         says=(
-            "This is the post-norm layer of the exercise before: it normalises the sums. Here the sums stay as they are, "
-            "and what is normalised is the input of each sublayer."
+            "This is the post-norm layer of the exercise before: it normalises the sums. Here the sums stay as they "
+            "are, and what is normalised is the input of each sublayer."
         ),
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
@@ -35,8 +35,8 @@ NORMS = [
         [STEPS.but(**POST_NORM_ATTENTION), STEPS.but(**POST_NORM_NETWORK)],
         does="one half is post-norm: the norm stands around the sum, not in front of the sublayer",
         says=(
-            "One half of this layer is pre-norm, and the other post-norm: there the sum is normalised, and the sublayer "
-            "reads its input as it is. Look at what each norm is given."
+            "One half of this layer is pre-norm, and the other post-norm: there the sum is normalised, and the "
+            "sublayer reads its input as it is. Look at what each norm is given."
         ),
         hints=[
             "Compare the two halves. Where do the brackets of each norm open?",
@@ -58,8 +58,8 @@ NORMS = [
         ],
         does="the output of a sublayer is normalised, in place of its input",
         says=(
-            "The output of a sublayer is normalised, and not its input. Look at whether the norm stands before or behind "
-            "the sublayer."
+            "The output of a sublayer is normalised, and not its input. Look at whether the norm stands before or "
+            "behind the sublayer."
         ),
         hints=[
             "Double x. The outputs of the sublayers should stay nearly the same, as they read normalised vectors.",
@@ -92,8 +92,8 @@ NORMS = [
         ],
         does="a sum is normalised",
         says=(
-            "A sum is normalised, too. Then x does not come through untouched, which is what pre-norm is about. (Where a "
-            "stack ends there is one more norm, but that is the stack's.) Look for a norm around a sum."
+            "A sum is normalised, too. Then x does not come through untouched, which is what pre-norm is about. "
+            "(Where a stack ends there is one more norm, but that is the stack's.) Look for a norm around a sum."
         ),
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
@@ -110,8 +110,8 @@ NORMS = [
         ],
         does="some of queries, keys and values are made from x itself, without the norm",
         says=(
-            "Only some of queries, keys and values are made from the normalised vectors. It is self-attention: all three "
-            "come from the same."
+            "Only some of queries, keys and values are made from the normalised vectors. It is self-attention: all "
+            "three come from the same."
         ),
         hints=[
             "Which three things is the attention given?",
@@ -157,8 +157,8 @@ NORMS = [
         [STEPS.but(normed_2=lambda second_norm, x: second_norm(x))],
         does="the second norm is given what came into the layer",
         says=(
-            "The second norm is given what came into the layer, not the first sum. (Layers in which both sublayers read "
-            "the same exist, and are called parallel.) Look at what the second norm is given."
+            "The second norm is given what came into the layer, not the first sum. (Layers in which both sublayers "
+            "read the same exist, and are called parallel.) Look at what the second norm is given."
         ),
         hints=[
             "In the second half, x has been replaced by the first sum.",
@@ -196,8 +196,8 @@ NORMS = [
         [STEPS.but(normed_2=lambda normed_1: normed_1)],
         does="the network reads the same normalised vectors as the attention did",
         says=(
-            "The network reads the same normalised vectors as the attention did, and nothing of what the attention found. "
-            "Look at what is given to the network."
+            "The network reads the same normalised vectors as the attention did, and nothing of what the attention "
+            "found. Look at what is given to the network."
         ),
         hints=[
             "How many norms does `__init__` make, and how many are used?",
@@ -234,8 +234,9 @@ SUMS = [
         ],
         does="a sublayer's output is added to the normalised x, not to x itself",
         says=(
-            "The normalised x takes the place of x, and a sublayer's output is added to *that*. So x itself gets lost on "
-            "the way: not every sum has a path that leads around the norms. Look at what stands on the left of each sum."
+            "The normalised x takes the place of x, and a sublayer's output is added to *that*. So x itself gets lost "
+            "on the way: not every sum has a path that leads around the norms. Look at what stands on the left of "
+            "each sum."
         ),
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
@@ -247,7 +248,10 @@ SUMS = [
         "no_residual_around_the_attention",
         [STEPS.but(sum_1=lambda attended: attended)],
         does="the residual around the attention is missing",
-        says="The first residual is missing: the output of the attention takes the place of x, instead of being added to it.",
+        says=(
+            "The first residual is missing: the output of the attention takes the place of x, instead of being added "
+            "to it."
+        ),
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
             "x + sublayer(LayerNorm(x)), twice: there are two additions.",
@@ -259,8 +263,8 @@ SUMS = [
         [STEPS.but(sum_2=lambda computed: computed)],
         does="the residual around the network is missing",
         says=(
-            "The second residual is missing: the output of the network takes the place of the first sum, instead of being "
-            "added to it."
+            "The second residual is missing: the output of the network takes the place of the first sum, instead of "
+            "being added to it."
         ),
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
@@ -272,7 +276,10 @@ SUMS = [
         "no_residual",
         [STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed)],
         does="both residuals are missing",
-        says="Both residuals are missing: a sublayer's output takes the place of its input, instead of being added to it.",
+        says=(
+            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being added to "
+            "it."
+        ),
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
             "x + sublayer(LayerNorm(x)), twice: there are two additions.",

@@ -3,7 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-import torch
 from torch import Tensor
 
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal

@@ -24,7 +24,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             [steps.but(mask=lambda: None)],
             does="the mask has no effect",
             says=(
-                "The mask has no effect: positions attend to what is hidden from them. Look at what the attention is given."
+                "The mask has no effect: positions attend to what is hidden from them. Look at what the attention is "
+                "given."
             ),
             hints=[
                 "Change a token that the mask hides. Does anything change?",
@@ -51,11 +52,12 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ],
             does="the mask has an effect in only one of the modes `train` and `eval`",
             says=(
-                "The mask has an effect in only one of the two modes, `train` and `eval`. What is hidden has to be hidden "
-                "in both. Look for what depends on the mode."
+                "The mask has an effect in only one of the two modes, `train` and `eval`. What is hidden has to be "
+                "hidden in both. Look for what depends on the mode."
             ),
             hints=[
-                "Call `train()` or `eval()` on the layer, and change a token that the mask hides. Does anything change?",
+                "Call `train()` or `eval()` on the layer, and change a token that the mask hides. Does anything "
+                "change?",
                 "`self.training` says in which mode the layer is. Does a mask have to do with that?",
                 "Hand the mask on in every case.",
             ],
@@ -68,8 +70,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ],
             does="only the first entry of the mask is used",
             says=(
-                "Only the first entry of the mask is used, so that, in a batch, the first sentence's mask holds for all "
-                "sentences. Each has a mask of its own. Look at what becomes of the mask."
+                "Only the first entry of the mask is used, so that, in a batch, the first sentence's mask holds for "
+                "all sentences. Each has a mask of its own. Look at what becomes of the mask."
             ),
             hints=[
                 "In a mask of shape (batch, 1, 1, n), what does the first axis count?",
@@ -85,8 +87,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ],
             does="all positions of a sentence get the same row of the mask",
             says=(
-                "All positions of a sentence get the same row of the mask, though in a mask of shape (n, n) each has a row "
-                "of its own. Look at what becomes of the mask."
+                "All positions of a sentence get the same row of the mask, though in a mask of shape (n, n) each has "
+                "a row of its own. Look at what becomes of the mask."
             ),
             hints=[
                 "In a causal mask, what may the first position see, and what the last?",
@@ -118,8 +120,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ],
             does="the mask is given one more axis, or several",
             says=(
-                "The mask is given one more axis, or several: it fits the scores already. Where it does not crash, it hides "
-                "other things, or adds an axis to the output. Look at what becomes of the mask."
+                "The mask is given one more axis, or several: it fits the scores already. Where it does not crash, it "
+                "hides other things, or adds an axis to the output. Look at what becomes of the mask."
             ),
             hints=[
                 "Which shape have the scores of all heads, and which shapes fit them?",
@@ -264,8 +266,8 @@ def mistakes_with_the_attention(
             ],
             does="a ReLU is applied to the output of a sublayer",
             says=(
-                "A ReLU is applied to the output of a sublayer, so that it can only add, and never take away. Look at what "
-                "happens between a sublayer and the sum."
+                "A ReLU is applied to the output of a sublayer, so that it can only add, and never take away. Look at "
+                "what happens between a sublayer and the sum."
             ),
             hints=[
                 "Can the output of a sublayer be negative? Is what is added ever negative?",
@@ -285,8 +287,8 @@ def mistakes_with_the_attention(
             ],
             does="the axes of batch and positions are swapped before the attention",
             says=(
-                "The axes of batch and positions are swapped before the attention, so that it mixes the sentences of the "
-                "batch. `nn.MultiheadAttention` wants that by default; ours takes (batch, n, d_model)."
+                "The axes of batch and positions are swapped before the attention, so that it mixes the sentences of "
+                "the batch. `nn.MultiheadAttention` wants that by default; ours takes (batch, n, d_model)."
             ),
             hints=[
                 "Change the second sentence of a batch. Does the output for the first one change?",
@@ -307,8 +309,8 @@ def mistakes_with_the_attention(
             ],
             does="some of a sublayer's output is dropped at random in train mode",
             says=(
-                "In train mode, some of the sublayers' output is dropped at random. The paper does so; in these exercises "
-                "there is no dropout."
+                "In train mode, some of the sublayers' output is dropped at random. The paper does so; in these "
+                "exercises there is no dropout."
             ),
             hints=[
                 "What differs between `train()` and `eval()`?",
@@ -341,8 +343,8 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             [steps.but(sum_2=lambda attended, computed: attended + computed)],
             does="the network's output is added to the bare output of the attention",
             says=(
-                "The network's output is added to the bare output of the attention, in which x is missing. Look at what "
-                "the second sum is made of."
+                "The network's output is added to the bare output of the attention, in which x is missing. Look at "
+                "what the second sum is made of."
             ),
             hints=[
                 "In the second half, x is the result of the first half. What is it made of?",
@@ -355,8 +357,8 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             [steps.but(computed=lambda self, attended: self.feed_forward(attended))],
             does="the network reads the bare output of the attention",
             says=(
-                "The network reads the bare output of the attention, in which x is missing. Look at what the network is "
-                "given."
+                "The network reads the bare output of the attention, in which x is missing. Look at what the network "
+                "is given."
             ),
             hints=[
                 "In the second half, x is the result of the first half. What is it made of?",
@@ -414,8 +416,8 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             [steps.but(sum_1=lambda x, attended: x.add_(attended))],
             does="the first sum is written into x itself",
             says=(
-                "The result is right, but the x that came in has been changed: `+=` writes into the tensor itself, and the "
-                "caller may still need it."
+                "The result is right, but the x that came in has been changed: `+=` writes into the tensor itself, "
+                "and the caller may still need it."
             ),
             hints=[
                 "Which line writes into x?",
@@ -434,8 +436,8 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
             [steps.but(second_norm=lambda self: self.norm_1)],
             does="`norm_1` is used where `norm_2` belongs",
             says=(
-                "`norm_1` is used where `norm_2` belongs, so `norm_2` is never trained. When training begins the two are "
-                "alike, and nothing shows; later each has weights of its own."
+                "`norm_1` is used where `norm_2` belongs, so `norm_2` is never trained. When training begins the two "
+                "are alike, and nothing shows; later each has weights of its own."
             ),
             hints=[
                 "Is there a norm whose `.weight.grad` is None after going backward?",
@@ -448,8 +450,8 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
             [steps.but(first_norm=lambda self: self.norm_2)],
             does="`norm_2` is used where `norm_1` belongs",
             says=(
-                "`norm_2` is used where `norm_1` belongs, so `norm_1` is never trained. When training begins the two are "
-                "alike, and nothing shows; later each has weights of its own."
+                "`norm_2` is used where `norm_1` belongs, so `norm_1` is never trained. When training begins the two "
+                "are alike, and nothing shows; later each has weights of its own."
             ),
             hints=[
                 "Is there a norm whose `.weight.grad` is None after going backward?",
@@ -462,8 +464,8 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
             [steps.but(first_norm=lambda self: self.norm_2, second_norm=lambda self: self.norm_1)],
             does="`norm_1` and `norm_2` are swapped",
             says=(
-                "The two norms are swapped. When training begins they are alike, and nothing shows; parameters that are "
-                "loaded from elsewhere end up in the wrong norm."
+                "The two norms are swapped. When training begins they are alike, and nothing shows; parameters that "
+                "are loaded from elsewhere end up in the wrong norm."
             ),
             hints=[
                 "Give `norm_1` a weight of 0 and no bias. Which half of the layer is silenced?",
@@ -480,8 +482,8 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
             ],
             does="vectors are normalised without the weight and bias of a norm",
             says=(
-                "Vectors are normalised without the weights and biases that the norms have learned: they are brought to "
-                "mean 0 and variance 1, and left at that."
+                "Vectors are normalised without the weights and biases that the norms have learned: they are brought "
+                "to mean 0 and variance 1, and left at that."
             ),
             hints=[
                 "Which parameters get no gradient?",
