@@ -10,6 +10,7 @@ from typing import Any, cast
 
 from torch import Tensor
 
+from transformer_lab.course.checking.tolerance import observation_distance
 from transformer_lab.course.exercise import Exercise, Mistake
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.crash_report import message_of
@@ -96,6 +97,11 @@ class Behaviour:
                 return output
             self._outputs[way, index] = output
         return self._outputs[way, index]
+
+    def varies(self, way: Way) -> bool:
+        """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
+        last = len(self.cases) - 1  # the largest: there, no two draws are alike
+        return observation_distance(self._output(way, last), self._output(way, last)) > 1
 
     def _output(self, way: Way, index: int) -> Observation:
         case = self.cases[index]
