@@ -12,11 +12,12 @@ from transformer_lab.course.checking.explain import (
     explain_unfinished,
     readable,
 )
-from transformer_lab.course.checking.recognition import Recognition, recognise
+from transformer_lab.course.checking.recognition import Recognition, recognise, recognise_besides
 from transformer_lab.course.checking.side_effects import (
     CHANGES_ARGUMENT,
     GRADIENT_CUT,
     changed_arguments,
+    describe_changes,
     explain_gradients,
     is_cut_entirely,
     listed,
@@ -68,14 +69,11 @@ def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: S
     cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
     if agree(observed, known.expected) or (cut_entirely and not changed):
         return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
-    for mistake in exercise.mistakes:
-        if any(agree(observed, known.run(way)) for way in mistake.ways):
-            return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
+    if mistake := recognise_besides(known, observed):
+        return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
     told, names = list(reading), []
     if changed:
-        told.append(
-            f"The numbers are right, but the call writes into {listed(changed)}, which the caller may still need."
-        )
+        told.append(f"The numbers are right, but {describe_changes(changed)}.")
         names.append(CHANGES_ARGUMENT)
     if not cut_entirely and (explained := explain_gradients(known, observed)):
         told.append(explained)
@@ -96,14 +94,18 @@ def _recognised(
     elif len(found.mistakes) > 1:
         numbered = [f"{number}. {_sentence(m.does)}." for number, m in enumerate(found.mistakes, 1)]
         told = "\n".join(
-            ["Two things at once. It behaves as an answer does in which", *numbered, "Mend the first, then check again."]
+            [
+                "Two things at once. It behaves as an answer does in which",
+                *numbered,
+                "Mend the first, then check again.",
+            ]
         )
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
         told, names = found.mistakes[0].says, (found.mistakes[0].name,)
     as_right = known.run(found.way)
     if changed := changed_arguments(observed, as_right):
-        told += f"\nBesides, the call writes into {listed(changed)}, which the caller may still need."
+        told += f"\nBesides, {describe_changes(changed)}."
         names = (*names, CHANGES_ARGUMENT)
     cut = [] if found.stops_at else lost_gradients(observed, as_right)
     if cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
