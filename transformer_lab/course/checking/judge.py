@@ -17,6 +17,7 @@ from transformer_lab.course.checking.side_effects import (
     CHANGES_ARGUMENT,
     GRADIENT_CUT,
     changed_arguments,
+    describe_changes,
     explain_gradients,
     is_cut_entirely,
     listed,
@@ -75,9 +76,7 @@ def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: S
         return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
     told, names = list(reading), []
     if changed:
-        told.append(
-            f"The numbers are right, but the call writes into {listed(changed)}, which the caller may still need."
-        )
+        told.append(f"The numbers are right, but {describe_changes(changed)}.")
         names.append(CHANGES_ARGUMENT)
     if not cut_entirely and (explained := explain_gradients(known, observed)):
         told.append(explained)
@@ -111,7 +110,7 @@ def _recognised(
         told, names = found.mistakes[0].says, (found.mistakes[0].name,)
     as_right = known.run(found.way)
     if changed := changed_arguments(observed, as_right):
-        told += f"\nBesides, the call writes into {listed(changed)}, which the caller may still need."
+        told += f"\nBesides, {describe_changes(changed)}."
         names = (*names, CHANGES_ARGUMENT)
     cut = [] if found.stops_at else lost_gradients(observed, as_right)
     if cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):

@@ -41,6 +41,15 @@ def changed_arguments(observed: Sequence[Observation], expected: Sequence[Observ
     return list(found)
 
 
+def describe_changes(changed: Sequence[str]) -> str:
+    """Return a clause on arguments that were changed: written into, or models that were left in another mode."""
+    models = [name.removesuffix(".training") for name in changed if name.endswith(".training")]
+    written = [name for name in changed if not name.endswith(".training")]
+    clauses = [f"writes into {listed(written)}, which the caller may still need"] if written else []
+    clauses += [f"leaves {listed(models)} in another mode than it came in"] if models else []
+    return f"the call {' and '.join(clauses)}"
+
+
 def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
     """Put into words which gradients do not arrive, where they end, and what may have cut them."""
     lost, wrong = _faults(observed, known.expected)
