@@ -18,7 +18,7 @@ def test_everything_runs_once_for_a_seed():
 
 
 def test_another_seed_has_other_cases():
-    assert distance(behaviour(SOFTMAX, 3).cases[0].inputs, behaviour(SOFTMAX, 4).cases[0].inputs) > 100
+    assert distance(behaviour(SOFTMAX, 3).cases[-1].inputs, behaviour(SOFTMAX, 4).cases[-1].inputs) > 100
 
 
 @pytest.mark.parametrize("name", ["softmax", "EncoderLayer"])
