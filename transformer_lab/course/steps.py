@@ -62,6 +62,25 @@ class InSteps:
         """Return what a step does, in the imperative: the first line of its docstring."""
         return (inspect.getdoc(self.steps[step]) or step).partition("\n")[0].rstrip(".")
 
+    def noun(self, name: str) -> str:
+        """Return what the value of a step is, as a noun: the second paragraph of its docstring, up to a colon.
+
+        An argument is called by its name.
+        """
+        if name not in self.steps:
+            return f"`{name}`"
+        paragraphs = (inspect.getdoc(self.steps[name]) or "").split("\n\n")
+        told = " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else f"the result of “{self.describe(name)}”"
+        return told.partition(":")[0].rstrip(".")
+
+    def values(self, bound: inspect.BoundArguments) -> dict[str, Any]:
+        """Return the right values of all steps and arguments, in order."""
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        for name, step in self.steps.items():
+            values[name] = step(*[values[need] for need in needs(step)])
+        return values
+
     def but(self, **changes: Step) -> "Variant":
         """Return the answer with some steps done otherwise, or arguments read otherwise.
 
