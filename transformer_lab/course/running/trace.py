@@ -368,9 +368,10 @@ def _watched(definition: Definition, replaced: frozenset[int]) -> ast.Module:
             if isinstance(node, ast.expr):
                 return ast.copy_location(_call(_RECORD, number, node), node)
             target = node.target if isinstance(node, ast.AugAssign) else node.targets[0].value  # type: ignore[attr-defined]
-            name = target.id
-            value = _call(_PUT, number) if number in replaced else _call(_RECORD, number, ast.Name(name, ast.Load()))
-            after = ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], value), node)
+            after: ast.stmt = ast.Expr(_call(_RECORD, number, ast.Name(target.id, ast.Load())))
+            if number in replaced:  # only then is the name bound, which would make a global one local
+                after = ast.Assign([ast.Name(target.id, ast.Store())], _call(_PUT, number))
+            ast.copy_location(after, node)
             return [node, after]
 
     return ast.fix_missing_locations(Watch().visit(tree))
