@@ -81,6 +81,8 @@ def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observa
 
 def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] | None = None) -> FunctionObservation:
     inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+    models = {name: value for name, value in {**inputs, **keywords}.items() if isinstance(value, nn.Module)}
+    modes = {name: model.training for name, model in models.items()}
     started = time.perf_counter()
     output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
     seconds = time.perf_counter() - started
@@ -90,10 +92,10 @@ def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor]
         for name, value in {**inputs, **keywords}.items()
         if not stand_in_models.is_description(originals[name]) and not same(to_plain_data(value), originals[name])
     ]
-    models = [value for value in inputs.values() if isinstance(value, nn.Module)]
+    changed += [f"{name}.training" for name, model in models.items() if model.training != modes[name]]
     own_parameters = None
     if models and isinstance(returned, list | tuple):
-        own_parameters = _count_objects(returned, {id(p) for model in models for p in model.parameters()})
+        own_parameters = _count_objects(returned, {id(p) for model in models.values() for p in model.parameters()})
     with suppressed_output():
         again, leaves, differentiable = _call_for_gradients(attempt, case)
         gradients, problem = _gradients(again, {**leaves, **(parameters or {})})
