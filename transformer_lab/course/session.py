@@ -2,9 +2,8 @@
 
 import difflib
 import functools
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import nn
@@ -29,6 +28,23 @@ SECONDS = 10.0
 """Time that all cases of one check may take together: loops in plain Python are slow, but may be right."""
 
 
+GENERAL_HINTS = "The hints that follow are not about this attempt: they are the steps of a right answer, in order."
+"""Said before the first of an exercise's own hints, which know nothing of the learner's error."""
+
+
+@dataclass
+class Ladder:
+    """The place on a ladder of hints.
+
+    Attributes:
+        verdict: What the verdict says that the hints are given for: the recognised mistake, or the status without one.
+        n_given: Number of hints given for it.
+    """
+
+    verdict: str
+    n_given: int = 0
+
+
 class Session:
     """The state of one lesson.
 
@@ -41,7 +57,7 @@ class Session:
     def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS) -> None:
         self.exercises, self.shell, self.seconds = exercises, shell, seconds
         self.parts = Parts(lambda name: exercises[name].reference)
-        self.hints_given: Counter[tuple[str, str | None]] = Counter()
+        self.ladders: dict[str, Ladder] = {}
 
     def check(self, attempt: Any, name: Any = None) -> Verdict:
         """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it."""
@@ -49,26 +65,38 @@ class Session:
         try:
             called = _name_of(attempt, name)
             exercise = self.exercises.get(called or "")
-            return _unknown(attempt, called) if exercise is None else self._check(exercise, attempt)
+            verdict = _unknown(attempt, called) if exercise is None else self._check(exercise, attempt)
         except Exception as error:  # a check that raises would stop a whole lesson
-            return Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
+            verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
+        found = verdict.mistake or verdict.status
+        if verdict.exercise not in self.ladders or self.ladders[verdict.exercise].verdict != found:
+            self.ladders[verdict.exercise] = Ladder(found)
+        return verdict
 
     def hint(self, attempt: Any, name: Any = None) -> Panel:
-        """Return the next hint for the mistake that an attempt makes, or for its exercise."""
+        """Return the next hint for the mistake that an attempt makes, or for its exercise; then a solution.
+
+        The hints start over when a check finds something else than before: another mistake, or another status.
+        """
         with suppressed_output():
             verdict = self.check(attempt, name)
         exercise = self.exercises.get(verdict.exercise)
         if exercise is None:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
         if verdict.passed:
-            return Panel("No hint needed", verdict.message, "help")
-        ladder = next((m.hints for m in exercise.mistakes if m.name == verdict.mistake), exercise.hints)
-        key = (exercise.name, verdict.mistake)
-        step = min(self.hints_given[key], len(ladder) - 1)
-        self.hints_given[key] += 1
-        is_last = step == len(ladder) - 1
-        last = f"\nThat was the last hint. `solution({exercise.name})` shows an answer." if is_last else ""
-        return Panel(f"{exercise.name}: hint {step + 1} of {len(ladder)}", ladder[step] + last, "help")
+            return Panel(f"{exercise.name}: passed, so there is no hint", verdict.message, "help")
+        of_mistake = next((m.hints for m in exercise.mistakes if m.name == verdict.mistake), None)
+        hints = exercise.hints if of_mistake is None else of_mistake
+        ladder = self.ladders[exercise.name]
+        if ladder.n_given == len(hints):
+            return _solution(exercise, "there are no more hints; a solution")
+        ladder.n_given += 1
+        message, kind = hints[ladder.n_given - 1], "hint" if of_mistake is not None else "general hint"
+        if of_mistake is None and ladder.n_given == 1:
+            message = "\n".join([*_before_general_hints(verdict), message])
+        if ladder.n_given == len(hints):
+            message += "\nThat was the last hint. The next call shows a solution."
+        return Panel(f"{exercise.name}: {kind} {ladder.n_given} of {len(hints)}", message, "help")
 
     def solution(self, attempt: Any, name: Any = None) -> Panel:
         """Return an answer to the exercise of an attempt."""
@@ -76,8 +104,7 @@ class Session:
         exercise = self.exercises.get(called or "")
         if exercise is None:
             return Panel("No such exercise", _unknown(attempt, called, "solution").message, "help")
-        code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
-        return Panel(f"{exercise.name}: a solution", code, "help")
+        return _solution(exercise, "a solution")
 
     def _check(self, exercise: Exercise, attempt: Any) -> Verdict:
         if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
@@ -113,6 +140,20 @@ class Session:
             if times > MAX_SLOWDOWN
             else ""
         )
+
+
+def _before_general_hints(verdict: Verdict) -> list[str]:
+    """Return what comes before an exercise's own hints: whether the check has found something that they do not know."""
+    if verdict.status == "not_started":
+        return []
+    if verdict.mistake:
+        return ["The check names what is wrong, and there are no hints about that.", GENERAL_HINTS]
+    return ["No known mistake is recognised in this attempt. Read what the check says first.", GENERAL_HINTS]
+
+
+def _solution(exercise: Exercise, title: str) -> Panel:
+    code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
+    return Panel(f"{exercise.name}: {title}", code, "help")
 
 
 def _name_of(attempt: Any, name: Any) -> str | None:
