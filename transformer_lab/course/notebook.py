@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
+from transformer_lab.course.cell_panels import CellPanels
 from transformer_lab.course.checking.explain import format_value
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.checking.verdict import Verdict
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 __all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution"]
 
 _sessions: list[Session] = []
+_cell_panels: list[CellPanels] = []
+"""Those of the process's shell, where it has one."""
 
 
 class NotPassed(AssertionError):
@@ -42,7 +45,10 @@ def current_session() -> Session:
         from IPython import get_ipython
 
         torch.set_num_threads(1)  # on a busy machine, a second thread makes small models several times slower
-        session = Session(every_exercise(), get_ipython())
+        shell = get_ipython()
+        if shell is not None:
+            _cell_panels.append(CellPanels(shell))
+        session = Session(every_exercise(), shell)
         _sessions.append(session)  # before the parts are loaded, for they may import `parts` themselves
         saved_parts.load_parts(session.parts)
     return _sessions[-1]
@@ -72,17 +78,24 @@ def check(attempt: Any, name: Any = None) -> Verdict:
         name: The exercise, where it is not called as the attempt is.
 
     Returns:
-        The verdict, which shows itself as a panel in a notebook and as text in a terminal. Nothing is raised,
-        unless the environment variable ``TRANSFORMER_LAB_STRICT`` is 1 and the verdict is not ``passed``.
+        The verdict, which shows itself as a panel in a notebook, on whichever line of a cell the check stands, and
+        as text in a terminal. Nothing is raised, unless the environment variable ``TRANSFORMER_LAB_STRICT`` is 1 and
+        the verdict is not ``passed``.
     """
     verdict = current_session().check(attempt, name)
     if os.environ.get("TRANSFORMER_LAB_STRICT") == "1" and not verdict.passed:
         raise NotPassed(str(verdict))
+    for panels in _cell_panels:
+        panels.add(verdict)
     return verdict
 
 
 def hint(attempt: Any, name: Any = None) -> Panel:
-    """Return the next hint: for the mistake your attempt makes, if it is a known one. Call again for more."""
+    """Return the next hint: about the mistake that your attempt makes, if it is a known one, else about the exercise.
+
+    Call again for more. After the last hint follows a solution. When a check finds something else than before, the
+    hints start over.
+    """
     return current_session().hint(attempt, name)
 
 
