@@ -562,7 +562,7 @@ print({"year": most(3), "month": most(6)})
 # products, without a network. How is the subject of lesson 01.)
 #
 # **Predict.** For a text of 256 characters, forward and backward, how many times as long does the GRU take as the
-# mixtures: 1, 5, or more than 10?
+# mixtures: 1, 5, or `"more than 10"`?
 
 # %% tags=["prediction"]
 prediction = ...

@@ -14,6 +14,7 @@ import torch
 from transformer_lab.course.cell_panels import CellPanels
 from transformer_lab.course.checking.explain import format_value
 from transformer_lab.course.checking.panel import Panel
+from transformer_lab.course.checking.prediction import judge_prediction
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.session import Session
@@ -105,16 +106,22 @@ def solution(attempt: Any, name: Any = None) -> Panel:
 
 
 def compare(prediction: Any, measured: Any) -> None:
-    """Answer a prediction: print what was said beside what was measured.
+    """Answer a prediction: print what was said beside what was measured, and whether that is right, close or neither.
+
+    Nothing is said of a prediction that cannot be compared, such as a word where a number was measured. How close is
+    close, ``judge_prediction`` says.
 
     Args:
-        prediction: A number or a word, or ``...`` as long as none was made.
+        prediction: A number, a word or a list of these, or ``...`` as long as none was made.
         measured: What the experiment gave.
     """
     value = measured.item() if isinstance(measured, torch.Tensor) and measured.numel() == 1 else measured
     seen = f"{value + 0.0:.3g}" if isinstance(value, float) else _as_text(value)  # + 0.0 makes 0 of -0
-    said = "you made no prediction" if prediction is ... else f"you said {_as_text(prediction)}"
-    print(f"{said}, measured {seen}")
+    if prediction is ...:
+        print(f"you made no prediction, measured {seen}")
+        return
+    answer = judge_prediction(prediction, value)
+    print(f"you said {_as_text(prediction)}, measured {seen}{f': {answer}' if answer else ''}")
 
 
 def _as_text(value: Any) -> str:
