@@ -38,7 +38,7 @@ def test_an_unfinished_function_of_the_learners_is_told_not_the_outer_one_called
     lesson.run("def softmax(scores): ...\ndef attention_weights(queries, keys): return softmax(queries @ keys.mT)")
     verdict = lesson.check("attention_weights")
     assert (verdict.status, verdict.mistake) != ("not_started", None)
-    assert verdict.message.startswith("It calls `softmax`, which is not written yet. Meanwhile `parts.softmax`")
+    assert verdict.message.startswith("It uses `softmax`, which is not written yet. Meanwhile `parts.softmax`")
     parted = "def attention_weights(queries, keys): return parts.softmax(queries @ keys.mT)"
     assert lesson.run(parted).check("attention_weights").passed
 

@@ -132,7 +132,8 @@ class Session:
         seen_remarks, right_remarks = seen.get("remarks", {}), right.get("remarks", {})
         if right_remarks.get("differentiable") and not seen_remarks.get("differentiable"):
             return (
-                "\nOne thing: no gradient passes through your version (`.item()`, `.tolist()` and `.numpy()` cut it)."
+                "\nOne thing: no gradient passes through your version. (What cuts it: `.item()`, `.tolist()`, "
+                "`.numpy()`, `.detach()`, `torch.tensor`, `torch.no_grad`.)"
             )
         times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
         return (
