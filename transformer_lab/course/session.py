@@ -10,7 +10,7 @@ from torch import nn
 
 from transformer_lab.course.checking.judge import behaviour, judge
 from transformer_lab.course.checking.panel import Panel
-from transformer_lab.course.checking.speed import MAX_SLOWDOWN, slowdown
+from transformer_lab.course.checking.speed import is_slow, slowdown
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, exercises_of
@@ -136,11 +136,9 @@ class Session:
                 "`.numpy()`, `.detach()`, `torch.tensor`, `torch.no_grad`.)"
             )
         times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
-        return (
-            f"\nOne thing: your version takes {times:.0f} times as long as the reference."
-            if times > MAX_SLOWDOWN
-            else ""
-        )
+        if not is_slow(times):
+            return ""
+        return f"\nOnly about its speed, for it is right: it takes {times:.0f} times as long as the reference."
 
 
 def _before_general_hints(verdict: Verdict) -> list[str]:
