@@ -5,8 +5,7 @@ To be read in this order; each room may use those before it.
 1. ``running``: all that runs beside a learner's code. ``jail``: the sandbox around it. No answers in either.
 2. ``exercise``: what an exercise is made of. ``exercises``: all of them, a folder for each lesson.
 3. ``checking``: from what was observed to a verdict, in words.
-4. ``workspace``: the learner's folder. ``session``: what one lesson remembers. ``cell_panels``: the verdicts of a cell.
-   ``notebook``: what a lesson imports.
+4. ``workspace``: the learner's folder. ``session``: what one lesson remembers. ``notebook``: what a lesson imports.
 5. ``grading``: notebooks in, gradebook and feedback out. ``interview_questions``: those of all lessons, collected.
 
 A lesson imports ``check``, ``hint``, ``solution``, ``parts`` and ``compare`` from here, and that begins its session.

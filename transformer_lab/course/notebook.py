@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 import torch
 
-from transformer_lab.course.cell_panels import CellPanels
 from transformer_lab.course.checking.explain import format_value
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.checking.prediction import judge_prediction
@@ -19,6 +18,7 @@ from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.session import Session
 from transformer_lab.course.workspace import saved_parts
+from transformer_lab.course.workspace.cell_panels import CellPanels
 
 if TYPE_CHECKING:
     from transformer_lab.course.running.parts import Parts
@@ -51,7 +51,7 @@ def current_session() -> Session:
             _cell_panels.append(CellPanels(shell))
         session = Session(every_exercise(), shell)
         _sessions.append(session)  # before the parts are loaded, for they may import `parts` themselves
-        saved_parts.load_parts(session.parts)
+        saved_parts.load_parts(session.parts, shell)
     return _sessions[-1]
 
 

@@ -58,6 +58,7 @@ class Session:
         self.exercises, self.shell, self.seconds = exercises, shell, seconds
         self.parts = Parts(lambda name: exercises[name].reference)
         self.ladders: dict[str, Ladder] = {}
+        self.has_told_not_kept = False
 
     def check(self, attempt: Any, name: Any = None) -> Verdict:
         """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it."""
@@ -125,7 +126,15 @@ class Session:
             self.parts.add(exercise.name, attempt)
             problem = saved_parts.save_part(exercise.name, attempt, self.shell)
             remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
+            remark = remark or self._not_kept_remark()
         return replace(verdict, message=verdict.message + remark)
+
+    def _not_kept_remark(self) -> str:
+        """Return why nothing is kept in this session, if so, the first time that it is asked."""
+        if self.has_told_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
+            return ""
+        self.has_told_not_kept = True
+        return f"\n{why}"
 
     def _remark(self, attempt: Any, exercise: Exercise, largest: Case, seen: Observation, right: Observation) -> str:
         """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""

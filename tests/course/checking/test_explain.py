@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from tests.course.sample_exercises import SAMPLE_NEXT
 from tests.course.sample_exercises.sample_next import sample_next
 from transformer_lab.course.checking.explain import (
+    can_be_worked_by_hand,
     explain_crash,
     explain_difference,
     explain_reading,
@@ -127,6 +128,7 @@ def test_the_inputs_are_those_passed_by_name_too_and_the_parameters_of_a_small_m
 
 def test_of_inputs_too_large_to_work_with_the_shapes_are_shown():
     case = Case({"x": torch.arange(68.0).view(34, 2), "times": 2}, "")
+    assert can_be_worked_by_hand(LARGE) and not can_be_worked_by_hand(case)
     told = said(lambda x, times: x.sum(), lambda x, times: 2 * x.sum(), case)
     assert told.endswith("    expected  4556\n    got       2278\nThe inputs: x (34, 2), times=2.")
 

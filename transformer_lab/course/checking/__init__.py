@@ -2,5 +2,6 @@
 
 In reading order: ``tolerance`` measures how far apart observations are, ``judge`` compares them with what is right and
 with known mistakes, ``explain`` and ``dimensions`` say how they differ, and ``speed`` how slow an attempt is;
-``verdict`` is what comes of it and ``panel`` how that looks. Uses ``exercises``.
+``verdict`` is what comes of it and ``panel`` how that looks. ``prediction`` judges what was said before an experiment.
+Uses ``exercises``.
 """

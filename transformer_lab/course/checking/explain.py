@@ -37,6 +37,11 @@ DIGITS = (4, 6, 9, 17)
 """Numbers of digits to write two different numbers with: the first that tells them apart."""
 
 
+def can_be_worked_by_hand(case: Case) -> bool:
+    """Return whether a case is so small that its inputs are shown."""
+    return _count_numbers({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
+
+
 def explain_crash(where: str, error: CrashReport, inputs: str = "") -> str:
     """Put into words what was raised, on which line of the learner's own, and what the inputs were."""
     if error["type"] == "TookTooLong":
@@ -288,11 +293,11 @@ def _rows(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, wit
 
 def _few_inputs(case: Case) -> Iterator[tuple[str, object]]:
     """Yield what the case can be worked by hand from: arguments and parameters of a module, inputs, keywords."""
-    called = {**case.inputs, **case.keywords}
-    if _count_numbers(called) <= MAX_INPUT_NUMBERS:
+    if can_be_worked_by_hand(case):
         yield from case.arguments.items()
         if _count_numbers(case.parameters) <= MAX_PARAMETER_NUMBERS:
             yield from case.parameters.items()
+        called = {**case.inputs, **case.keywords}
         yield from ((name, value) for name, value in called.items() if not is_description(value))
 
 

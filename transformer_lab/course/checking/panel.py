@@ -12,7 +12,7 @@ VERDICTS = {
     "not_started": ("", "plain"),
     "mistake": (": a known mistake", "bad"),
     "wrong": (": not right yet", "bad"),
-    "crashed": (": it crashed", "bad"),
+    "crashed": (": it did not finish", "bad"),
 }
 """For each status of a verdict, what follows the exercise's name in the title, and the tint."""
 
