@@ -48,6 +48,7 @@ def test_the_dimensions_of_an_output_are_those_of_the_annotation():
         ((2, 5), "#n_query 5", "(n_query=2, 5)"),
         ((2, 3, 5), "n_query d_v", "(2, 3, 5)"),
         ((2,), "", "(2,)"),
+        ((2, 5), "{n_heads} d_v", "(n_heads=2, d_v=5)"),
     ],
 )
 def test_a_shape_is_written_with_its_names(shape, dimensions, says):

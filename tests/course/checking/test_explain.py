@@ -227,6 +227,15 @@ def test_of_many_numbers_the_worst_is_shown_with_its_place():
     )
 
 
+def test_axes_without_a_name_are_left_out():
+    def leading(x: Float[Tensor, "*batch n d"]) -> Float[Tensor, "*batch n d"]:
+        return 2 * x
+
+    case = Case({"x": torch.ones(2, 3, 5, 7)}, "")
+    told = said(lambda x: x, leading, case)
+    assert told.startswith("Here: all 210 numbers differ, most at index [0, 0, 0, 0] (axes …, n, d):\n")
+
+
 def test_of_several_values_the_wrong_one_is_counted():
     told = said(lambda x, times: (x, 4), right=lambda x, times: (x, 3))
     assert told.startswith("Here: value 2 of 2: the numbers differ.")

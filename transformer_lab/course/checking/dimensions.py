@@ -65,7 +65,7 @@ def _unroll(names: Sequence[str], leading: int) -> list[str]:
         if name.startswith("*"):
             unrolled += [name.strip("*#")] if leading == 1 else [""] * leading
         else:
-            unrolled.append(name.strip("#"))
+            unrolled.append(name.strip("#{}"))
     return unrolled
 
 

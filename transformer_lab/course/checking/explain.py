@@ -274,9 +274,12 @@ def _explain_largest_difference(
     index = tuple(int(i) for i in torch.unravel_index(in_tolerances.argmax(), in_tolerances.shape))
     off = int((in_tolerances > 1).sum()) if right.is_floating_point() else int((a != b).sum())
     what = "values" if right.dtype == torch.bool else "numbers"
-    told = f"{off} of the {right.numel()} {what} {'differs' if off == 1 else 'differ'}, most at index {list(index)}"
-    if axes := dimensions.axis_names(len(index), names):
-        told += f" ({'axis' if len(axes) == 1 else 'axes'} {', '.join(axes)})"
+    how_many = f"all {off} {what} differ" if off == right.numel() else f"{off} of the {right.numel()} {what} differ"
+    told = f"{how_many}{'s' * (off == 1)}, most at index {list(index)}"
+    axes = [name for name in dimensions.axis_names(len(index), names) if name]
+    if axes:
+        unnamed = "…, " * (len(axes) < len(index))  # those of the batch, which come first
+        told += f" ({'axis' if len(index) == 1 else 'axes'} {unnamed}{', '.join(axes)})"
     return f"{told}:\n{_rows(exercise, case, seen[index], right[index], with_inputs=False)}"
 
 
