@@ -103,7 +103,7 @@ def test_a_slow_right_answer_is_given_its_time_and_is_not_called_endless(lesson,
     source = "import time\ndef similarity(query, keys):\n    time.sleep(0.12)\n    return keys @ query"
     verdict = lesson.run(source).check("similarity")
     assert verdict.passed
-    assert "\nOnly about its speed, for it is right: it takes " in verdict.message
+    assert "\nAbout its speed only, for it is right: it takes " in verdict.message
     assert "times as long as the reference. The lessons go on with the library's." in verdict.message
     assert session.seconds >= 10
 

@@ -83,11 +83,13 @@ def check(attempt: Any, name: Any = None) -> Verdict:
         as text in a terminal. Nothing is raised, unless the environment variable ``TRANSFORMER_LAB_STRICT`` is 1 and
         the verdict is not ``passed``.
     """
-    verdict = current_session().check(attempt, name)
+    session = current_session()
+    verdict = session.check(attempt, name)
     if os.environ.get("TRANSFORMER_LAB_STRICT") == "1" and not verdict.passed:
         raise NotPassed(str(verdict))
-    for panels in _cell_panels:
-        panels.add(verdict)
+    if not session.n_checking:
+        for panels in _cell_panels:
+            panels.add(verdict)
     return verdict
 
 

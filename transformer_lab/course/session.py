@@ -59,16 +59,21 @@ class Session:
         self.parts = Parts(lambda name: exercises[name].reference)
         self.ladders: dict[str, Ladder] = {}
         self.has_told_not_kept = False
+        self.n_checking = 0
+        """Number of checks that are running: more than one where an attempt checks something itself."""
 
     def check(self, attempt: Any, name: Any = None) -> Verdict:
         """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it."""
         called = None
+        self.n_checking += 1
         try:
             called = _name_of(attempt, name)
             exercise = self.exercises.get(called or "")
             verdict = _unknown(attempt, called) if exercise is None else self._check(exercise, attempt)
         except Exception as error:  # a check that raises would stop a whole lesson
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
+        finally:
+            self.n_checking -= 1
         found = verdict.mistake or verdict.status
         if verdict.exercise not in self.ladders or self.ladders[verdict.exercise].verdict != found:
             self.ladders[verdict.exercise] = Ladder(found)
@@ -147,7 +152,7 @@ class Session:
         times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
         if not is_slow(times):
             return ""
-        return f"\nOnly about its speed, for it is right: it takes {times:.0f} times as long as the reference."
+        return f"\nAbout its speed only, for it is right: it takes {times:.0f} times as long as the reference."
 
 
 def _before_general_hints(verdict: Verdict) -> list[str]:

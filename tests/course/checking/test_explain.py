@@ -50,7 +50,7 @@ def said(attempt, right=reference, case=SMALL):
         (lambda x, times: int, "Here: expected a tensor of shape (1, 2), got a type."),
         (lambda x, times: x.mT, "Here: expected the shape (n=1, d=2), got (2, 1).\nThe inputs: x (n=1, d=2), times=2."),
         (lambda x, times: 2 * x.double(), "Here: expected the dtype torch.float32, got torch.float64."),
-        (lambda x, times: x * torch.rand(2), "Here: a second call with the same arguments gives another output."),
+        (lambda x, times: x * torch.rand(2), "Here: a second call with the same arguments gives a different output."),
         (
             lambda x, times: x.mul_(times),
             "Here: the call changed its argument `x`. It should leave its arguments as they are.",
@@ -83,7 +83,7 @@ def test_copies_of_parameters_are_told_from_them():
     told = said(lambda m, d: [p.data for p in m.parameters()], lambda m, d: list(m.parameters()), case)
     assert told == (
         "Here: of the 10 parameters that it returns, 0 are the model's own. The others hold the same numbers, "
-        "but they are other tensors."
+        "but they are different tensors."
     )
 
 
@@ -202,10 +202,10 @@ def test_of_lists_that_were_put_in_order_no_place_is_told():
     )
     groups = [{"decay": 0.5, "n": 1}, {"decay": 0.1, "n": 2}]
     assert of_list([{"decay": 0.1, "n": 7}, groups[0]], groups) == (
-        "Here: in one of the 2 entries, that with `decay` 0.1: `n`: the numbers differ.\n"
+        "Here: in one of the 2 entries, the one with `decay` 0.1: `n`: the numbers differ.\n"
         "    expected  2\n    got       7"
     )
-    assert of_list([1, 2], [3, 4]) == "Here: 2 of the 2 entries are not the right ones."
+    assert of_list([1, 2], [3, 4]) == "Here: 2 of the 2 entries are not among the expected ones."
     assert of_list([1], [1, 2, "a"]) == (
         "Here: expected a list of length 3, got a list of length 1: there should also be a number and a str."
     )
@@ -246,13 +246,13 @@ def test_a_gradient_that_is_missing_or_wrong_is_named_with_its_argument():
     cut = said(lambda x: x.detach() * 2, case=case)
     assert cut == "Here: no gradient reaches the argument `x`."
     wrong = said(lambda x: x + x.detach(), case=case)
-    assert wrong == "Here: the gradient that reaches the argument `x` is not the right one."
+    assert wrong == "Here: the gradient that reaches the argument `x` is wrong."
 
 
 def test_a_gradient_where_none_should_be_is_told():
     case = Case({"x": torch.ones(1, 2)}, "", gradients=True)
     told = said(lambda x: 2 * x, lambda x: 2 * x.detach(), case)
-    assert told == "Here: a gradient reaches the argument `x`, where there should be none."
+    assert told == "Here: a gradient reaches the argument `x`, and none should."
 
 
 @pytest.mark.parametrize(
@@ -287,9 +287,9 @@ def of_module(name):
         ("CutsTheGradient", "no gradient reaches the argument `x`."),
         (
             "DropoutInTraining",
-            "in train mode the output is another one than in eval mode. Here the two should be the same.",
+            "in train mode the output differs from that in eval mode. Here the two should be the same.",
         ),
-        ("DropoutInEval", "a second call with the same arguments gives another output."),
+        ("DropoutInEval", "a second call with the same arguments gives a different output."),
     ],
 )
 def test_what_is_wrong_with_a_module_is_named(name, says):
@@ -305,7 +305,7 @@ def of_samples(attempt, number=2):
 @pytest.mark.parametrize(
     ("samples", "says"),
     [
-        (lambda n: torch.full((n,), 5), "tokens go from 0 to 4; these go from 5 to 5."),
+        (lambda n: torch.full((n,), 5), "tokens go from 0 to 4; those drawn go from 5 to 5."),
         (lambda n: torch.zeros(n, 1).long(), "expected one int64 token for each row of `logits`, shape (8000,); "
          "got a tensor of shape (8000, 1) and dtype torch.int64."),
         (lambda n: None, "expected one int64 token for each row of `logits`, shape (8000,); got None."),
@@ -320,14 +320,14 @@ def test_a_generator_that_is_not_used_is_told():
     def seeded(logits, top_k=None, generator=None):
         return sample_next(logits, top_k=top_k, generator=torch.Generator().manual_seed(0))
 
-    assert of_samples(seeded) == "Here: generators of different seeds give the same tokens."
+    assert of_samples(seeded) == "Here: generators with different seeds give the same tokens."
 
     def both(logits, top_k=None, generator=None):
         torch.rand(1)
         return sample_next(logits, top_k=top_k, generator=generator)
 
     assert of_samples(both) == (
-        "Here: it uses torch's global random numbers. All chance should come from the generator that it is given."
+        "Here: it uses torch's global random numbers. It should draw only from the generator that it is given."
     )
 
 
@@ -366,10 +366,12 @@ def test_a_crash_is_told_with_its_inputs():
 
 def test_what_is_read_from_the_notebook_is_told():
     assert explain_reading(["d_k"]) == (
-        "It reads `d_k` from the notebook, so it works only while that is there and fits. What it needs should come "
-        "from its arguments or be written in it."
+        "It reads `d_k` from the notebook, so it works only as long as that is there and has the right value. "
+        "Whatever it needs should come from its arguments, or be defined inside it."
     )
-    assert "`d_k` and `keys` from the notebook, so it works only while those are" in explain_reading(["d_k", "keys"])
+    assert "`d_k` and `keys` from the notebook, so it works only as long as those are" in explain_reading(
+        ["d_k", "keys"]
+    )
 
 
 def test_an_unfinished_function_is_told_and_the_part_that_stands_in_for_it():

@@ -68,6 +68,7 @@ def test_a_number_is_close_if_it_is_less_than_a_tenth_away(prediction, measured)
         (1, float("nan")),
         (1, float("inf")),
         (90, 0.5),
+        (10**400, 0.5),
     ],
 )
 def test_a_number_is_wrong_otherwise_and_a_count_unless_it_is_equal(prediction, measured):

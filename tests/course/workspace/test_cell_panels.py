@@ -23,6 +23,7 @@ CELLS = {
     "number": "check(softmax)\n6 * 7",
     "displayed": "from IPython.display import display\ndisplay(check(softmax))",
     "error": "check(softmax)\n1 / 0",
+    "inside": "def similarity(query, keys):\n    return check(softmax)\nverdict = check(similarity)",
     "nothing": "compare(..., 3)",
 }
 
@@ -73,6 +74,11 @@ def test_verdicts_come_before_the_verdict_or_the_hint_of_the_last_line(outputs):
     [first, (kind, text)] = outputs["hint"]
     assert first == ("display_data", SOFTMAX)
     assert kind == "execute_result" and text.startswith("softmax: general hint 1 of")
+
+
+def test_a_check_inside_an_attempt_shows_no_verdict(outputs):
+    [(kind, text)] = outputs["inside"]
+    assert kind == "display_data" and text.startswith("similarity: not right yet")
 
 
 def test_a_cell_without_a_check_shows_no_verdict(outputs):

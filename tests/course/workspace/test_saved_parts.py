@@ -196,8 +196,8 @@ def test_without_working_copies_nothing_is_kept_which_is_told_once(lessons, shel
     assert later(shell).whose("softmax") == "the library's"
     shell.run(SOFTMAX, SIMILARITY)
     assert shell.check("softmax").message.endswith(
-        "\nIt is not kept for later lessons, for there is no folder for it yet. `python3 course.py lab` makes one, "
-        "which is used from then on, in whatever program a lesson is opened."
+        "\nIt is not kept for later lessons: there is no folder for it yet. `python3 course.py lab` makes one. From "
+        "then on lessons use it, whatever program opens them."
     )
     assert "kept" not in shell.check("similarity").message
     assert not lessons.exists()
@@ -211,13 +211,13 @@ def test_working_copies_that_others_may_write_to_are_not_used(made, shell, share
     assert later(shell).whose("softmax") == "the library's"
     shell.run(SOFTMAX)
     told = shell.check("softmax").message
-    assert f"not kept for later lessons, for {made / shared} belongs to somebody else, or others may write" in told
+    assert f"not kept for later lessons: {made / shared} belongs to somebody else, or others may write" in told
 
 
 def test_working_copies_of_another_user_are_not_used(made, shell, monkeypatch):
     monkeypatch.setattr(os, "getuid", lambda: os.stat(made).st_uid + 1)
     shell.run(SOFTMAX)
-    assert f"for {made} belongs to somebody else" in shell.check("softmax").message
+    assert f": {made} belongs to somebody else" in shell.check("softmax").message
     assert os.listdir(made) == [EDITIONS_FILE]
 
 

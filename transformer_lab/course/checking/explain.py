@@ -54,11 +54,11 @@ def explain_crash(where: str, error: CrashReport, inputs: str = "") -> str:
 
 def explain_reading(names: Sequence[str]) -> str:
     """Put into words which data of the notebook an attempt reads."""
-    which = "those are there and fit" if len(names) > 1 else "that is there and fits"
+    which = "those are there and have" if len(names) > 1 else "that is there and has"
     read = " and ".join(f"`{name}`" for name in names)
     return (
-        f"It reads {read} from the notebook, so it works only while {which}. What it needs should come from its "
-        "arguments or be written in it."
+        f"It reads {read} from the notebook, so it works only as long as {which} the right value. Whatever "
+        "it needs should come from its arguments, or be defined inside it."
     )
 
 
@@ -83,14 +83,14 @@ def explain_difference(exercise: Exercise, where: str, case: Case, seen: Observa
             told = _explain_module(exercise, case, cast(ModuleObservation, seen), cast(ModuleObservation, right))
         case "sampler":
             told = _explain_sampler(case, cast(SamplerObservation, seen), cast(SamplerObservation, right))
-    return f"{where}: {told or 'it does not do yet what the exercise asks.'}"
+    return f"{where}: {told or 'it does not yet do what the exercise asks.'}"
 
 
 def _explain_function(
     exercise: Exercise, case: Case, seen: FunctionObservation, right: FunctionObservation
 ) -> str | None:
     if not seen["repeatable"]:
-        return "a second call with the same arguments gives another output."
+        return "a second call with the same arguments gives a different output."
     if distance(seen["output"], right["output"]) > 1:
         return _explain_output(exercise, case, seen["output"], right["output"])
     if changed := [name for name in seen["changed"] if name not in right["changed"]]:
@@ -114,15 +114,15 @@ def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, rig
 
 def _explain_sampler(case: Case, seen: SamplerObservation, right: SamplerObservation) -> str | None:
     if not seen.get("repeatable", True):
-        return "a second call, with a generator of the same seed, gives other tokens."
+        return "a second call, with a generator of the same seed, gives different tokens."
     if "frequencies" not in seen:
         return _explain_samples(case, seen)
     if frequency_distance(seen["frequencies"], right["frequencies"], right["n_samples"]) > 1:
         return _explain_frequencies(seen["frequencies"], right["frequencies"])
     if seen["used_global_generator"]:
-        return "it uses torch's global random numbers. All chance should come from the generator that it is given."
+        return "it uses torch's global random numbers. It should draw only from the generator that it is given."
     if right.get("varies_with_seed") and not seen.get("varies_with_seed"):
-        return "generators of different seeds give the same tokens."
+        return "generators with different seeds give the same tokens."
     return None
 
 
@@ -131,7 +131,7 @@ def _explain_own_parameters(own: int | None, expected: int | None) -> str:
         return f"expected {expected or 0} of the model's own parameters in what is returned; got {own or 0}."
     return (
         f"of the {expected} parameters that it returns, {own} are the model's own. The others hold the same numbers, "
-        "but they are other tensors."
+        "but they are different tensors."
     )
 
 
@@ -141,8 +141,8 @@ def _explain_gradients(of_what: str, seen: Gradients, right: Gradients) -> str |
             if seen.get(name) is None:
                 return f"no gradient reaches the {of_what} `{name}`."
             if gradient is None:
-                return f"a gradient reaches the {of_what} `{name}`, where there should be none."
-            return f"the gradient that reaches the {of_what} `{name}` is not the right one."
+                return f"a gradient reaches the {of_what} `{name}`, and none should."
+            return f"the gradient that reaches the {of_what} `{name}` is wrong."
     return None
 
 
@@ -150,8 +150,8 @@ def _explain_training(seen: ModuleObservation, right: ModuleObservation) -> str 
     if distance(seen.get("output_in_training"), right.get("output_in_training")) <= 1:
         return None
     if distance(right.get("output_in_training"), right.get("output")) <= 1:
-        return "in train mode the output is another one than in eval mode. Here the two should be the same."
-    return "in train mode the output is not the right one."
+        return "in train mode the output differs from that in eval mode. Here the two should be the same."
+    return "in train mode the output is wrong."
 
 
 def _explain_parameters(seen: Mapping[str, list[int]], right: Mapping[str, list[int]]) -> str:
@@ -235,7 +235,7 @@ def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData]
         told = _explain_value(exercise, case, one, other)
         return f"in one of the {len(right)} entries{_in_common(one, other)}: {told}"
     if len(missing) == len(extra):
-        return f"{len(extra)} of the {len(right)} entries are not the right ones."
+        return f"{len(extra)} of the {len(right)} entries are not among the expected ones."
     differences = [f"there should also be {_kinds(missing)}"] * bool(missing)
     differences += [f"there should not be {_kinds(extra)}"] * bool(extra)
     return f"expected {_kind(right)}, got {_kind(seen)}: {', and '.join(differences)}."
@@ -262,7 +262,7 @@ def _in_common(one: PlainData, other: PlainData) -> str:
         for key, value in other.items()
         if isinstance(value, int | float | str) and distance(one.get(key), value) <= 1
     ]
-    return f", that with {' and '.join(shared)}" if shared else ""
+    return f", the one with {' and '.join(shared)}" if shared else ""
 
 
 def _explain_largest_difference(
@@ -318,7 +318,7 @@ def _explain_samples(case: Case, seen: SamplerObservation) -> str:
     name, rows = next(iter(case.inputs.items()))
     if "range" in seen:
         low, high = seen["range"]
-        return f"tokens go from 0 to {rows.shape[-1] - 1}; these go from {low} to {high}."
+        return f"tokens go from 0 to {rows.shape[-1] - 1}; those drawn go from {low} to {high}."
     n_rows = len(rows) * case.n_samples
     told = f"expected one int64 token for each row of `{name}`, shape ({n_rows},); got {_kind(seen['output'])}"
     return f"{told} and dtype {seen['output'].dtype}." if isinstance(seen["output"], Tensor) else f"{told}."
@@ -332,9 +332,9 @@ def _explain_frequencies(seen: Tensor, right: Tensor) -> str:
     if len(never):
         row, token = never[0].tolist()
         told = f"for the row at index {row}, token {token} was never drawn."
-        return f"{told} It should be drawn in about {right[row, token]:.1%} of all cases."
+        return f"{told} It should be drawn in about {right[row, token]:.1%} of all draws."
     row, token = torch.unravel_index((seen - right).abs().argmax(), right.shape)
-    told = f"for the row at index {row}, token {token} was drawn in {seen[row, token]:.1%} of all cases."
+    told = f"for the row at index {row}, token {token} was drawn in {seen[row, token]:.1%} of all draws."
     return f"{told} It should be about {right[row, token]:.1%}."
 
 

@@ -48,6 +48,13 @@ def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
         measured: What the experiment gave.
     """
     prediction, measured = _plain(prediction), _plain(measured)
+    try:
+        return _judge(prediction, measured)
+    except OverflowError:  # a whole number may be larger than any float
+        return "no"
+
+
+def _judge(prediction: Any, measured: Any) -> Answer | None:
     if isinstance(prediction, str) and not isinstance(measured, str | int | float):
         prediction = _parsed(prediction)
     if isinstance(measured, list) or isinstance(prediction, list):
@@ -99,7 +106,7 @@ def _judge_lists(prediction: Any, measured: Any) -> Answer | None:
 def _judge_entry(prediction: Any, measured: Any) -> Answer | None:
     if type(prediction) is int and type(measured) is int:
         return _yes_or_no(prediction == measured)
-    return judge_prediction(prediction, measured)
+    return _judge(prediction, measured)
 
 
 def _judge_words(prediction: Any, measured: str) -> Answer | None:

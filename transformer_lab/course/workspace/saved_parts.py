@@ -55,7 +55,7 @@ def explain_no_folder(shell: Any) -> str:
     """Return why a part that passes is not saved, and what to do; empty if it is, or is not meant to be."""
     if shell is None or "TRANSFORMER_LAB_PARTS" in os.environ or not (why := _why_unsafe()):
         return ""
-    return f"It is not kept for later lessons, for {why}"
+    return f"It is not kept for later lessons: {why}"
 
 
 def _why_unsafe() -> str:
@@ -67,8 +67,8 @@ def _why_unsafe() -> str:
     try:
         if not record.is_file():
             return (
-                "there is no folder for it yet. `python3 course.py lab` makes one, which is used from then on, in "
-                "whatever program a lesson is opened."
+                "there is no folder for it yet. `python3 course.py lab` makes one. From then on lessons use it, "
+                "whatever program opens them."
             )
         shared = [path for path in (lessons, record, lessons / "parts") if path.exists() and _is_shared(path)]
     except OSError as error:
