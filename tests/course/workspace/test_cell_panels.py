@@ -1,5 +1,9 @@
 """In a notebook, the verdict of each check is shown once, on whichever line of its cell the check stands."""
 
+import os
+import subprocess
+import sys
+
 import nbformat
 import pytest
 
@@ -83,3 +87,23 @@ def test_a_check_inside_an_attempt_shows_no_verdict(outputs):
 
 def test_a_cell_without_a_check_shows_no_verdict(outputs):
     assert outputs["nothing"] == [("stream", "you made no prediction, measured 3")]
+
+
+TERMINAL = """
+from IPython.core.interactiveshell import InteractiveShell
+shell = InteractiveShell.instance()
+shell.display_formatter.active_types = ["text/plain"]
+shell.run_cell("from transformer_lab.course import check\\ndef softmax(scores): raise NotImplementedError")
+print("the result")
+shell.run_cell("check(softmax)")
+print("another line")
+shell.run_cell("check(softmax)\\nprint('and then')")
+"""
+
+
+def test_in_a_terminal_each_verdict_is_shown_once_too(tmp_path):
+    environment = os.environ | {"IPYTHONDIR": str(tmp_path), "TRANSFORMER_LAB_PARTS": ""}
+    ran = subprocess.run([sys.executable, "-c", TERMINAL], env=environment, capture_output=True, text=True, check=True)
+    result, another = ran.stdout.split("another line\n")
+    assert result.count("Not started yet.") == 1
+    assert another.split("and then\n")[1].count("Not started yet.") == another.count("Not started yet.") == 1
