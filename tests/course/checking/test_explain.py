@@ -90,7 +90,8 @@ def test_copies_of_parameters_are_told_from_them():
 def test_few_numbers_are_shown_beside_the_inputs():
     assert said(lambda x, times: x) == (
         "Here: the numbers differ.\n"
-        "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]"
+        "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
+        "Every number is 0.5 times what it should be."
     )
 
 
@@ -137,7 +138,8 @@ def test_numbers_inside_of_tuples_and_dicts_are_shown_beside_the_inputs():
     told = said(lambda x, times: (x, {"n": x}), lambda x, times: (x, {"n": 2 * x}))
     assert told == (
         "Here: value 2 of 2: `n`: the numbers differ.\n"
-        "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]"
+        "    x         [[1, 2]]\n    times     2\n    expected  [[2, 4]]\n    got       [[1, 2]]\n"
+        "Every number is 0.5 times what it should be."
     )
 
 

@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.checking import dimensions
+from transformer_lab.course.checking.relation import explain_relation
 from transformer_lab.course.checking.tolerance import ABSOLUTE, RELATIVE, distance, frequency_distance
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise
@@ -218,10 +219,11 @@ def _explain_tensor(exercise: Exercise, case: Case, seen: Tensor, right: Tensor,
         if right.numel() > MAX_SHOWN_NUMBERS:
             return f"{told}, and the {what} differ, too."
         return f"{told}, and the {what} differ, too.\n{_rows(exercise, case, seen, right)}"
+    relation = f"\n{told}" if (told := explain_relation(seen, right)) else ""
     if right.numel() > MAX_SHOWN_NUMBERS:
-        return _explain_largest_difference(exercise, case, seen, right, names)
+        return _explain_largest_difference(exercise, case, seen, right, names) + relation
     compared = "" if exercise.normalise is Exercise.normalise else ", in the form in which they are compared"
-    return f"the {what} differ{compared}.\n{_rows(exercise, case, seen, right)}"
+    return f"the {what} differ{compared}.\n{_rows(exercise, case, seen, right)}{relation}"
 
 
 def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData], right: Sequence[PlainData]) -> str:
