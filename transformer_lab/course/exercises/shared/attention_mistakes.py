@@ -8,6 +8,7 @@ else is wrong, is given as an attempt rather than as a variant: it meets no othe
 
 import dataclasses
 import math
+import re
 from collections.abc import Callable
 from typing import Any
 
@@ -1318,3 +1319,12 @@ def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
     """Return these mistakes so that they meet no other, but for some: in a late lesson most are rare."""
     assert set(but) <= {mistake.name for mistake in mistakes}, but
     return [m if m.name in but else dataclasses.replace(m, ways=m.attempts) for m in mistakes]
+
+
+def renamed(mistakes: list[Mistake], **names: str) -> list[Mistake]:
+    """Return these mistakes with other names in the code that they show: where ``queries`` are called ``q``."""
+
+    def text(told: str) -> str:
+        return re.sub(r"`[^`]*`", lambda code: re.sub(r"\w+", lambda name: names.get(name[0], name[0]), code[0]), told)
+
+    return [dataclasses.replace(m, says=text(m.says), hints=[text(hint) for hint in m.hints]) for m in mistakes]
