@@ -2,16 +2,17 @@
 
 import difflib
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import nn
 
-from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.behaviour import Behaviour, behaviour
 from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
+from transformer_lab.course.checking.place import locate
 from transformer_lab.course.checking.speed import is_slow, slowdown
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
@@ -39,11 +40,11 @@ class Ladder:
     """The place on a ladder of hints.
 
     Attributes:
-        verdict: What the verdict says that the hints are given for: the recognised mistake, or the status without one.
+        verdict: What the hints are given for: the hints about the attempt, the recognised mistake, or else the status.
         n_given: Number of hints given for it.
     """
 
-    verdict: str
+    verdict: tuple[str, ...]
     n_given: int = 0
 
 
@@ -76,7 +77,7 @@ class Session:
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
         finally:
             self.n_checking -= 1
-        found = verdict.mistake or verdict.status
+        found = verdict.hints or verdict.mistakes[:1] or (verdict.status,)
         if verdict.exercise not in self.ladders or self.ladders[verdict.exercise].verdict != found:
             self.ladders[verdict.exercise] = Ladder(found)
         return verdict
@@ -93,7 +94,7 @@ class Session:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
         if verdict.passed:
             return Panel(f"{exercise.name}: passed, so there is no hint", verdict.message, "help")
-        of_mistake = ladder(exercise, verdict.mistake)
+        of_mistake = verdict.hints or ladder(exercise, verdict.mistake)
         hints = exercise.hints if of_mistake is None else of_mistake
         climbed = self.ladders[exercise.name]
         if climbed.n_given == len(hints):
@@ -124,7 +125,7 @@ class Session:
             observed = observe_all(attempt, list(known.cases), self.seconds)
             verdict = judge(exercise, SEED, observed)
             if not verdict.passed:
-                return verdict
+                return self._located(verdict, known, attempt, observed)
             remark = self._remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
         if remark or observed[0].get("remarks", {}).get("reads"):
             self.parts.remove(exercise.name)
@@ -142,6 +143,18 @@ class Session:
             return ""
         self.has_told_not_kept = True
         return f"\n{why}"
+
+    def _located(
+        self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]
+    ) -> Verdict:
+        """Return a verdict that names no mistake with the place of the mistake, where that can be proven."""
+        took_too_long = any(seen.get("error", {}).get("type") == "TookTooLong" for seen in observed)
+        if verdict.status not in ("wrong", "crashed") or took_too_long:
+            return verdict
+        place = locate(known, attempt)
+        if place is None:
+            return verdict
+        return replace(verdict, message=f"{place.message}\n{verdict.message}", hints=place.hints)
 
     def _remark(self, attempt: Any, exercise: Exercise, largest: Case, seen: Observation, right: Observation) -> str:
         """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""

@@ -44,6 +44,7 @@ class Place:
         is_answer: Whether that value is the answer itself.
         right_before: The last expression before it that is as it should be, and what it is.
         is_misplaced: Whether it is a name that stands where something else belongs.
+        hints: A ladder of hints about this place.
     """
 
     expression: Expression
@@ -54,6 +55,7 @@ class Place:
     is_answer: bool = False
     right_before: tuple[Expression, str] | None = None
     is_misplaced: bool = False
+    hints: tuple[str, ...] = ()
 
     @property
     def message(self) -> str:
@@ -234,7 +236,8 @@ class _Search:
         if not events and shown.trace.error:
             difference = f"it crashes, {shown.trace.error[0]}"
         is_answer, before = step == self.steps.last, self._right_before(expression)
-        return Place(expression, step, noun, difference, proven, is_answer, before, misplaced)
+        hints = _hints(self.steps, expression, step)
+        return Place(expression, step, noun, difference, proven, is_answer, before, misplaced, hints)
 
     def _right_before(self, place: Expression) -> tuple[Expression, str] | None:
         """Return the last expression before a place that is a step in every small case."""
@@ -326,6 +329,20 @@ class _Search:
         values = self.steps.values(self.steps.arguments.bind(*module, *inputs.values(), **keywords))
         values.pop("self", None)
         return {name: _detached(value) for name, value in values.items()}
+
+
+def _hints(steps: InSteps, place: Expression, step: str) -> tuple[str, ...]:
+    """Return a ladder for a place: which step it is, what the step is for, its formula, and its code."""
+    where = f"line {place.line}, `{_one_line(place.text)}`"
+    if step not in steps.steps:
+        return (f"Look at {where}. Which argument belongs there?", f"`{step}` belongs there, as it came in.")
+    code = "\n".join(f"    {line}" for line in steps.code(step).splitlines())
+    return (
+        f"Look at {where}. Which step of the answer is taken there?",
+        f"The step: {steps.describe(step)}.",
+        f"What should come out is {steps.formula(step)}.",
+        f"The step alone, as a function:\n{code}",
+    )
 
 
 def _detached(value: Any) -> Any:
