@@ -11,6 +11,7 @@ from torch import nn
 
 from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.judge import judge
+from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.checking.speed import MAX_SLOWDOWN, slowdown
 from transformer_lab.course.checking.verdict import Verdict
@@ -63,13 +64,13 @@ class Session:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
         if verdict.passed:
             return Panel("No hint needed", verdict.message, "help")
-        ladder = next((m.hints for m in exercise.mistakes if m.name == verdict.mistake), exercise.hints)
+        hints = ladder(exercise, verdict.mistake)
         key = (exercise.name, verdict.mistake)
-        step = min(self.hints_given[key], len(ladder) - 1)
+        step = min(self.hints_given[key], len(hints) - 1)
         self.hints_given[key] += 1
-        is_last = step == len(ladder) - 1
+        is_last = step == len(hints) - 1
         last = f"\nThat was the last hint. `solution({exercise.name})` shows an answer." if is_last else ""
-        return Panel(f"{exercise.name}: hint {step + 1} of {len(ladder)}", ladder[step] + last, "help")
+        return Panel(f"{exercise.name}: hint {step + 1} of {len(hints)}", hints[step] + last, "help")
 
     def solution(self, attempt: Any, name: Any = None) -> Panel:
         """Return an answer to the exercise of an attempt."""

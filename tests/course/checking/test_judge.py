@@ -133,8 +133,8 @@ def test_outputs_are_brought_into_the_form_the_exercise_wants():
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_mistake_of_every_kind_of_exercise_is_named(name):
     for known in SAMPLES[name].mistakes:
-        for spelling in known.spellings:
-            assert verdict_on(spelling, SAMPLES[name], seed=5).mistake == known.name
+        for attempt in known.attempts:
+            assert verdict_on(attempt, SAMPLES[name], seed=5).mistake == known.name
 
 
 ANY = st.recursive(

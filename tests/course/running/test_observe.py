@@ -36,6 +36,12 @@ def test_an_attempt_that_writes_into_its_arguments_is_seen_and_spoils_nothing():
     assert torch.equal(case.inputs["y"], X)
 
 
+def test_a_model_that_is_left_in_another_mode_is_seen():
+    case = every_exercise()["parameter_groups"].cases(0)[0]
+    assert observe(lambda model, decay: model.eval() and None, case)["changed"] == ["model.training"]
+    assert observe(lambda model, decay: model.eval().train() and None, case)["changed"] == []
+
+
 def test_parameters_are_told_from_copies_of_them():
     case = every_exercise()["parameter_groups"].cases(0)[0]
     everything = observe(lambda model, decay: [{"params": list(model.parameters())}], case)
@@ -143,7 +149,8 @@ def test_a_model_comes_fresh_to_every_call():
     assert torch.equal(observe(lambda model, ids: model(ids), case)["output"], torch.tensor([[[0.0, 0, 1]]]))
     seen = observe(spoils, case)
     assert seen["repeatable"]
-    assert seen["changed"] == []
+    assert seen["changed"] == ["model.transition"]
+    assert observe(lambda model, ids: model(ids), case)["changed"] == []
 
 
 ROWS = Case({"logits": torch.tensor([[0.0, 0.0], [0.0, -1e4]])}, "", kind="sampler", n_samples=1000)
