@@ -35,9 +35,9 @@ def build_model(description: Mapping[str, Any]) -> nn.Module:
 
 
 def state_of(model: nn.Module) -> dict[str, Any]:
-    """Return what a call should leave as it found it, by name: the tables, and the mode of a model that has two."""
-    mode = {"training": model.training} if isinstance(model, TokenMixer) else {}
-    return {**{name: table.detach().clone() for name, table in model.state_dict().items()}, **mode}
+    """Return what a call should leave as it found it, by name: the tables, and whether the model trains."""
+    tables = {name: table.detach().clone() for name, table in model.state_dict().items()}
+    return {**tables, "training": model.training}
 
 
 class _Tables(nn.Module):
