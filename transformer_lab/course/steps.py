@@ -17,7 +17,7 @@ import functools
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 from torch import nn
 
@@ -38,10 +38,10 @@ class InSteps:
     def __init__(self, *steps: Step, reference: Callable[..., Any]) -> None:
         self.reference = reference
         self.steps = {step.__name__: step for step in steps}
-        self.arguments = inspect.signature(reference.forward if isinstance(reference, type) else reference)
+        self.arguments = inspect.signature(getattr(reference, "forward", reference))
         known = {"self", *self.arguments.parameters} if self.is_module else set(self.arguments.parameters)
-        for name, step in self.steps.items():
-            if name in known:
+        for step in steps:
+            if (name := step.__name__) in known:
                 raise ValueError(f"{reference.__name__} has two values called {name!r}; call this step otherwise")
             if unknown := [need for need in needs(step) if need not in known]:
                 raise ValueError(f"the step {name!r} asks for {unknown}; there are {sorted(known)}")
@@ -105,7 +105,7 @@ class Variant:
             def forward(module: nn.Module, *inputs: Any, **keywords: Any) -> Any:
                 return self.evaluate(self.of.arguments.bind(module, *inputs, **keywords))
 
-            return type(self.of.reference.__name__, (self.of.reference,), {"forward": forward})
+            return type(self.of.reference.__name__, (cast(type, self.of.reference),), {"forward": forward})
 
         def function(*inputs: Any, **keywords: Any) -> Any:
             return self.evaluate(self.of.arguments.bind(*inputs, **keywords))

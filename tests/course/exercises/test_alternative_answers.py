@@ -1,5 +1,6 @@
 """Right answers that look nothing like the reference pass."""
 
+import copy
 import functools
 import itertools
 import math
@@ -275,14 +276,18 @@ def contributions_by_loop(heads, w_o):
 
 def leaks_by_cutting(model, tokens):
     """Feed ever longer beginnings: a causal model says the same as for the whole."""
+    was_training = model.training
     model.eval()
     whole = model(tokens)
-    return any(not torch.allclose(model(tokens[:, :n]), whole[:, :n], atol=1e-5) for n in range(1, tokens.shape[1]))
+    ends = range(1, tokens.shape[1])
+    leaks = any(not torch.allclose(model(tokens[:, :n]), whole[:, :n], atol=1e-5) for n in ends)
+    model.train(was_training)
+    return leaks
 
 
 @torch.no_grad()
 def leaks_by_trying_every_token(model, tokens):
-    model = model.eval()
+    model = copy.deepcopy(model).eval()
     before = model(tokens).numpy()
     for position, token in itertools.product(range(1, tokens.shape[1]), range(int(tokens.max()) + 1)):
         changed = tokens.clone()
@@ -294,6 +299,7 @@ def leaks_by_trying_every_token(model, tokens):
 
 def leaks_from_all_that_follows(model, tokens):
     """Change the whole rest at once, and return a tensor."""
+    mode = model.training
     model.train(False)
     other = tokens.roll(1, 0) if len(tokens) > 1 and (tokens != tokens.roll(1, 0)).all() else tokens - 1
     other = other.where(other >= 0, tokens.max())
@@ -301,6 +307,7 @@ def leaks_from_all_that_follows(model, tokens):
     moved = [
         (model(torch.where(places < t, tokens, other)) - model(tokens))[:, :t].abs().amax() for t in places[1:].tolist()
     ]
+    model.train(mode)
     return torch.stack(moved).max() > 1e-5
 
 

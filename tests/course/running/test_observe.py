@@ -149,7 +149,8 @@ def test_a_model_comes_fresh_to_every_call():
     assert torch.equal(observe(lambda model, ids: model(ids), case)["output"], torch.tensor([[[0.0, 0, 1]]]))
     seen = observe(spoils, case)
     assert seen["repeatable"]
-    assert seen["changed"] == []
+    assert seen["changed"] == ["model.transition"]
+    assert observe(lambda model, ids: model(ids), case)["changed"] == []
 
 
 ROWS = Case({"logits": torch.tensor([[0.0, 0.0], [0.0, -1e4]])}, "", kind="sampler", n_samples=1000)

@@ -2,12 +2,15 @@
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
+from torch import Tensor
+
+from transformer_lab.course.checking.tolerance import observation_distance
 from transformer_lab.course.exercise import Exercise, Mistake
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.crash_report import message_of
@@ -95,6 +98,11 @@ class Behaviour:
             self._outputs[way, index] = output
         return self._outputs[way, index]
 
+    def varies(self, way: Way) -> bool:
+        """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
+        last = len(self.cases) - 1  # the largest: there, no two draws are alike
+        return observation_distance(self._output(way, last), self._output(way, last)) > 1
+
     def _output(self, way: Way, index: int) -> Observation:
         case = self.cases[index]
         inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
@@ -119,14 +127,25 @@ class Behaviour:
         return self._modules[index]
 
     def normalised(self, observed: Sequence[Observation], cases: Sequence[Case] | None = None) -> list[Observation]:
-        """Return observations with their outputs in the form in which the exercise compares them."""
+        """Return observations with outputs and gradients in the form in which the exercise compares them."""
         found: list[Observation] = []
         for case, seen in zip(self.cases if cases is None else cases, observed, strict=False):
             if "output" in seen:
                 output = self.exercise.normalise(seen["output"], case)
                 seen = cast(Observation, {**seen, "output": output})
+            gradients: object = seen.get("gradients")
+            if self.exercise.shares and isinstance(gradients, Mapping):
+                along = {name: _along_the_shares(gradients.get(name)) for name in self.exercise.shares}
+                seen = cast(Observation, {**seen, "gradients": {**gradients, **along}})
             found.append(seen)
         return found
+
+
+def _along_the_shares(gradient: Any) -> Any:
+    """Return a gradient without the part that would change what each row adds up to."""
+    if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
+        return gradient - gradient.mean(dim=-1, keepdim=True)
+    return gradient
 
 
 @contextmanager

@@ -12,15 +12,17 @@ from transformer_lab.course.checking.explain import (
     explain_unfinished,
     readable,
 )
-from transformer_lab.course.checking.recognition import Recognition, recognise
+from transformer_lab.course.checking.recognition import Recognition, recognise, recognise_besides
 from transformer_lab.course.checking.side_effects import (
     CHANGES_ARGUMENT,
     GRADIENT_CUT,
     changed_arguments,
+    describe_changes,
     explain_gradients,
     is_cut_entirely,
     listed,
     lost_gradients,
+    without_part,
 )
 from transformer_lab.course.checking.tolerance import agree, observation_distance
 from transformer_lab.course.checking.verdict import Status, Verdict
@@ -56,7 +58,9 @@ def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
         if observation_distance(seen, right, numbers_only=True) > 1:
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
-            told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *warned]
+            idle = without_part(seen_in_cases, known.expected) if status == "wrong" else []
+            unused = [f"Not used, or lost on the way to the output: {listed(idle)}."] if idle else []
+            told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *unused, *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))
     return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
 
@@ -68,14 +72,11 @@ def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: S
     cut_entirely = exercise.may_cut_gradients and is_cut_entirely(observed)
     if agree(observed, known.expected) or (cut_entirely and not changed):
         return Verdict(exercise.name, "passed", "\n".join([exercise.verified, *reading]))
-    for mistake in exercise.mistakes:
-        if any(agree(observed, known.run(way)) for way in mistake.ways):
-            return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
+    if mistake := recognise_besides(known, observed):
+        return Verdict(exercise.name, "mistake", "\n".join([*reading, mistake.says]), (mistake.name,))
     told, names = list(reading), []
     if changed:
-        told.append(
-            f"The numbers are right, but the call writes into {listed(changed)}, which the caller may still need."
-        )
+        told.append(f"The numbers are right, but {describe_changes(changed)}.")
         names.append(CHANGES_ARGUMENT)
     if not cut_entirely and (explained := explain_gradients(known, observed)):
         told.append(explained)
@@ -88,7 +89,9 @@ def _recognised(
 ) -> Verdict:
     """Return the verdict on an attempt that behaves as something known."""
     exercise = known.exercise
-    if found.stops_at is not None:
+    status: Status = "half_finished" if found.stops_at else "mistake"
+    names: tuple[str, ...]
+    if found.stops_at:
         told, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
     elif found.and_more:
         [one] = found.mistakes
@@ -96,20 +99,24 @@ def _recognised(
     elif len(found.mistakes) > 1:
         numbered = [f"{number}. {_sentence(m.does)}." for number, m in enumerate(found.mistakes, 1)]
         told = "\n".join(
-            ["Two things at once. It behaves as an answer does in which", *numbered, "Mend the first, then check again."]
+            [
+                "Two things at once. It behaves as an answer does in which",
+                *numbered,
+                "Mend the first, then check again.",
+            ]
         )
         names = tuple(mistake.name for mistake in found.mistakes)
     else:
         told, names = found.mistakes[0].says, (found.mistakes[0].name,)
     as_right = known.run(found.way)
     if changed := changed_arguments(observed, as_right):
-        told += f"\nBesides, the call writes into {listed(changed)}, which the caller may still need."
+        told += f"\nBesides, {describe_changes(changed)}."
         names = (*names, CHANGES_ARGUMENT)
     cut = [] if found.stops_at else lost_gradients(observed, as_right)
     if cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
         told += f"\nBesides, no gradient reaches {listed(cut)}."
         names = (*names, GRADIENT_CUT)
-    return Verdict(exercise.name, "mistake", readable("\n".join([*reading, told])), names)
+    return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names)
 
 
 def _half_finished(steps: InSteps | None, stops_at: str) -> str:

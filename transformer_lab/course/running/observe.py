@@ -81,21 +81,14 @@ def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observa
 
 def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] | None = None) -> FunctionObservation:
     inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
-    models = {name: value for name, value in {**inputs, **keywords}.items() if isinstance(value, nn.Module)}
-    modes = {name: model.training for name, model in models.items()}
+    models = [value for value in inputs.values() if isinstance(value, nn.Module)]
     started = time.perf_counter()
     output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
     seconds = time.perf_counter() - started
-    originals = {**case.inputs, **case.keywords}
-    changed = [
-        name
-        for name, value in {**inputs, **keywords}.items()
-        if not stand_in_models.is_description(originals[name]) and not same(to_plain_data(value), originals[name])
-    ]
-    changed += [f"{name}.training" for name, model in models.items() if model.training != modes[name]]
+    changed = _changed(case, {**inputs, **keywords})
     own_parameters = None
     if models and isinstance(returned, list | tuple):
-        own_parameters = _count_objects(returned, {id(p) for model in models.values() for p in model.parameters()})
+        own_parameters = _count_objects(returned, {id(p) for model in models for p in model.parameters()})
     with suppressed_output():
         again, leaves, differentiable = _call_for_gradients(attempt, case)
         gradients, problem = _gradients(again, {**leaves, **(parameters or {})})
@@ -111,6 +104,20 @@ def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor]
     if parameters is not None:
         cast(ModuleObservation, seen)["parameter_gradients"] = {name: gradients[name] for name in parameters}
     return seen
+
+
+def _changed(case: Case, values: Mapping[str, Any]) -> list[str]:
+    """List the arguments that a call wrote into, and of a model the tables, or "training" for its mode."""
+    changed = []
+    for name, before in {**case.inputs, **case.keywords}.items():
+        value = values[name]
+        if not stand_in_models.is_description(before):
+            changed += [] if same(to_plain_data(value), before) else [name]
+            continue
+        was = stand_in_models.state_of(stand_in_models.build_model(before))
+        now = stand_in_models.state_of(value)
+        changed += [f"{name}.{part}" for part in was if part not in now or not same(now[part], was[part])]
+    return changed
 
 
 def _count_objects(value: Any, ids: set[int]) -> int:

@@ -10,6 +10,7 @@ from typing import Any
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
+from torch.nn import functional
 
 
 def describe_model(model: str, **tables: Tensor) -> dict[str, Any]:
@@ -33,6 +34,12 @@ def build_model(description: Mapping[str, Any]) -> nn.Module:
     return STAND_INS[description["stand_in"]](**{name: t.clone() for name, t in description["tables"].items()})
 
 
+def state_of(model: nn.Module) -> dict[str, Any]:
+    """Return what a call should leave as it found it, by name: the tables, and whether the model trains."""
+    tables = {name: table.detach().clone() for name, table in model.state_dict().items()}
+    return {**tables, "training": model.training}
+
+
 class _Tables(nn.Module):
     """A model whose buffers are its tables."""
 
@@ -46,6 +53,11 @@ class TokenMixer(_Tables):
     """Position t outputs ``Σ_s mixing[t, s] embedding[token_s]``: causal if ``mixing`` is lower triangular.
 
     While it trains, it mixes by another table and adds noise, as dropout does.
+
+    Args:
+        hears_later: For each token, a factor of what positions that hold it hear of later ones; None means 1.
+        evaluates: Whether it comes in eval mode.
+        tables: The other tables.
     """
 
     embedding: Tensor
@@ -53,11 +65,21 @@ class TokenMixer(_Tables):
     mixing_in_training: Tensor
     noise: Tensor
 
+    def __init__(self, hears_later: Tensor | None = None, evaluates: Tensor | None = None, **tables: Tensor) -> None:
+        super().__init__(**tables)
+        self.register_buffer("hears_later", hears_later)
+        if evaluates is not None:
+            self.train(not bool(evaluates))
+
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d"]:
         """Return the mixed embeddings."""
         n = tokens.shape[1]
-        mixing = self.mixing_in_training if self.training else self.mixing
-        mixed = mixing[:n, :n] @ self.embedding[tokens]
+        mixing = (self.mixing_in_training if self.training else self.mixing)[:n, :n]
+        embedded = functional.embedding(tokens, self.embedding)  # which knows no token -1
+        if self.hears_later is None:
+            mixed = mixing @ embedded
+        else:
+            mixed = mixing.tril() @ embedded + self.hears_later[tokens][..., None] * (mixing.triu(1) @ embedded)
         return mixed + self.noise * torch.randn(mixed.shape) if self.training else mixed
 
 

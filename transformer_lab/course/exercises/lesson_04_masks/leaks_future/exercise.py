@@ -1,35 +1,17 @@
 """The leak test: change what comes later, and see whether anything before it moves."""
 
-import torch
-from jaxtyping import Int
-from torch import Tensor, nn
-
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_04_masks.leaks_future import mistakes_comparison, mistakes_perturbation
+from transformer_lab.course.exercises.lesson_04_masks.leaks_future.answer import STEPS, leaks_future
 from transformer_lab.course.exercises.lesson_04_masks.leaks_future.leaky_models import leaks_future_cases
-
-
-def leaks_future(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> bool:
-    """Say whether any output of the model, as it is in eval mode, depends on a token that comes later."""
-    was_training = model.training
-    model.eval()
-    before, n_tokens = model(tokens), tokens.max() + 1
-    leaks = False
-    for position in range(1, tokens.shape[1]):
-        changed = tokens.clone()
-        changed[:, position] = (changed[:, position] + 1) % n_tokens  # surely a token, surely another
-        after = model(changed)
-        leaks |= not torch.allclose(after[:, :position], before[:, :position], atol=1e-4)
-    model.train(was_training)
-    return leaks
-
 
 LEAKS_FUTURE = Exercise(
     reference=leaks_future,
+    steps=STEPS,
     cases=leaks_future_cases,
     points=4,
-    verified="A change at every later place was tried, every earlier output was watched, and neither dropout nor "
-    "rounding raised a false alarm. (Whether the model is back in the mode in which it came is not checked.) Next: ask "
+    verified="Leaks from every later position into every earlier one were found, in any sentence and at any id; "
+    "neither dropout nor rounding raised a false alarm; and the model is in the mode in which it came. Next: ask "
     "three models.",
     hints=[
         "Run the model once as it is. Then change the token at one position, in a copy, and run it again. Which "

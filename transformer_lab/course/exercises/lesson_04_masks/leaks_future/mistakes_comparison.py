@@ -1,131 +1,47 @@
-"""What goes wrong when a leak test compares outputs."""
+"""What goes wrong when a leak test runs the model and compares outputs."""
 
 import torch
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_04_masks.leaks_future.answer import STEPS
 
 
-def moves(model, tokens, position, compared, token=None):
-    """Tell whether outputs in the compared places move when the token at a position is changed; in eval mode."""
-    model.eval()
-    changed = tokens.clone()
-    changed[:, position] = (changed[:, position] + 1) % (tokens.max() + 1) if token is None else token
-    return not torch.allclose(model(changed)[:, compared], model(tokens)[:, compared], atol=1e-4)
+def in_the_mode_it_came(model):
+    return model
 
 
-def later(tokens):
-    return range(1, tokens.shape[1])
-
-
-def never(model, tokens):
-    return False
-
-
-def wrong_way_round(model, tokens):
-    return not any(moves(model, tokens, t, slice(0, t)) for t in later(tokens))
-
-
-def one_quiet_change_is_enough(model, tokens):
-    return any(not moves(model, tokens, t, slice(0, t)) for t in later(tokens))
-
-
-def every_change_has_to_move(model, tokens):
-    return all(moves(model, tokens, t, slice(0, t)) for t in later(tokens))
-
-
-def looks_at_the_changed_position_too(model, tokens):
-    return any(moves(model, tokens, t, slice(0, t + 1)) for t in later(tokens))
-
-
-def looks_at_all_positions(model, tokens):
-    return any(moves(model, tokens, t, slice(None)) for t in later(tokens))
-
-
-def looks_at_the_changed_position_and_after(model, tokens):
-    return any(moves(model, tokens, t, slice(t, None)) for t in later(tokens))
-
-
-def looks_at_what_comes_after(model, tokens):
-    return any(moves(model, tokens, t, slice(t + 1, None)) for t in later(tokens))
-
-
-def looks_at_the_first_position_only(model, tokens):
-    return any(moves(model, tokens, t, slice(0, 1)) for t in later(tokens))
-
-
-def looks_one_position_back_only(model, tokens):
-    return any(moves(model, tokens, t, slice(t - 1, t)) for t in later(tokens))
-
-
-def stops_one_position_short(model, tokens):
-    return any(moves(model, tokens, t, slice(0, t - 1)) for t in later(tokens))
-
-
-def forgets_eval(model, tokens):
-    before, leaks = model(tokens), False
-    for t in later(tokens):
-        changed = tokens.clone()
-        changed[:, t] = (changed[:, t] + 1) % (tokens.max() + 1)
-        leaks |= not torch.allclose(model(changed)[:, :t], before[:, :t], atol=1e-4)
-    return leaks
-
-
-def two_modes(model, tokens):
-    before, leaks = model(tokens), False
-    model.eval()
-    for t in later(tokens):
-        changed = tokens.clone()
-        changed[:, t] = (changed[:, t] + 1) % (tokens.max() + 1)
-        leaks |= not torch.allclose(model(changed)[:, :t], before[:, :t], atol=1e-4)
-    return leaks
-
-
-def the_same_dice_instead_of_eval(model, tokens):
-    torch.manual_seed(0)
-    before, leaks = model(tokens), False
-    for t in later(tokens):
-        changed = tokens.clone()
-        changed[:, t] = (changed[:, t] + 1) % (tokens.max() + 1)
+def with_the_same_dice(model):
+    def run(tokens):
         torch.manual_seed(0)
-        leaks |= not torch.allclose(model(changed)[:, :t], before[:, :t], atol=1e-4)
-    return leaks
+        return model(tokens)
+
+    return run
 
 
-def equal_to_the_last_bit(model, tokens):
-    model.eval()
-    before, leaks = model(tokens), False
-    for t in later(tokens):
-        changed = tokens.clone()
-        changed[:, t] = (changed[:, t] + 1) % (tokens.max() + 1)
-        leaks |= not torch.equal(model(changed)[:, :t], before[:, :t])
-    return leaks
-
-
-def compares_the_best_tokens(model, tokens):
-    model.eval()
-    before, leaks = model(tokens).argmax(dim=-1), False
-    for t in later(tokens):
-        changed = tokens.clone()
-        changed[:, t] = (changed[:, t] + 1) % (tokens.max() + 1)
-        leaks |= not torch.equal(model(changed).argmax(dim=-1)[:, :t], before[:, :t])
-    return leaks
+def in_training_mode(model, tokens):
+    return model.train()(tokens)
 
 
 MISTAKES = [
     Mistake(
         "never",
-        [never],
-        says="It finds no leak in any model, not even where the first position sees the second.",
+        [STEPS.but(leaks=lambda: False), STEPS.but(place=lambda: lambda position: (slice(None), slice(0, 0))).attempt],
+        does="the answer is False whatever the outputs do",
+        says=(
+            "It acquits every model, leaky or not: no output that moves is ever noticed. Follow one leaky model "
+            "through it."
+        ),
         hints=[
-            "Which outputs are compared with which? Are they of two runs with different tokens?",
-            "Print the changed tokens beside the old ones, and the two outputs for the model of case 2.",
-            "Change the token at `position`, and compare the outputs at `[:, :position]`.",
+            "Try a model whose first position sees the last: at which line should the answer become True?",
+            "Are any tokens changed at all, and along which axis? Positions are axis 1 of `tokens`, sentences axis 0.",
+            "For each position: `changed[:, position]` gets another id, and the outputs `[:, :position]` are compared.",
         ],
     ),
     Mistake(
         "wrong_way_round",
-        [wrong_way_round],
-        says="It says the opposite: True for models that do not leak, False for those that do.",
+        [STEPS.but(leaks=lambda moves: not any(moves))],
+        does="the answer is turned round at the end",
+        says="The answer is the wrong way round: True for models that do not leak, False for those that do.",
         hints=[
             "`torch.allclose` is True if nothing moved. What does that mean for the answer?",
             "The function says whether the model *leaks*.",
@@ -134,10 +50,11 @@ MISTAKES = [
     ),
     Mistake(
         "one_quiet_change_is_enough",
-        [one_quiet_change_is_enough],
+        [STEPS.but(moved=lambda: lambda after, before: torch.allclose(after, before, atol=1e-4))],
+        does="outputs that stand still are taken for those that move",
         says=(
-            "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what innocent models "
-            "do, and leaky ones too, at most positions."
+            "It answers True as soon as *one* change leaves the earlier outputs as they were. That is what innocent "
+            "models do, and leaky ones too, at most positions."
         ),
         hints=[
             "`torch.allclose` is True if nothing moved. What does that mean for the answer?",
@@ -147,33 +64,61 @@ MISTAKES = [
     ),
     Mistake(
         "every_change_has_to_move",
-        [every_change_has_to_move],
+        [STEPS.but(leaks=lambda moves: all(moves))],
+        does="every single change has to move something",
         says=(
-            "It answers True only if *every* change moves something before it. A model that leaks from one position only "
-            "goes free."
+            "It answers True only if *every* change moves something before it. A model that leaks from one position "
+            "only goes free."
         ),
         hints=[
-            "In the model of case 3, which of the changes move anything?",
+            "Take a model that leaks from the last position only. Which of the changes move anything?",
             "One output that moves proves a leak, whatever the other changes do.",
             "`any` instead of `all`, or `leaks |= ...`, which starts from False.",
         ],
     ),
     Mistake(
-        "looks_at_the_changed_position_too",
-        [looks_at_the_changed_position_too, looks_at_all_positions, looks_at_the_changed_position_and_after],
+        "every_number_has_to_move",
+        [
+            STEPS.but(moved=lambda: lambda after, before: bool(((after - before).abs() > 1e-4).all())),
+            STEPS.but(moved=lambda: lambda after, before: bool((after - before).abs().min() > 1e-4)).attempt,
+        ],
+        does="every single number of the outputs has to move",
         says=(
-            "It accuses every model: among the outputs that are compared is the one at the changed position, which may "
-            "well move. Look at where the slices begin and end."
+            "A change counts only if *every* number of the earlier outputs moves. A leak into one position leaves the "
+            "others as they were. Look at how many numbers become one answer."
+        ),
+        hints=[
+            "Of four earlier positions, one hears of the change. How many numbers move?",
+            "A single number that moves proves a leak.",
+            "`.any()` in place of `.all()`, `.max()` in place of `.min()`; or `not torch.allclose(a, b, atol=1e-4)`.",
+        ],
+    ),
+    Mistake(
+        "looks_at_the_changed_position_too",
+        [
+            STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position + 1]),
+            STEPS.but(watched=lambda: lambda outputs, position: outputs).attempt,
+            STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position:]).attempt,
+            STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position]).attempt,
+            STEPS.but(place=lambda: lambda position: (slice(None), slice(0, position))).attempt,
+            STEPS.but(place=lambda: lambda position: (slice(None), 0)).attempt,
+            STEPS.but(leaks=lambda: True).attempt,
+        ],
+        does="among the outputs that are compared is one at a changed position, or after it",
+        says=(
+            "It accuses every model: among the outputs that are compared is one at a changed position, or after it, "
+            "and such an output may well move. Hold the place that is changed against those that are compared."
         ),
         hints=[
             "The token at position 3 was changed. Is the output at 3 allowed to move?",
             "Only what comes *before* the changed position has to stand still.",
-            "Compare `[:, :position]` of both.",
+            "Change `[:, position]`, and compare `[:, :position]` of both.",
         ],
     ),
     Mistake(
         "looks_at_what_comes_after",
-        [looks_at_what_comes_after],
+        [STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position + 1 :])],
+        does="the outputs after the changed position are compared",
         says="It watches what comes *after* the changed token. That is the past acting on the future, as it should.",
         hints=[
             "The token at position 3 was changed. Whose future is it?",
@@ -183,27 +128,30 @@ MISTAKES = [
     ),
     Mistake(
         "looks_at_the_first_position_only",
-        [looks_at_the_first_position_only],
+        [STEPS.but(watched=lambda: lambda outputs, position: outputs[:, :1])],
+        does="only the output at the first position is watched",
         says="Only the output at the first position is watched: a leak into any other stays unseen.",
         hints=[
-            "The model of case 4 leaks into the third position. Is it compared?",
+            "Take a model that leaks into the third position. Is that one compared?",
             "All positions before the changed one have to stand still.",
             "Compare `[:, :position]` of both.",
         ],
     ),
     Mistake(
         "looks_one_position_back_only",
-        [looks_one_position_back_only],
+        [STEPS.but(watched=lambda: lambda outputs, position: outputs[:, position - 1 : position])],
+        does="only the output just before the changed position is watched",
         says="Only the position just before the changed token is watched: a leak from further ahead stays unseen.",
         hints=[
-            "In the model of case 3, the first position sees the last. Is it compared?",
+            "Take a model whose first position sees the last. Is the first compared when the last is changed?",
             "All positions before the changed one have to stand still.",
             "Compare `[:, :position]` of both.",
         ],
     ),
     Mistake(
         "stops_one_position_short",
-        [stops_one_position_short],
+        [STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position - 1])],
+        does="the output just before the changed position is not watched",
         says=(
             "The position just before the changed token is not watched, and there the commonest leak of all shows: a "
             "mask that is off by one. Look at where the slice ends."
@@ -215,10 +163,94 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "forgets_eval",
-        [forgets_eval],
+        "first_sentence_only",
+        [
+            STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
+            STEPS.but(place=lambda: lambda position: (0, position)).attempt,
+            STEPS.but(tokens=lambda tokens: tokens[:1]).attempt,
+        ],
+        does="only the first sentence of the batch is tested",
         says=(
-            "The model is run in the mode in which it comes. While it trains, dropout makes every run different, and "
+            "Only the first sentence of the batch is tested. What leaks may depend on the tokens, and show in another "
+            "sentence only. Look at the first index."
+        ),
+        hints=[
+            "`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?",
+            "All sentences can be changed, run and compared at once.",
+            "`changed[:, position]` and `[:, :position]`: a colon for the sentences.",
+        ],
+    ),
+    Mistake(
+        "last_sentence_only",
+        [
+            STEPS.but(watched=lambda: lambda outputs, position: outputs[-1, :position]),
+            STEPS.but(place=lambda: lambda position: (-1, position)).attempt,
+        ],
+        does="only the last sentence of the batch is tested",
+        says=(
+            "Only the last sentence of the batch is tested. What leaks may depend on the tokens, and show in another "
+            "sentence only. Look at the first index, or at what a loop over the sentences leaves behind."
+        ),
+        hints=[
+            "`tokens` has the shape (batch, n). Which sentences are changed, and which are compared?",
+            "All sentences can be changed, run and compared at once.",
+            "`changed[:, position]` and `[:, :position]`: a colon for the sentences.",
+        ],
+    ),
+    Mistake(
+        "stays_in_eval_mode",
+        [STEPS.but(answer=lambda leaks: leaks).attempt],
+        does="the mode of the model is not set back",
+        says=(
+            "The answers are right, but the model stays in eval mode. Somebody in the middle of a training would train "
+            "on without dropout. Look at what is done to the model after the last run."
+        ),
+        hints=[
+            "Print `model.training` before a call and after it.",
+            "Which mode it came in has to be known at the end, so it has to be noted at the beginning.",
+            "`was_training = model.training` first, `model.train(was_training)` last.",
+        ],
+    ),
+    Mistake(
+        "stays_in_eval_mode_after_a_leak",
+        [STEPS.but(answer=lambda model, was_training, leaks: leaks or (model.train(was_training) and False)).attempt],
+        does="the mode of the model is not set back where it leaks",
+        says=(
+            "The answers are right, and the mode is set back, but not where the model leaks: then it stays in eval "
+            "mode. Look at where the function returns."
+        ),
+        hints=[
+            "Print `model.training` before and after the call for a model that leaks.",
+            "A `return` inside the loop skips all that stands after the loop.",
+            "Note the result and return it at the end; or `model.train(was_training)` before every `return`.",
+        ],
+    ),
+    Mistake(
+        "always_back_to_training",
+        [
+            STEPS.but(answer=lambda model, leaks: (model.train(), leaks)[1]).attempt,
+        ],
+        does="the model is put into training mode at the end, however it came",
+        says=(
+            "The answers are right, but at the end the model is put into training mode, even if it came in eval mode. "
+            "It should be left as it was. Look at what `model.train()` is given."
+        ),
+        hints=[
+            "Which mode does `model.train()` switch to? And `model.train(False)`?",
+            "`model.training` says which mode it is in. When does it have to be asked?",
+            "`was_training = model.training` first, `model.train(was_training)` last.",
+        ],
+    ),
+    Mistake(
+        "forgets_eval",
+        [
+            STEPS.but(evaluating=in_the_mode_it_came),
+            STEPS.but(evaluating=lambda model: model.train()).attempt,
+            STEPS.but(evaluating=in_the_mode_it_came, answer=lambda leaks: leaks).attempt,
+        ],
+        does="the model is not switched to eval mode",
+        says=(
+            "The model is not switched to eval mode. While it trains, dropout makes every run different, and "
             "innocent models are accused; and one that leaks only outside of training is missed."
         ),
         hints=[
@@ -229,7 +261,15 @@ MISTAKES = [
     ),
     Mistake(
         "two_modes",
-        [two_modes],
+        [
+            STEPS.but(before=lambda model, tokens: model(tokens)),
+            STEPS.but(before=in_training_mode).attempt,
+            STEPS.but(
+                evaluating=lambda model: lambda tokens: model.train()(tokens),
+                before=lambda model, tokens: model.eval()(tokens),
+            ).attempt,
+        ],
+        does="one of the two outputs comes from training mode, the other from eval mode",
         says=(
             "Of the two outputs that are compared, one comes from training mode and one from eval mode. Where these "
             "differ, an innocent model is accused. Look at when the mode is switched."
@@ -242,7 +282,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_dice_instead_of_eval",
-        [the_same_dice_instead_of_eval],
+        [STEPS.but(evaluating=with_the_same_dice)],
+        does="dropout is made the same by seeding, in training mode",
         says=(
             "Seeding makes dropout the same in every run, but the model is still in training mode. One that leaks only "
             "outside of training is missed."
@@ -255,7 +296,8 @@ MISTAKES = [
     ),
     Mistake(
         "equal_to_the_last_bit",
-        [equal_to_the_last_bit],
+        [STEPS.but(moved=lambda: lambda after, before: not torch.equal(after, before))],
+        does="outputs are compared to the last bit",
         says=(
             "Outputs are compared to the last bit. Two runs may add up in another order and differ by rounding, and "
             "an innocent model is accused."
@@ -268,15 +310,59 @@ MISTAKES = [
     ),
     Mistake(
         "compares_the_best_tokens",
-        [compares_the_best_tokens],
+        [
+            STEPS.but(moved=lambda: lambda after, before: not torch.equal(after.argmax(dim=-1), before.argmax(dim=-1))),
+            STEPS.but(moved=lambda: lambda after, before: not torch.allclose(after, before, atol=0.1)).attempt,
+        ],
+        does="a small difference does not count: by an `argmax`, or a wide tolerance",
         says=(
-            "A small leak is missed: only the most likely token is compared, or the tolerance is wide. Training will make "
-            "such a leak larger."
+            "A small leak is missed: only the most likely token is compared, or the tolerance is wide. Training will "
+            "make such a leak larger."
         ),
         hints=[
             "If an output moves from 0.50 to 0.53, does an argmax notice, or a tolerance of 0.1?",
             "The outputs themselves have to stand still, up to rounding.",
             "Compare the outputs, without an argmax, by `torch.allclose(a, b, atol=1e-4)`.",
+        ],
+    ),
+    Mistake(
+        "compares_sums",
+        [
+            STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum().abs() > 1e-4)),
+            STEPS.but(
+                moved=lambda: lambda after, before: bool((after - before).sum(dim=-1).abs().max() > 1e-4)
+            ).attempt,
+            STEPS.but(moved=lambda: lambda after, before: bool((after.norm() - before.norm()).abs() > 1e-4)).attempt,
+        ],
+        does="sums, means or norms of the outputs are compared, in which differences cancel",
+        says=(
+            "Sums, means or norms of the outputs are compared. One number goes up, another comes down, and the leak "
+            "stays unseen; a model that normalises its outputs leaks like this everywhere. Look at what is compared."
+        ),
+        hints=[
+            "An output moves from (1, 0) to (0, 1). How far does its sum move? And its norm?",
+            "Each number has to stand still by itself. Differences come first, then their absolute values, then a "
+            "maximum.",
+            "`torch.allclose(a, b, atol=1e-4)`, or `(a - b).abs().max() > 1e-4`.",
+        ],
+    ),
+    Mistake(
+        "only_upwards",
+        [
+            STEPS.but(moved=lambda: lambda after, before: bool((after - before > 1e-4).any())),
+            STEPS.but(moved=lambda: lambda after, before: bool((before - after > 1e-4).any())),
+            STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum() > 1e-4)).attempt,
+            STEPS.but(moved=lambda: lambda after, before: bool((before - after).sum() > 1e-4)).attempt,
+        ],
+        does="differences are compared with a bound together with their signs",
+        says=(
+            "The differences keep their signs, and an output that moves the other way is below every bound. Look at "
+            "what happens to the signs before the comparison."
+        ),
+        hints=[
+            "An output moves from 8 to 0. What is `after - before`, and is it greater than 0.0001?",
+            "How far something moved does not depend on the direction.",
+            "`.abs()` of each difference, before `.max()` and before any sum; or `torch.allclose`.",
         ],
     ),
 ]

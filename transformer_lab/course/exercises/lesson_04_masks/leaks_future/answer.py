@@ -1,0 +1,105 @@
+"""The answer to ``leaks_future``, plainly and in steps."""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer_lab.course.steps import InSteps
+
+
+def leaks_future(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> bool:
+    """Return whether any output of the model, as it is in eval mode, depends on a token that comes later."""
+    was_training = model.training
+    model.eval()
+    before, n_ids = model(tokens), tokens.max() + 1
+    leaks = False
+    for position in range(1, tokens.shape[1]):
+        changed = tokens.clone()
+        changed[:, position] = (changed[:, position] + 1) % n_ids  # an id that exists, and another one
+        after = model(changed)
+        leaks |= not torch.allclose(after[:, :position], before[:, :position], atol=1e-4)
+    model.train(was_training)
+    return leaks
+
+
+def was_training(model):
+    """remember the mode of the model"""
+    return model.training
+
+
+def evaluating(model, was_training):
+    """switch the model to eval mode"""
+    return model.eval()
+
+
+def before(evaluating, tokens):
+    """run it on the tokens as they are"""
+    return evaluating(tokens)
+
+
+def positions(tokens):
+    """go through all positions but the first"""
+    return range(1, tokens.shape[1])
+
+
+def n_ids(tokens):
+    """count the ids that are sure to exist"""
+    return tokens.max() + 1
+
+
+def copy(tokens):
+    """copy the tokens, for each position anew"""
+    return tokens.clone
+
+
+def place():
+    """choose what to change: one position, in every sentence"""
+    return lambda position: (slice(None), position)
+
+
+def another(n_ids):
+    """put another id there that exists"""
+    return lambda ids: (ids + 1) % n_ids
+
+
+def change(copy, place, another):
+    """write the new ids into the copy"""
+
+    def changed(position):
+        tokens, where = copy(), place(position)
+        tokens[where] = another(tokens[where])
+        return tokens
+
+    return changed
+
+
+def watched():
+    """choose the outputs that must not move: those before the position"""
+    return lambda outputs, position: outputs[:, :position]
+
+
+def moved():
+    """compare outputs up to rounding"""
+    return lambda after, before: not torch.allclose(after, before, atol=1e-4)
+
+
+def moves(before, evaluating, positions, change, watched, moved):
+    """run the model after each change, and note whether they moved"""
+    return [moved(watched(evaluating(change(p)), p), watched(before, p)) for p in positions]
+
+
+def leaks(moves):
+    """ask whether any change moved them"""
+    return any(moves)
+
+
+def answer(model, was_training, leaks):
+    """set the mode of the model back"""
+    model.train(was_training)
+    return leaks
+
+
+STEPS = InSteps(
+    was_training, evaluating, before, positions, n_ids, copy, place, another, change, watched, moved, moves, leaks,
+    answer, reference=leaks_future,
+)  # fmt: skip
