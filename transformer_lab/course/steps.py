@@ -15,13 +15,19 @@ steps, and in a module ``self``. The last step is the answer::
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, cast
 
 from torch import nn
 
 Step = Callable[..., Any]
+Call = Callable[[Step, Sequence[Any]], Any]
+
+
+def call(step: Step, values: Sequence[Any]) -> Any:
+    """Call a step."""
+    return step(*values)
 
 
 class InSteps:
@@ -113,10 +119,15 @@ class Variant:
         function.__name__ = self.of.reference.__name__
         return function
 
-    def evaluate(self, bound: inspect.BoundArguments) -> Any:
-        """Return the answer for these arguments. Only the steps that it needs are run, each once."""
+    def evaluate(self, bound: inspect.BoundArguments, call: Call = call) -> Any:
+        """Return the answer for these arguments. Only the steps that it needs are run, each once.
+
+        Args:
+            bound: The arguments.
+            call: Calls a step, or remembers what it returned for the same values.
+        """
         bound.apply_defaults()
-        return self._value(self.result or self.of.last, dict(bound.arguments), {})
+        return self._value(self.result or self.of.last, bound.arguments, {}, call)
 
     def combined(self, other: "Variant") -> "Variant | None":
         """Return the answer that makes both changes; None where they change the same step."""
@@ -124,23 +135,25 @@ class Variant:
             return None
         return Variant(self.of, {**self.changes, **other.changes})
 
-    def _value(self, name: str, arguments: Mapping[str, Any], values: dict[str, Any]) -> Any:
+    def _value(self, name: str, arguments: Mapping[str, Any], values: dict[str, Any], call: Call) -> Any:
         if name not in values:
             change = self.changes.get(name)
             if change is None:
-                values[name] = self._unchanged(name, arguments, values)
+                values[name] = self._unchanged(name, arguments, values, call)
             else:
-                values[name] = change(*[
-                    self._unchanged(name, arguments, values) if need == name else self._value(need, arguments, values)
+                values[name] = call(change, [
+                    self._unchanged(name, arguments, values, call)
+                    if need == name
+                    else self._value(need, arguments, values, call)
                     for need in needs(change)
                 ])  # fmt: skip
         return values[name]
 
-    def _unchanged(self, name: str, arguments: Mapping[str, Any], values: dict[str, Any]) -> Any:
+    def _unchanged(self, name: str, arguments: Mapping[str, Any], values: dict[str, Any], call: Call) -> Any:
         if name in arguments:
             return arguments[name]
         step = self.of.steps[name]
-        return step(*[self._value(need, arguments, values) for need in needs(step)])
+        return call(step, [self._value(need, arguments, values, call) for need in needs(step)])
 
 
 @functools.cache
