@@ -293,9 +293,10 @@ def test_no_message_vouches_for_what_other_cases_may_show(attempt):
 
 
 def of_module(name):
-    attempt = next(mistake.attempt for mistake in FEED_FORWARD.mistakes if mistake.name == name)
+    attempts = {mistake.name: mistake.attempts[0] for mistake in FEED_FORWARD.mistakes}
+    attempts["cuts_the_gradient"] = FEED_FORWARD.steps.but(activated=lambda activated: activated.detach()).attempt
     case = FEED_FORWARD.cases(0)[0]
-    seen, right = observe(attempt, case), observe(FEED_FORWARD.reference, case)
+    seen, right = observe(attempts[name], case), observe(FEED_FORWARD.reference, case)
     return explain_difference(FEED_FORWARD, "Here", case, seen, right)
 
 
@@ -303,18 +304,18 @@ def of_module(name):
     ("name", "says"),
     [
         (
-            "OtherNames",
+            "other_names",
             "the parameter `w_1.weight` is missing; there are linear1.weight, linear1.bias, linear2.weight, "
             "linear2.bias.",
         ),
-        ("SizesSwapped", "the parameter `w_1.weight` should have the shape (3, 2); it has (2, 3)."),
-        ("UnusedLayer", "there are more parameters than the exercise asks for: w_3.weight, w_3.bias."),
-        ("CutsTheGradient", "no gradient reaches the argument `x`."),
+        ("sizes_swapped", "the parameter `w_1.weight` should have the shape (3, 2); it has (2, 3)."),
+        ("unused_layer", "there are more parameters than the exercise asks for: w_3.weight, w_3.bias."),
+        ("cuts_the_gradient", "no gradient reaches the argument `x`."),
         (
-            "DropoutInTraining",
+            "dropout_in_training",
             "in train mode the output differs from that in eval mode. Here the two should be the same.",
         ),
-        ("DropoutInEval", "a second call with the same arguments gives a different output."),
+        ("dropout_in_eval", "a second call with the same arguments gives a different output."),
     ],
 )
 def test_what_is_wrong_with_a_module_is_named(name, says):
