@@ -77,9 +77,8 @@ class Session:
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
         finally:
             self.n_checking -= 1
-        found = verdict.hints or verdict.mistakes[:1] or (verdict.status,)
-        if verdict.exercise not in self.ladders or self.ladders[verdict.exercise].verdict != found:
-            self.ladders[verdict.exercise] = Ladder(found)
+        if not self.n_checking:
+            self._restart_hints(verdict)
         return verdict
 
     def hint(self, attempt: Any, name: Any = None) -> Panel:
@@ -137,6 +136,13 @@ class Session:
             remark = remark or self._not_kept_remark()
         return replace(verdict, message=verdict.message + remark)
 
+    def _restart_hints(self, verdict: Verdict) -> None:
+        """Begin a ladder of hints for a verdict, unless the last one on this exercise was the same."""
+        found = verdict.hints or verdict.mistakes[:1] or (verdict.status,)
+        ladder = self.ladders.get(verdict.exercise)
+        if ladder is None or ladder.verdict != found:
+            self.ladders[verdict.exercise] = Ladder(found)
+
     def _not_kept_remark(self) -> str:
         """Return why nothing is kept in this session, if so, the first time that it is asked."""
         if self.has_told_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
@@ -144,9 +150,7 @@ class Session:
         self.has_told_not_kept = True
         return f"\n{why}"
 
-    def _located(
-        self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]
-    ) -> Verdict:
+    def _located(self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]) -> Verdict:
         """Return a verdict that names no mistake with the place of the mistake, where that can be proven."""
         took_too_long = any(seen.get("error", {}).get("type") == "TookTooLong" for seen in observed)
         if verdict.status not in ("wrong", "crashed") or took_too_long:

@@ -51,8 +51,7 @@ def test_an_expression_inside_a_long_one_is_found():
     place = place_in(
         "return F.softmax(torch.einsum('...qd,...kd->...qk', queries, keys) / (len(keys) + 7) ** 0.5, -1) @ values"
     )
-    assert place.expression.text == "(len(keys) + 7) ** 0.5"
-    assert place.step in ("divisor", "width")
+    assert (place.expression.text, place.step) == ("len(keys) + 7", "width")
 
 
 def test_a_name_that_stands_where_another_belongs_is_blamed():
@@ -65,7 +64,15 @@ def test_a_crash_is_located_by_what_should_stand_there():
     place = place_in(
         "scores = torch.matmul(queries, keys) / keys.shape[-1] ** 0.5", "return torch.softmax(scores, -1) @ values"
     )
-    assert place.expression.text == "torch.matmul(queries, keys)"
+    assert (place.expression.line, place.expression.text, place.step) == (2, "keys", "turned")
+    assert "where `keys` stands in place of *the keys as columns*" in place.message
+
+
+def test_a_crash_that_an_argument_cannot_mend_is_told_as_one():
+    place = place_in(
+        "weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)",
+        "return (weights @ values) @ torch.ones(99, 98)",
+    )
     assert "it crashes, RuntimeError" in place.message
 
 
@@ -85,7 +92,7 @@ def test_a_part_of_a_loop_is_compared_with_its_part_of_the_step():
         "rows = []",
         "for i in range(queries.shape[-2]):",
         "    s = (queries[..., i : i + 1, :] * keys).sum(-1) / keys.shape[-1] ** 0.5",
-        "    rows.append(torch.softmax(2 * s, -1).unsqueeze(-2) @ values)",
+        "    rows.append(torch.softmax(3.3 * s, -1).unsqueeze(-2) @ values)",
         "return torch.cat(rows, -2)",
     )
     assert place.expression.line == 5

@@ -4,6 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.checking.explain import format_value
+from transformer_lab.course.checking.relation import explain_relation
 
 MAX_SHOWN = 6
 """So many numbers are shown at most."""
@@ -26,12 +27,17 @@ def fact(value: object, right: object) -> str:
     a, b = value.double(), right.double()
     if a.isnan().any() and not b.isnan().any():
         return "it holds nan"
-    return _of_sums(a, b) or _of_ratio(a, b) or _of_numbers(a, b)
+    return _of_sums(a, b) or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
+
+
+def _as_clause(sentence: str) -> str:
+    sentence = sentence.rstrip(".")
+    return sentence if sentence.startswith("True") else sentence[:1].lower() + sentence[1:]
 
 
 def _of_masks(value: Tensor, right: Tensor) -> str:
-    if torch.equal(value, ~right):
-        return "it is True where it should be False, and the other way round"
+    if relation := explain_relation(value, right):
+        return _as_clause(relation)
     off = (value != right).nonzero()
     place = ", ".join(map(str, off[0].tolist()))
     return f"at [{place}] it is {bool(value[tuple(off[0])])}, and should be {bool(right[tuple(off[0])])}"
@@ -47,25 +53,6 @@ def _of_sums(a: Tensor, b: Tensor) -> str:
     worst = sums.flatten()[(sums - 1).abs().argmax()].item()
     columns = "; its columns do" if a.dim() > 1 and _ones(a.sum(-2)) else ""
     return f"its rows should add up to 1, and one adds up to {format_value(worst)}{columns}"
-
-
-def _of_ratio(a: Tensor, b: Tensor) -> str:
-    if not (a.isfinite() & b.isfinite()).all() or (b.abs() < 1e-6).any() or b.numel() < 2:
-        return ""
-    ratio = a / b
-    if not torch.allclose(ratio, ratio.flatten()[0].expand_as(ratio), rtol=1e-3):
-        difference = a - b
-        if torch.allclose(difference, difference.flatten()[0].expand_as(difference), rtol=1e-3, atol=1e-5):
-            return f"every number is {format_value(abs(difference.flatten()[0].item()))} too " + (
-                "large" if difference.flatten()[0] > 0 else "small"
-            )
-        return ""
-    times = ratio.flatten()[0].item()
-    if abs(times - 1) < 0.01:
-        return ""
-    if abs(times + 1) < 1e-3:
-        return "it has the wrong sign"
-    return f"it is {format_value(times)} times what it should be"
 
 
 def _of_numbers(a: Tensor, b: Tensor) -> str:
