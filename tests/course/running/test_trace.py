@@ -32,23 +32,110 @@ def number_of(traced, text):
 
 
 ODD = {
-    "comprehensions": "def f(x):\n    return torch.stack([row * k for k, row in enumerate(x) if k >= 0])",
-    "generators": "def f(x):\n    def rows():\n        for row in x:\n            yield row * 2\n    return sum(rows())",
-    "lambdas": "def f(x):\n    g = lambda t, k=2: t * k\n    return g(x) + g(x, k=3)",
-    "walrus": "def f(x):\n    if (n := x.shape[0]) > 1:\n        return x / n\n    return x",
-    "match": "def f(x):\n    match x.shape:\n        case (n, d):\n            return x * n + d\n        case _:\n            return x",
-    "recursion": "def f(x, n=3):\n    return x if n == 0 else f(x + n, n - 1)",
-    "exceptions": "def f(x):\n    try:\n        return x @ x\n    except RuntimeError as error:\n        return x + len(str(error)) * 0\n    finally:\n        x = None",
-    "in place": "def f(x):\n    y = x.clone()\n    y += 1\n    y[0] = y[1] * 2\n    y[:, 1] -= 3\n    y.mul_(2)\n    return y",
-    "a global cache": "seen = {}\ndef f(x):\n    seen['x'] = x\n    return seen['x'] * 2",
-    "f-strings and stars": "def f(x):\n    parts = [x, x + 1]\n    name = f'{x.shape[0] + 1!r:>3}'\n    return torch.cat([*parts]) * len(name)",
-    "while and break": "def f(x):\n    n = 0\n    while True:\n        n += 1\n        if n > 3:\n            break\n    else:\n        n = 9\n    return x * n",
-    "with": "def f(x):\n    with torch.no_grad():\n        y = x * 2\n    return y",
-    "annotations": "def f(x: 'Tensor') -> 'Tensor':\n    y: int = 3\n    return x * y",
-    "chained comparisons": "def f(x):\n    return torch.where((x > 1) & (x < 5), x, -x) if 0 < x.shape[0] <= 2 else x",
-    "tuples": "def f(x):\n    a, *b = x\n    (c, d), e = (a, b[0]), 3\n    return c * d * e",
-    "star arguments": "def g(*a, **k):\n    return a[0] * k['times']\ndef f(x):\n    return g(*[x], **{'times': 3})",
+    "comprehensions": """
+def f(x):
+    return torch.stack([row * k for k, row in enumerate(x) if k >= 0])
+""",
+    "generators": """
+def f(x):
+    def rows():
+        for row in x:
+            yield row * 2
+    return sum(rows())
+""",
+    "lambdas": """
+def f(x):
+    g = lambda t, k=2: t * k
+    return g(x) + g(x, k=3)
+""",
+    "walrus": """
+def f(x):
+    if (n := x.shape[0]) > 1:
+        return x / n
+    return x
+""",
+    "match": """
+def f(x):
+    match x.shape:
+        case (n, d):
+            return x * n + d
+        case _:
+            return x
+""",
+    "recursion": """
+def f(x, n=3):
+    return x if n == 0 else f(x + n, n - 1)
+""",
+    "exceptions": """
+def f(x):
+    try:
+        return x @ x
+    except RuntimeError as error:
+        return x + len(str(error)) * 0
+    finally:
+        x = None
+""",
+    "in place": """
+def f(x):
+    y = x.clone()
+    y += 1
+    y[0] = y[1] * 2
+    y[:, 1] -= 3
+    y.mul_(2)
+    return y
+""",
+    "a global cache": """
+seen = {}
+def f(x):
+    seen['x'] = x
+    return seen['x'] * 2
+""",
+    "f-strings and stars": """
+def f(x):
+    parts = [x, x + 1]
+    name = f'{x.shape[0] + 1!r:>3}'
+    return torch.cat([*parts]) * len(name)
+""",
+    "while and break": """
+def f(x):
+    n = 0
+    while True:
+        n += 1
+        if n > 3:
+            break
+    else:
+        n = 9
+    return x * n
+""",
+    "with": """
+def f(x):
+    with torch.no_grad():
+        y = x * 2
+    return y
+""",
+    "annotations": """
+def f(x: 'Tensor') -> 'Tensor':
+    y: int = 3
+    return x * y
+""",
+    "chained comparisons": """
+def f(x):
+    return torch.where((x > 1) & (x < 5), x, -x) if 0 < x.shape[0] <= 2 else x
+""",
+    "tuples": """
+def f(x):
+    a, *b = x
+    (c, d), e = (a, b[0]), 3
+    return c * d * e
+""",
+    "star arguments": """
+def g(*a, **k):
+    return a[0] * k['times']
+def f(x):
+    return g(*[x], **{'times': 3})
+""",
 }
+"""Code of every kind, each of which returns something of x."""
 
 
 @pytest.mark.parametrize("source", ODD.values(), ids=ODD)
@@ -100,10 +187,18 @@ def test_functions_of_other_cells_are_watched_too():
 
 
 def test_a_module_is_watched_in_its_forward_and_not_while_it_is_built():
-    source = (
-        "class M(nn.Module):\n    def __init__(self, d):\n        super().__init__()\n        self.w = nn.Linear(d * 1, d)\n"
-        "    def forward(self, x):\n        return self.scaled(self.w(x))\n    def scaled(self, y):\n        return y * 3"
-    )
+    source = """
+class M(nn.Module):
+    def __init__(self, d):
+        super().__init__()
+        self.w = nn.Linear(d * 1, d)
+
+    def forward(self, x):
+        return self.scaled(self.w(x))
+
+    def scaled(self, y):
+        return y * 3
+"""
     parameters = {"w.weight": torch.eye(3), "w.bias": torch.zeros(3)}
     case = Case({"x": X}, "", kind="module", arguments={"d": 3}, parameters=parameters)
     traced = Traced(cell(source, "M"))

@@ -406,7 +406,7 @@ def _forms(values: Sequence[Any], right: Tensor) -> Iterator[list[Tensor]]:
         if length == len(values) and right.select(axis, 0).shape == first.shape:
             yield list(right.unbind(axis))
         elif length == len(values) and right.narrow(axis, 0, 1).shape == first.shape:
-            yield list(right.split(1, axis))
+            yield list(torch.split(right, 1, axis))
 
 
 def _in_form(values: Sequence[Any], right: Any) -> Any:

@@ -200,8 +200,8 @@ class Traced:
         for number, node in enumerate(self._nodes):
             if self.expressions[number].file != file or not isinstance(node, ast.expr):
                 continue
-            starts = (node.lineno, node.col_offset) <= (line, column)  # type: ignore[operator]
-            ends = (node.end_lineno, node.end_col_offset) >= (end_line, end_column)  # type: ignore[operator]
+            starts = (node.lineno, node.col_offset) <= (line, column)
+            ends = (node.end_lineno, node.end_col_offset) >= (end_line, end_column)
             if starts and ends:
                 size = len(self.expressions[number].text)
                 if best is None or size < best[0]:
@@ -263,9 +263,10 @@ def _definition(name: str, file: str, line: int) -> Definition | None:
     except SyntaxError:  # a cell with magic commands
         return None
     for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name:
-            if node.lineno - len(node.decorator_list) <= line <= (node.end_lineno or line):
-                return Definition(node, source, file)
+        if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name != name:
+            continue
+        if node.lineno - len(node.decorator_list) <= line <= (node.end_lineno or line):
+            return Definition(node, source, file)
     return None
 
 
@@ -292,8 +293,8 @@ def _of(node: ast.AST, holders: tuple[ast.expr, ...]) -> Iterator[tuple[ast.expr
     inner = (*holders, node) if watched and isinstance(node, ast.expr) else holders
     for child in _children(node):
         yield from _of(child, inner)
-    if watched or _changes_in_place(node):
-        yield node, holders  # type: ignore[misc]
+    if watched or _changed_name(node) is not None:
+        yield node, holders
 
 
 def _children(node: ast.AST) -> Iterator[ast.AST]:
@@ -325,7 +326,7 @@ def _children(node: ast.AST) -> Iterator[ast.AST]:
         yield node.body
     elif not isinstance(node, ast.NamedExpr | ast.Attribute | ast.Import | ast.ImportFrom | ast.Delete):
         yield from ast.iter_child_nodes(node)
-    elif isinstance(node, ast.NamedExpr) or isinstance(node, ast.Attribute):
+    elif isinstance(node, ast.NamedExpr | ast.Attribute):
         yield node.value
 
 
@@ -343,14 +344,14 @@ def _is_watched(node: ast.expr) -> bool:
     return not (isinstance(node, ast.Name) and node.id in MODULES)
 
 
-def _changes_in_place(node: ast.AST) -> bool:
-    """Return whether a statement changes a named value: ``x += y``, ``x[i] = y``."""
+def _changed_name(node: ast.AST) -> str | None:
+    """Return the name whose value a statement changes: that of ``x`` in ``x += y`` and in ``x[i] = y``."""
+    target: ast.AST | None = None
     if isinstance(node, ast.AugAssign):
-        return isinstance(node.target, ast.Name)
-    if isinstance(node, ast.Assign) and len(node.targets) == 1:
-        target = node.targets[0]
-        return isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name)
-    return False
+        target = node.target
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
+        target = node.targets[0].value
+    return target.id if isinstance(target, ast.Name) else None
 
 
 def _watched(definition: Definition, replaced: frozenset[int]) -> ast.Module:
@@ -367,10 +368,11 @@ def _watched(definition: Definition, replaced: frozenset[int]) -> ast.Module:
                 return node
             if isinstance(node, ast.expr):
                 return ast.copy_location(_call(_RECORD, number, node), node)
-            target = node.target if isinstance(node, ast.AugAssign) else node.targets[0].value  # type: ignore[attr-defined]
-            after: ast.stmt = ast.Expr(_call(_RECORD, number, ast.Name(target.id, ast.Load())))
+            changed = _changed_name(node)
+            assert changed is not None
+            after: ast.stmt = ast.Expr(_call(_RECORD, number, ast.Name(changed, ast.Load())))
             if number in replaced:  # only then is the name bound, which would make a global one local
-                after = ast.Assign([ast.Name(target.id, ast.Store())], _call(_PUT, number))
+                after = ast.Assign([ast.Name(changed, ast.Store())], _call(_PUT, number))
             ast.copy_location(after, node)
             return [node, after]
 

@@ -196,7 +196,9 @@ MISTAKES = [
                 "multiplies_by_the_root",
             ),
             *attention_mistakes.alone(
-                attention_mistakes.without(attention_mistakes.of_the_width(STEPS), "root_of_d_v", "root_of_the_second_length"),
+                attention_mistakes.without(
+                    attention_mistakes.of_the_width(STEPS), "root_of_d_v", "root_of_the_second_length"
+                ),
                 "root_of_the_number_of_keys",
             ),
             *attention_mistakes.alone(

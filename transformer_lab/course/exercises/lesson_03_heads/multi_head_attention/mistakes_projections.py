@@ -40,9 +40,7 @@ MISTAKES = [
         "keys_projected_as_queries",
         [
             STEPS.but(from_key=lambda self, key: self.w_q(key)),
-            STEPS.but(
-                from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)
-            ).attempt,
+            STEPS.but(from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)).attempt,
         ],
         does="the keys go through `w_q`",
         says=(
@@ -55,9 +53,7 @@ MISTAKES = [
         "queries_projected_as_keys",
         [
             STEPS.but(from_query=lambda self, query: self.w_k(query)),
-            STEPS.but(
-                from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)
-            ).attempt,
+            STEPS.but(from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)).attempt,
             STEPS.but(from_query=lambda self, query: self.w_v(query)).attempt,
         ],
         does="the queries go through a layer that is not theirs",
@@ -77,12 +73,8 @@ MISTAKES = [
     Mistake(
         "keys_and_values_swapped",
         [
-            STEPS.but(
-                from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)
-            ),
-            STEPS.but(
-                from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)
-            ).attempt,
+            STEPS.but(from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)),
+            STEPS.but(from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)).attempt,
         ],
         does="keys and values have changed places",
         says=(
@@ -153,11 +145,7 @@ MISTAKES = [
     ),
     Mistake(
         "not_projected",
-        [
-            STEPS.but(
-                from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value
-            ).attempt
-        ],
+        [STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value).attempt],
         says=(
             "The inputs are attended to as they come: `w_q`, `w_k` and `w_v` are not used. One step is missing at the "
             "beginning."

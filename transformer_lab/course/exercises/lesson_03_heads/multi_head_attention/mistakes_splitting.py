@@ -133,7 +133,8 @@ MISTAKES = [
         "heads_meet_heads",
         [
             STEPS.but(
-                split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1)), merged=lambda mixture: mixture.flatten(2)
+                split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1)),
+                merged=lambda mixture: mixture.flatten(2),
             ),
             STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
         ],
@@ -217,7 +218,10 @@ MISTAKES = [
     ),
     Mistake(
         "not_merged",
-        [STEPS.but(merged=lambda mixture: mixture).attempt, STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt],
+        [
+            STEPS.but(merged=lambda mixture: mixture).attempt,
+            STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
+        ],
         says=(
             "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
             "narrow for the layer. Look at what happens between the mixing and `w_o`."
