@@ -34,9 +34,9 @@ from transformer_lab.course.exercises.lesson_08_training import NOAM_RATE, PARAM
 
 
 def mistakes_in(exercise: Exercise, but: tuple[str, ...] = ()) -> list[wrong.Function]:
-    """List them, but for those that no contract about numbers is meant for."""
-    attempts = [attempt for mistake in exercise.mistakes for attempt in mistake.spellings]
-    return [attempt for attempt in attempts if attempt.__name__ not in but]
+    """List the ways of making them, but for those, by name, that no contract about numbers is meant for."""
+    attempts = [(mistake.name, attempt) for mistake in exercise.mistakes for attempt in mistake.attempts]
+    return [attempt for name, attempt in attempts if name not in but and attempt.__name__ not in but]
 
 
 with_a_mask = partial(
@@ -74,7 +74,7 @@ logarithms = ("log_of_the_softmax", "log_of_the_softmax_and_a_little")
 of_extremes = (*logarithms, "without_the_gradient")
 
 MEANT = {
-    attention.assert_soft_lookup: mistakes_in(SOFT_LOOKUP),
+    attention.assert_soft_lookup: mistakes_in(SOFT_LOOKUP, but=("overflows",)),
     attention.assert_scaled_dot_product_attention: mistakes_in(SCALED_DOT_PRODUCT_ATTENTION),
     attention.assert_masked_attention: [
         wrong.inverted,
