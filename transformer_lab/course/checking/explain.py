@@ -70,6 +70,8 @@ def _explain_function(
         return "a second call with the same arguments gives another output."
     if distance(seen["output"], right["output"]) > 1:
         return _output(exercise, case, seen["output"], right["output"])
+    if seen.get("overwritten"):
+        return "the output is right, but a second call writes into what the first one returned."
     if seen["changed"]:
         return f"the output is right, but the call changed its argument {', '.join(seen['changed'])}."
     if distance(own := seen.get("own_parameters"), expected := right.get("own_parameters")) > 0:
