@@ -69,8 +69,8 @@ MISTAKES = [
         "mask_ignored",
         [MaskIgnored],
         says=(
-            "All is right as long as there is no mask. With one, hidden keys still get weight: `mask` is not used, or what "
-            "is made with it is lost."
+            "All is right as long as there is no mask. With one, hidden keys still get weight: `mask` is not used, or "
+            "what is made with it is lost."
         ),
         hints=[
             "Where does `mask` occur in the code, and is what comes out of that used?",
@@ -82,8 +82,8 @@ MISTAKES = [
         "mask_only_in_training",
         [MaskOnlyInTraining],
         says=(
-            "The mask acts in `train()` and not in `eval()`. It belongs to the model: what is hidden while it learns must "
-            "be hidden when it is used. Look at where the mode comes in."
+            "The mask acts in `train()` and not in `eval()`. It belongs to the model: what is hidden while it learns "
+            "must be hidden when it is used. Look at where the mode comes in."
         ),
         hints=[
             "Does the output change between `train()` and `eval()`? Nothing here is random.",
@@ -95,8 +95,8 @@ MISTAKES = [
         "mask_taken_for_granted",
         [MaskTakenForGranted],
         says=(
-            "It crashes as soon as there is no mask: `mask` is then None, and None cannot be turned round. Look at what "
-            "happens to the scores in that case."
+            "It crashes as soon as there is no mask: `mask` is then None, and None cannot be turned round. Look at "
+            "what happens to the scores in that case."
         ),
         hints=[
             "What is `mask` if nobody gives one?",
@@ -108,8 +108,8 @@ MISTAKES = [
         "mask_asked_for_its_truth",
         [MaskAskedForItsTruth],
         says=(
-            "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there is a "
-            "mask at all. Look at the condition."
+            "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there is "
+            "a mask at all. Look at the condition."
         ),
         hints=[
             "What does `bool(torch.tensor([True, False]))` say?",
@@ -170,8 +170,8 @@ MISTAKES = [
         "infinity_times_zero",
         [InfinityTimesZero],
         says=(
-            "With a mask, everything is nan: -∞ is multiplied by 0 or comes after the softmax, or it is +∞ that is filled "
-            "in. Look at where the infinity comes in."
+            "With a mask, everything is nan: -∞ is multiplied by 0 or comes after the softmax, or it is +∞ that is "
+            "filled in. Look at where the infinity comes in."
         ),
         hints=[
             "What are `-torch.inf * 0`, the softmax of 1 and +∞, and a mixture of values with a weight of -∞?",
@@ -183,8 +183,8 @@ MISTAKES = [
         "mask_as_an_index",
         [MaskAsAnIndex],
         says=(
-            "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to be "
-            "broadcast. Look for a function that broadcasts."
+            "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to "
+            "be broadcast. Look for a function that broadcasts."
         ),
         hints=[
             "What shapes do the scores and the mask have in the case that crashes?",

@@ -144,8 +144,8 @@ MISTAKES = [
         "values_from_the_keys",
         [ValuesFromTheKeys],
         says=(
-            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, where "
-            "the two are one, nobody would notice. Look at what goes into each layer."
+            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, "
+            "where the two are one, nobody would notice. Look at what goes into each layer."
         ),
         hints=[
             "There are three inputs. Does each of them occur in the code?",
@@ -170,8 +170,8 @@ MISTAKES = [
         "queries_not_projected",
         [QueriesNotProjected, KeysNotProjected, ValuesNotProjected],
         says=(
-            "One of the three inputs is attended to as it comes: its layer is not used. Look at what goes through `w_q`, "
-            "`w_k` and `w_v`."
+            "One of the three inputs is attended to as it comes: its layer is not used. Look at what goes through "
+            "`w_q`, `w_k` and `w_v`."
         ),
         hints=[
             "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",

@@ -126,8 +126,8 @@ MISTAKES = [
         "scaled_by_the_number_of_heads",
         [ScaledByTheNumberOfHeads, ScaledByTheNumberOfKeys, MultipliedByTheRoot],
         says=(
-            "The scores are scaled by something else than √d_k. Look at the number, at the axis from which it is taken, "
-            "and at what is done with it."
+            "The scores are scaled by something else than √d_k. Look at the number, at the axis from which it is "
+            "taken, and at what is done with it."
         ),
         hints=[
             "After the split, q has the shape (batch, n_heads, n_query, d_k). Which of the four is taken?",
@@ -139,8 +139,8 @@ MISTAKES = [
         "keys_not_transposed",
         [KeysNotTransposed],
         says=(
-            "`q @ k` pairs the width of the one with the *number* of the other. That crashes, or, where the two happen to "
-            "be equal, gives nonsense. Look at the shapes on both sides of the `@`."
+            "`q @ k` pairs the width of the one with the *number* of the other. That crashes, or, where the two happen "
+            "to be equal, gives nonsense. Look at the shapes on both sides of the `@`."
         ),
         hints=[
             "(n_query, d_k) @ (n_key, d_k): which two numbers have to be equal in a matrix product?",
@@ -152,8 +152,8 @@ MISTAKES = [
         "wrong_axes_of_the_keys",
         [WrongAxesOfTheKeys, AllAxesOfTheKeys],
         says=(
-            "The wrong axes of the keys are swapped for the scores: the heads, or even the batch, do not stay where they "
-            "are. Look at how the keys are transposed."
+            "The wrong axes of the keys are swapped for the scores: the heads, or even the batch, do not stay where "
+            "they are. Look at how the keys are transposed."
         ),
         hints=[
             "After the split, k has the shape (batch, n_heads, n_key, d_k). Which two axes are to change places?",
@@ -165,8 +165,8 @@ MISTAKES = [
         "no_softmax",
         [NoSoftmax],
         says=(
-            "The values are mixed by raw scores: nothing makes the weights positive or lets them add up to 1, and hidden "
-            "keys count −∞. A step is missing between scores and mixing, or what it gives is lost."
+            "The values are mixed by raw scores: nothing makes the weights positive or lets them add up to 1, and "
+            "hidden keys count −∞. A step is missing between scores and mixing, or what it gives is lost."
         ),
         hints=[
             "What should each row of the weights add up to?",

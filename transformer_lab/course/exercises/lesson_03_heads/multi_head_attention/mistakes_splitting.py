@@ -203,8 +203,8 @@ MISTAKES = [
         "one_big_head_with_masks_as_they_come",
         [OneBigHeadWithMasksAsTheyCome, OneBigHeadWithoutMasks],
         says=(
-            "The projections are never split: this is one head as wide as the model, and a mask with an axis for the heads "
-            "does not fit, or is not used. Look at where `n_heads` comes in."
+            "The projections are never split: this is one head as wide as the model, and a mask with an axis for the "
+            "heads does not fit, or is not used. Look at where `n_heads` comes in."
         ),
         hints=[
             "How many tables of weights should there be for each sentence?",
@@ -229,8 +229,8 @@ MISTAKES = [
         "projected_after_the_split",
         [ProjectedAfterTheSplit, MixedBeforeTheMerging],
         says=(
-            "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are two "
-            "heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
+            "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are "
+            "two heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
         ),
         hints=[
             "What shape has the input of the layer that crashes, and how many features does it take?",
@@ -244,8 +244,8 @@ MISTAKES = [
         "not_merged",
         [NotMerged, NotMergedButTurned],
         says=(
-            "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
-            "narrow for the layer. Look at what happens between the mixing and `w_o`."
+            "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are "
+            "too narrow for the layer. Look at what happens between the mixing and `w_o`."
         ),
         hints=[
             "What shape has the input of `w_o`, and how many features does the layer take?",

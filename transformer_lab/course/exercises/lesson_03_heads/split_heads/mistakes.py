@@ -144,7 +144,7 @@ MISTAKES = [
     Mistake(
         "heads_interleaved",
         [STEPS.but(cut=lambda x, n_heads, d_k: x.reshape(*x.shape[:2], d_k, n_heads).mT)],
-        does="the features are dealt out in turn: head 0 gets 0, h, 2h …",
+        does="the features are dealt out in turn: head 0 gets 0, h, 2h and so on",
         says=(
             "A fair way to cut, but not the one asked for: the features are dealt out in turn, so head 0 holds "
             "features 0, h, 2h … Each head should hold neighbours. A model that was trained with one layout cannot be "
