@@ -11,11 +11,6 @@ def one_head(d_model, n_heads, biases):
     return 3 * (d_model + bool(biases)) * (d_model // n_heads) + d_model**2 + biases
 
 
-def slices_of_the_features(d_model, n_heads, biases):
-    d_k = d_model // n_heads
-    return n_heads * 3 * (d_k**2 + d_k * bool(biases)) + d_model**2 + biases
-
-
 MISTAKES = [
     Mistake(
         "every_head_as_wide_as_the_model",
@@ -209,14 +204,13 @@ MISTAKES = [
         ),
         hints=[
             "How many columns does one head take from w_q, and how many columns has w_q?",
-            "h heads of d_model / h columns each.",
+            "h heads of d_model / h columns each; and each of them reads all d_model features.",
             "w_q, w_k and w_v each have d_model columns in all.",
         ],
     ),
     Mistake(
         "heads_see_only_their_slice",
         [
-            STEPS.but(total=slices_of_the_features).attempt,
             STEPS.but(weights=lambda d_model, n_heads: (d_model // n_heads) ** 2),
         ],
         does="a head is counted as if it read only d_k features",
