@@ -1,5 +1,6 @@
 """What an exercise and its mistakes say of themselves."""
 
+import pytest
 import torch
 
 from tests.course.sample_exercises.messages import LADDER
@@ -8,13 +9,24 @@ from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.lesson_06_encoder import FEED_FORWARD
 
 
-def test_an_exercise_is_named_as_its_reference_and_a_mistake_as_its_code():
+def test_an_exercise_is_named_as_its_reference():
     assert FEED_FORWARD.name == "FeedForward"
-    assert FEED_FORWARD.mistakes[0].name == "WithoutRelu"
 
 
-def test_the_spellings_of_a_mistake_are_its_code_and_the_others():
-    assert Mistake(min, "", LADDER, also=[max, sum]).spellings == (min, max, sum)
+def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
+    softmax = every_exercise()["softmax"]
+    no_division = softmax.steps.but(weights=lambda exponentials: exponentials)
+    mistake = Mistake("no_division", [min, no_division], says="", hints=LADDER, does="the division is missing")
+    whole, run = mistake.attempts
+    assert whole is min
+    assert run(torch.tensor([3.0, 3.0])).tolist() == [1.0, 1.0]
+    assert mistake.variants == [no_division]
+
+
+def test_a_mistake_that_can_meet_another_must_say_what_it_does():
+    softmax = every_exercise()["softmax"]
+    with pytest.raises(ValueError, match="no_division can meet another mistake, so it needs `does`"):
+        Mistake("no_division", [softmax.steps.but(weights=lambda exponentials: exponentials)], says="", hints=LADDER)
 
 
 def test_the_solution_is_the_source_of_the_reference():
@@ -29,4 +41,6 @@ def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():
     case = decode.cases(0)[1]
     short, eos = torch.ones(1, 2).long(), case.inputs["eos_id"]
     assert FEED_FORWARD.normalise(short, case) is short
-    assert decode.normalise(short, case).tolist() == [[1, 1, eos, eos]]
+    ended = torch.tensor([[1, eos]])
+    assert decode.normalise(ended, case).tolist() == [[1, eos, eos, eos]]
+    assert decode.normalise(short.fill_(eos - 1), case) is short  # it has not ended, so there is no end to add to

@@ -13,6 +13,8 @@ from nbformat import NotebookNode
 
 from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules.exercises import bug_hunted
+from transformer_lab.course.exercise import Exercise, Mistake
+from transformer_lab.course.steps import Variant
 from transformer_lab.course.workspace import saved_parts
 from transformer_lab.course.workspace.standalone_source import standalone_source
 
@@ -21,6 +23,18 @@ import os
 os.environ["TRANSFORMER_LAB_STRICT"] = "0"
 get_ipython().reset(new_session=False)"""
 """Empties the notebook, so that a name that only another cell makes is missed, and lets checks not pass."""
+
+
+def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
+    """Write one of the ways of making a mistake as a learner would hand it in."""
+    way = mistake.ways[number]
+    if not isinstance(way, Variant):
+        return as_attempt(way, exercise.name)
+    return (
+        "from transformer_lab.course.exercises import every_exercise\n\n"
+        f'ways = {{mistake.name: mistake.attempts for mistake in every_exercise()["{exercise.name}"].mistakes}}\n'
+        f'{exercise.name} = ways["{mistake.name}"][{number}]'
+    )
 
 
 def as_attempt(function: Callable[..., Any], name: str) -> str:
@@ -75,7 +89,7 @@ def saved_answers(lesson: Lesson) -> str:
 
 def first_mistakes(lesson: Lesson) -> dict[str, str]:
     """Write the first known mistake for the cell of every exercise."""
-    return {name: as_attempt(e.mistakes[0].attempt, name) for name, e in lesson.exercises.items()}
+    return {name: source_of(e, e.mistakes[0], 0) for name, e in lesson.exercises.items()}
 
 
 def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, str]]:
@@ -88,9 +102,9 @@ def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, 
     expected = {}
     for name, exercise in lesson.exercises.items():
         tries = [
-            (as_attempt(spelling, name), f"{name}: a known mistake\n{mistake.says}")
+            (source_of(exercise, mistake, number), f"{name}: a known mistake\n{mistake.says}")
             for mistake in exercise.mistakes
-            for spelling in mistake.spellings
+            for number in range(len(mistake.ways))
         ]
         for number, (source, verdict) in enumerate([*tries, (exercise.solution, f"{name}: passed")]):
             expected[f"attempt-{name}-{number}"] = verdict

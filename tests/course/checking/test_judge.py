@@ -96,7 +96,7 @@ def test_a_stub_that_is_called_is_told_instead(body):
     verdict = of_cell(f"def softmax(x):\n    {body}\n\ndef f(x): return softmax(x) * 2")
     assert verdict.status == "crashed"
     assert verdict.message.startswith(
-        "It calls `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work.\nCase 1 of 3"
+        "It uses `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work.\nCase 1 of 3"
     )
 
 
@@ -133,8 +133,8 @@ def test_outputs_are_brought_into_the_form_the_exercise_wants():
 @pytest.mark.parametrize("name", SAMPLES)
 def test_every_mistake_of_every_kind_of_exercise_is_named(name):
     for known in SAMPLES[name].mistakes:
-        for spelling in known.spellings:
-            assert verdict_on(spelling, SAMPLES[name], seed=5).mistake == known.name
+        for attempt in known.attempts:
+            assert verdict_on(attempt, SAMPLES[name], seed=5).mistake == known.name
 
 
 ANY = st.recursive(

@@ -20,6 +20,10 @@ from transformer_lab.course.checking.tolerance import agree, distance, observati
         ([1, 2], (1, 2)),
         (torch.empty(0), torch.empty(0)),
         ({"a": [1.0]}, {"a": (1.0,)}),
+        (torch.tensor(1.2e-6), 1.2e-6),
+        (0, 0.0),
+        (1e-6, 0.0),
+        (math.nan, math.nan),
     ],
 )
 def test_what_agrees_within_the_tolerance_is_the_same(seen, right):
@@ -90,6 +94,11 @@ def test_frequencies_may_differ_by_chance_and_not_in_kind():
     assert observation_distance(frequencies([0.5, 0.4999, 0.0001]), right) == math.inf
     assert observation_distance(frequencies([1.0, 0.0, 0.0]), right) == math.inf
     assert observation_distance({"frequencies": None, "n_samples": 4000}, right) == math.inf
+
+
+def test_plain_numbers_are_compared_relatively():
+    assert distance(1e-6, 1.2e-6) == pytest.approx(0.2 / 1.2 / 1.1e-4)
+    assert distance(math.nan, 1.0) == distance(1.0, math.inf) == math.inf
 
 
 def test_the_numbers_of_draws_count_as_well():

@@ -33,7 +33,7 @@ def test_observations_on_the_cases_of_another_seed_do_not():
 
 
 def test_observations_of_a_mistake_name_it():
-    mistake, observed = behaviour(SOFTMAX, 7).mistakes[0]
+    mistake, observed = next(behaviour(SOFTMAX, 7).mistakes)
     assert verdict({"observations": observed}).mistake == mistake.name
 
 

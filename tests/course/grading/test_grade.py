@@ -95,7 +95,7 @@ def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path
 
 def verdicts(out: Path) -> list[Any]:
     return [
-        [(one["status"], one["mistake"], one["message"], one["points"]) for one in notebook["exercises"]]
+        [(one["status"], one["mistakes"], one["message"], one["points"]) for one in notebook["exercises"]]
         for notebooks in results(out)["students"].values()
         for notebook in notebooks
     ]

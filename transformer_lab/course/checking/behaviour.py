@@ -2,12 +2,15 @@
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from typing import Any, cast
 
+from torch import Tensor
+
+from transformer_lab.course.checking.tolerance import observation_distance
 from transformer_lab.course.exercise import Exercise, Mistake
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.crash_report import message_of
@@ -15,7 +18,7 @@ from transformer_lab.course.running.isolation import default_torch_state, suppre
 from transformer_lab.course.running.observation import Observation
 from transformer_lab.course.running.observe import copy_inputs, load_module, observe
 from transformer_lab.course.running.plain_data import to_plain_data
-from transformer_lab.course.steps import Variant
+from transformer_lab.course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
 
@@ -83,31 +86,50 @@ class Behaviour:
             self._runs[way] = self.normalised([observe(attempt, case) for case in self.cases])
         return self._runs[way]
 
-    def output(self, way: Way, index: int, *, remember: bool = True) -> Observation:
+    def output(self, way: Way, index: int) -> Observation:
         """Return only what a way of answering returns, or raises, when it is first called on a case.
 
         That takes a small part of the time, and is enough to rule most mistakes out. To be called ``in_isolation``.
         """
         if (way, index) not in self._outputs:
-            output = self._output(way, index)
-            if not remember:  # there are thousands of pairs
-                return output
-            self._outputs[way, index] = output
+            self._outputs[way, index] = self._output(way, index)
         return self._outputs[way, index]
 
-    def _output(self, way: Way, index: int) -> Observation:
+    def varies(self, way: Way) -> bool:
+        """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
+        last = len(self.cases) - 1  # the largest: there, no two draws are alike
+        return observation_distance(self._output(way, last), self._output(way, last)) > 1
+
+    def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
+        """Yield the same for thousands of variants: what they have in common is computed once, and nothing is kept."""
+        shared, given = SharedValues(), self._given(index)
+        before = identity([*given.values()])
+        for variant in variants:
+            yield self._output(variant, index, given, shared)
+            if before is None or identity([*given.values()]) != before:  # it may have written into its arguments
+                shared, given = SharedValues(), self._given(index)
+                before = identity([*given.values()])
+
+    def _given(self, index: int) -> dict[str, Any]:
+        return copy_inputs({**self.cases[index].inputs, **self.cases[index].keywords})
+
+    def _output(
+        self, way: Way, index: int, given: Mapping[str, Any] | None = None, shared: SharedValues | None = None
+    ) -> Observation:
         case = self.cases[index]
-        inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+        given = self._given(index) if given is None else given
+        inputs = [given[name] for name in case.inputs]
+        keywords = {name: given[name] for name in case.keywords}
         seen: dict[str, Any]
         try:
             if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
                 module = [self._module(index)] if way.of.is_module else []
-                returned = way.evaluate(way.of.arguments.bind(*module, *inputs.values(), **keywords))
+                returned = way.evaluate(way.of.arguments.bind(*module, *inputs, **keywords), shared)
             else:
                 attempt = load_module(way, case) if case.kind == "module" else way
                 if isinstance(attempt, dict):
                     return cast(Observation, {"parameters": attempt})
-                returned = attempt(*inputs.values(), **keywords)
+                returned = attempt(*inputs, **keywords)
             seen = {"output": to_plain_data(returned)}
         except Exception as error:
             seen = {"error": {"type": type(error).__name__, "message": message_of(error)}}
@@ -119,14 +141,25 @@ class Behaviour:
         return self._modules[index]
 
     def normalised(self, observed: Sequence[Observation], cases: Sequence[Case] | None = None) -> list[Observation]:
-        """Return observations with their outputs in the form in which the exercise compares them."""
+        """Return observations with outputs and gradients in the form in which the exercise compares them."""
         found: list[Observation] = []
         for case, seen in zip(self.cases if cases is None else cases, observed, strict=False):
             if "output" in seen:
                 output = self.exercise.normalise(seen["output"], case)
                 seen = cast(Observation, {**seen, "output": output})
+            gradients: object = seen.get("gradients")
+            if self.exercise.shares and isinstance(gradients, Mapping):
+                along = {name: _along_the_shares(gradients.get(name)) for name in self.exercise.shares}
+                seen = cast(Observation, {**seen, "gradients": {**gradients, **along}})
             found.append(seen)
         return found
+
+
+def _along_the_shares(gradient: Any) -> Any:
+    """Return a gradient without the part that would change what each row adds up to."""
+    if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
+        return gradient - gradient.mean(dim=-1, keepdim=True)
+    return gradient
 
 
 @contextmanager

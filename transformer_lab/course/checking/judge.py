@@ -22,6 +22,7 @@ from transformer_lab.course.checking.side_effects import (
     is_cut_entirely,
     listed,
     lost_gradients,
+    without_part,
 )
 from transformer_lab.course.checking.tolerance import agree, observation_distance
 from transformer_lab.course.checking.verdict import Status, Verdict
@@ -57,7 +58,9 @@ def judge(exercise: Exercise, seed: int, observed: Any) -> Verdict:
         if observation_distance(seen, right, numbers_only=True) > 1:
             where = f"Case {index + 1} of {len(known.cases)} ({case.label})"
             status: Status = "crashed" if "error" in seen else "wrong"
-            told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *warned]
+            idle = without_part(seen_in_cases, known.expected) if status == "wrong" else []
+            unused = [f"Not used, or lost on the way to the output: {listed(idle)}."] if idle else []
+            told = [*unfinished, *reading, _explain(exercise, where, case, seen, right), *unused, *warned]
             return Verdict(exercise.name, status, readable("\n".join(told)))
     return Verdict(exercise.name, "crashed", "It stopped before the last case, without saying why.")
 
@@ -86,7 +89,9 @@ def _recognised(
 ) -> Verdict:
     """Return the verdict on an attempt that behaves as something known."""
     exercise = known.exercise
-    if found.stops_at is not None:
+    status: Status = "half_finished" if found.stops_at else "mistake"
+    names: tuple[str, ...]
+    if found.stops_at:
         told, names = _half_finished(exercise.steps, found.stops_at), (f"stops_at_{found.stops_at}",)
     elif found.and_more:
         [one] = found.mistakes
@@ -111,7 +116,7 @@ def _recognised(
     if cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
         told += f"\nBesides, no gradient reaches {listed(cut)}."
         names = (*names, GRADIENT_CUT)
-    return Verdict(exercise.name, "mistake", readable("\n".join([*reading, told])), names)
+    return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names)
 
 
 def _half_finished(steps: InSteps | None, stops_at: str) -> str:

@@ -10,9 +10,10 @@ TINTS = {"good": "0, 158, 115", "help": "0, 114, 178", "bad": "213, 94, 0", "pla
 VERDICTS = {
     "passed": (": passed", "good"),
     "not_started": ("", "plain"),
+    "half_finished": (": half-way", "help"),
     "mistake": (": a known mistake", "bad"),
     "wrong": (": not right yet", "bad"),
-    "crashed": (": it crashed", "bad"),
+    "crashed": (": it did not finish", "bad"),
 }
 """For each status of a verdict, what follows the exercise's name in the title, and the tint."""
 

@@ -15,15 +15,6 @@ GRADIENT_CUT = "gradient_cut"
 CHANGES_ARGUMENT = "changes_argument"
 """The same for an argument that is changed in place."""
 
-HINTS = (
-    "Nothing is wrong with the numbers. Call `.sum().backward()` on the output, and look at `.grad` of what went in: "
-    "is it None, or smaller than it should be?",
-    "A gradient goes back along the steps that torch recorded. `.detach()`, `.data`, `torch.no_grad()`, `.item()`, "
-    "`.numpy()`, `.tolist()` and `torch.tensor(…)` make a value that remembers none of them.",
-    "Leave each of these out, and compute with the tensors themselves: torch has a function for every step.",
-)
-"""The ladder for attempts whose numbers are right and whose gradients are not."""
-
 WRITTEN = {
     "no_grad": "`torch.no_grad()`",
     "inference_mode": "`torch.inference_mode()`",
@@ -62,11 +53,11 @@ def describe_changes(changed: Sequence[str]) -> str:
 def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
     """Put into words which gradients do not arrive, where they end, and what may have cut them."""
     lost, wrong = _faults(observed, known.expected)
-    if problem := _remark(observed, "backward"):
+    if problem := next((p for p in _remarks(observed, "backward") if isinstance(p, str)), None):
         return f"The numbers are right, but torch cannot compute the gradients: {problem}."
     if not lost and not wrong:
         return ""
-    place, cuts = _place(known, observed), _remark(observed, "cuts")
+    place, cuts = _place(known, observed), _cuts(observed)
     if lost:
         told = [f"The numbers are right, but no gradient reaches {listed(lost)}."]
     elif not all(_is_finite(gradient) for seen in observed for name, gradient in _arrivals(seen) if name in wrong):
@@ -76,7 +67,7 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
     else:
         return f"The numbers are right, but another gradient than the right one reaches {listed(wrong)}."
     if place:
-        told.append(f"It is as if what comes of this step were cut off: {place}.")
+        told.append(place)
     if cuts:
         found = [WRITTEN.get(cut, f"`.{cut}()`") for cut in cuts]
         told.append(f"{' or '.join(found)} cuts it.")
@@ -86,6 +77,24 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
 def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
     """List the arguments and parameters that no gradient reaches, and some should."""
     return _faults(observed, expected)[0]
+
+
+def without_part(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:
+    """List the arguments and the modules that have no part in the output, though others have, and they should.
+
+    No gradient at all reaches them: they are not used, or what is made of them is lost.
+    """
+    wanted: dict[str, None] = {}
+    reached: set[str] = set()
+    for seen, right in zip(observed, expected, strict=False):
+        wanted |= {_whole(name): None for name, gradient in _arrivals(right) if gradient is not None}
+        reached |= {_whole(name) for name, gradient in _arrivals(seen) if gradient is not None}
+    return [name for name in wanted if name not in reached] if reached else []
+
+
+def _whole(name: str) -> str:
+    """Return the name of the argument or of the module that a gradient's name belongs to."""
+    return name.partition(".")[0]
 
 
 def _faults(observed: Sequence[Observation], expected: Sequence[Observation]) -> tuple[list[str], list[str]]:
@@ -116,9 +125,10 @@ def _arrivals(seen: Observation) -> Iterator[tuple[str, object]]:
 
 
 def _place(known: Behaviour, observed: Sequence[Observation]) -> str | None:
-    """Return the step whose result, cut off, gives just these gradients; None if there is none, or more than one.
+    """Put into words which step, cut off, gives just these gradients; None if there is none.
 
-    Only the smallest case that shows the fault is tried, and then the next, for what is left.
+    Only the smallest case that shows the fault is tried, and then the next, for what is left. Where several steps are
+    left, one after another, the last of them is told.
     """
     steps = known.exercise.steps
     if steps is None:
@@ -128,7 +138,10 @@ def _place(known: Behaviour, observed: Sequence[Observation]) -> str | None:
     left = [name for name in steps.steps if name != steps.last]
     for index in faulty:
         left = [name for name in left if gradient_distance(observed[index], _cut_off(known, name, index)) <= 1]
-    return f"*{steps.describe(left[0])}*" if faulty and len(left) == 1 else None
+    if not faulty or not left:
+        return None
+    where = "at this step" if len(left) == 1 else "at this step, or before it"
+    return f"The way back ends {where}: *{steps.describe(left[-1])}*."
 
 
 def _cut_off(known: Behaviour, name: str, index: int) -> Observation:
@@ -152,16 +165,18 @@ def _detached(name: str) -> Step:
     return scope["change"]  # type: ignore[return-value]
 
 
-def _remark(observed: Sequence[Observation], key: str) -> object:
-    """Return a remark on the first call that has it: what may cut gradients, or what torch said of them."""
+def _cuts(observed: Sequence[Observation]) -> list[str]:
+    """List what the attempt uses that may cut gradients."""
+    found = next((cuts for cuts in _remarks(observed, "cuts") if isinstance(cuts, list)), [])
+    return [cut for cut in found if isinstance(cut, str)]
+
+
+def _remarks(observed: Sequence[Observation], key: str) -> Iterator[object]:
+    """Iterate over the remarks of a kind; they may come from an untrusted process."""
     for seen in observed:
         remarks: object = seen.get("remarks")
-        found = remarks.get(key) if isinstance(remarks, Mapping) else None
-        if key == "cuts" and isinstance(found, list) and found and all(isinstance(cut, str) for cut in found):
-            return found
-        if key == "backward" and isinstance(found, str) and found:
-            return found
-    return None
+        if isinstance(remarks, Mapping) and remarks.get(key):
+            yield remarks[key]
 
 
 def listed(names: Sequence[str]) -> str:

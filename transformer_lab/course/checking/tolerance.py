@@ -9,7 +9,8 @@ from torch import Tensor
 from transformer_lab.course.running.observation import Observation
 
 ABSOLUTE, RELATIVE = 1e-5, 1e-4
-"""Two numbers agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in float32."""
+"""Two numbers in tensors agree within ``ABSOLUTE + RELATIVE · |expected|``: room for another order of summation in
+float32. Of plain numbers, which may be tiny, both are relative."""
 GRADIENT_RELATIVE = 1e-3
 """A gradient sums over many paths, so the tolerance of all its numbers is that of the largest."""
 GRADIENTS = ("gradients", "parameter_gradients")
@@ -33,8 +34,16 @@ def distance(seen: object, right: object) -> float:
     if isinstance(seen, Tensor) and seen.dim() == 0 and isinstance(right, bool | int | float):
         seen = seen.item()  # a number in a tensor is a number
     if isinstance(right, float) and isinstance(seen, int | float) and type(seen) is not bool:
-        return _tensor_distance(torch.tensor(float(seen)).double(), torch.tensor(right).double())
+        return _number_distance(float(seen), right)
     return 0.0 if type(seen) is type(right) and seen == right else math.inf
+
+
+def _number_distance(seen: float, right: float) -> float:
+    """Return the relative distance of two plain numbers: a learning rate of 1e-6 is small, and not 0."""
+    if seen == right or (math.isnan(seen) and math.isnan(right)):
+        return 0.0
+    apart = abs(seen - right) / ((ABSOLUTE + RELATIVE) * abs(right) or ABSOLUTE)
+    return math.inf if math.isnan(apart) else apart
 
 
 def _tensor_distance(seen: Tensor, right: Tensor) -> float:

@@ -5,7 +5,7 @@ from typing import Literal
 
 from transformer_lab.course.checking.panel import Panel, verdict_panel
 
-Status = Literal["passed", "not_started", "mistake", "wrong", "crashed"]
+Status = Literal["passed", "not_started", "half_finished", "mistake", "wrong", "crashed"]
 
 
 @dataclass(frozen=True, repr=False)

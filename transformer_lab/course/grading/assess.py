@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any
 
-from transformer_lab.course.checking.explain import explain_crash, readable
 from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.explain import explain_crash, readable
 from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise

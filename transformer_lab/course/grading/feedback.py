@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.exercises import LESSONS
 from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
@@ -96,5 +97,5 @@ def _exercise_panels(graded: GradedExercise) -> list[str]:
 
 
 def _hint_panel(graded: GradedExercise) -> str:
-    mistake = next(m for m in graded.exercise.mistakes if m.name == graded.verdict.mistake)
-    return Panel("A hint", mistake.hints[0], "help")._repr_html_()
+    hints = ladder(graded.exercise, graded.verdict.mistake) or graded.exercise.hints
+    return Panel("A hint", hints[0], "help")._repr_html_()

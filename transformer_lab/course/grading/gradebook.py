@@ -140,7 +140,7 @@ def _as_dict(notebook: GradedSubmission) -> dict[str, Any]:
             {
                 "exercise": one.exercise.name,
                 "status": one.verdict.status,
-                "mistake": one.verdict.mistake,
+                "mistakes": list(one.verdict.mistakes),
                 "message": one.verdict.message,
                 "points": one.points,
                 "of": one.exercise.points,

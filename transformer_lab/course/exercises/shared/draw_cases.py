@@ -21,8 +21,15 @@ def uniform(rng: torch.Generator, low: float, high: float) -> float:
     return low + (high - low) * float(torch.rand((), generator=rng))
 
 
-def attention_cases(seed: int, width: int = 4) -> list[Case]:
-    """Draw queries, keys and values from a single query to a batch; ``width`` is that of the keys in between."""
+def attention_cases(seed: int, width: int = 4, loud: float = 130.0, *, zeros: bool = True) -> list[Case]:
+    """Draw queries, keys and values from a single query to a batch.
+
+    Args:
+        seed: That of the random numbers.
+        width: The width of the keys where there is no batch.
+        loud: The size of the entries of two queries that make exponentials overflow or vanish.
+        zeros: Whether a query of zeros is among them.
+    """
     rng = generator(seed)
 
     def case(leading: tuple[int, ...], n_query: int, n_key: int, d: int, d_v: int, shows: str) -> Case:
@@ -33,11 +40,21 @@ def attention_cases(seed: int, width: int = 4) -> list[Case]:
         }
         return Case(inputs, shows)
 
-    return [
-        case((), 1, 3, 2, 2, "one query, 3 keys of width 2"),
+    cases = [
+        case((), 1, 2, 4, 1, "one query, 2 keys of width 4, values of width 1"),
         case((), 3, 3, width, 2, f"3 queries, 3 keys of width {width}"),
-        case((), 2, 3, width, 5, f"2 queries, 3 keys of width {width}"),
+        case((), 2, 3, width, 5, f"2 queries, 3 keys of width {width}, values of width 5"),
         case((7,), 5, 3, width, 2, f"a batch of 7: 5 queries, 3 keys of width {width}"),
         case((2, 3), 4, 5, 6, 7, "a batch of 2, 3 heads: 4 queries, 5 keys of width 6"),
         case((5,), 31, 53, 8, 11, "a batch of 5: 31 queries, 53 keys of width 8"),
     ]
+    if zeros:
+        zero = case((), 2, 3, 3, 1, "a query of zeros, and two keys that are equal")
+        zero.inputs["queries"][0] = 0.0
+        zero.inputs["keys"][1] = zero.inputs["keys"][2]
+        cases.insert(3, zero)
+    extreme = case((), 3, 4, 2, 1, "very large scores for one query, very small ones for another")
+    extreme.inputs["keys"].abs_().add_(0.5)  # so that all the scores of a query have the same sign
+    extreme.inputs["queries"][0], extreme.inputs["queries"][1] = loud, -loud
+    cases.insert(-3, extreme)
+    return cases

@@ -1,19 +1,12 @@
 """Mix the encoder's states for one step of the decoder."""
 
 import torch
-from jaxtyping import Float
-from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector import mistakes_pairing, mistakes_summing
+from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS, context_vector
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
-
-
-def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch d"]:
-    """Mix the n states of each text, each as much as its weight says."""
-    weighted = weights[:, :, None] * states  # (batch, n, 1) times (batch, n, d)
-    return weighted.sum(dim=1)
 
 
 def context_vector_cases(seed: int) -> list[Case]:
@@ -23,11 +16,17 @@ def context_vector_cases(seed: int) -> list[Case]:
         weights = torch.softmax(2 * normal(rng, batch, n), dim=-1)
         return Case({"weights": weights, "states": normal(rng, batch, n, d)}, shows)
 
-    # Can be done in the head: the context is (6, 2, 4).
+    # Can be done in the head: the context is (6, 2, 4), and then 3 and 6.
     readable = {"weights": torch.tensor([[0.75, 0.25]]), "states": torch.tensor([[[8.0, 0.0, 4.0], [0.0, 8.0, 4.0]]])}
+    two_texts = {
+        "weights": torch.tensor([[0.5, 0.5, 0.0], [1.0, 0.0, 0.0]]),
+        "states": torch.tensor([[[2.0], [4.0], [1.0]], [[6.0], [8.0], [-3.0]]]),
+    }
     return [
         Case(readable, "one text, 2 states of width 3, weights of 0.75 and 0.25"),
+        Case(two_texts, "2 texts, 3 states of width 1, some weights of 0"),
         case(1, 3, 3, "one text, 3 states of width 3"),
+        case(3, 1, 4, "3 texts with a single state each: it comes back"),
         case(3, 3, 3, "3 texts, 3 states each, width 3"),
         case(3, 5, 1, "3 texts, 5 states each, width 1"),
         case(4, 3, 4, "4 texts, 3 states each, width 4"),
@@ -38,6 +37,8 @@ def context_vector_cases(seed: int) -> list[Case]:
 
 CONTEXT_VECTOR = Exercise(
     reference=context_vector,
+    steps=STEPS,
+    shares=("weights",),
     may_cut_gradients=True,
     cases=context_vector_cases,
     points=2,

@@ -3,108 +3,26 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
 
 
-def weights_along_the_width(weights, states):
-    return (weights * states).sum(dim=1)
+def one_hot(weights, places):
+    """Return 1 at one place of each row, and 0 elsewhere."""
+    return torch.zeros_like(weights).scatter(1, places, 1.0)
 
 
-def weights_along_the_width_not_added(weights, states):
-    return weights * states
-
-
-def weights_along_the_width_in_each_text(weights, states):
-    return (weights[:, None, :] * states).sum(dim=1)
-
-
-def weights_along_the_width_in_each_text_added_across(weights, states):
-    return (weights[:, None, :] * states).sum(dim=-1)
-
-
-def every_text_with_every_other(weights, states):
-    return weights @ states
-
-
-def every_text_with_every_other_added(weights, states):
-    return (weights @ states).sum(dim=1)
-
-
-def every_text_with_every_other_summed(weights, states):
-    return (weights @ states).sum(dim=0)
-
-
-def every_text_with_every_other_by_tensordot(weights, states):
-    return torch.tensordot(weights, states, dims=([1], [1]))
-
-
-def weights_transposed(weights, states):
-    return weights.T @ states
-
-
-def weights_of_the_first_text(weights, states):
-    return weights[0] @ states
-
-
-def weights_of_the_texts_averaged(weights, states):
-    return weights.mean(dim=0) @ states
-
-
-def states_of_the_first_text(weights, states):
-    return weights @ states[0]
-
-
-def states_on_the_left(weights, states):
-    return states @ weights
-
-
-def states_on_the_left_of_a_column(weights, states):
-    return (states @ weights[:, :, None]).squeeze(-1)
-
-
-def states_on_the_left_transposed(weights, states):
-    return states @ weights.T
-
-
-def texts_taken_for_states(weights, states):
-    return sum(w * h for w, h in zip(weights, states, strict=True))
-
-
-def texts_taken_for_states_in_a_table(weights, states):
-    return sum(weights * states)
-
-
-def as_many_states_as_texts(weights, states):
-    context = torch.zeros(states.shape[0], states.shape[2])
-    for i in range(min(len(weights), states.shape[1])):
-        context = context + weights[:, i, None] * states[:, i]
-    return context
-
-
-def as_many_states_as_texts_or_a_crash(weights, states):
-    context = torch.zeros(states.shape[0], states.shape[2])
-    for i in range(len(weights)):
-        context = context + weights[:, i, None] * states[:, i]
-    return context
-
-
-def matrix_product_of_a_column(weights, states):
-    return (weights[:, :, None] @ states).sum(dim=1)
-
-
-def reshapes_the_states(weights, states):
-    batch, n, d = states.shape
-    return (states.reshape(batch, d, n) @ weights[:, :, None]).squeeze(-1)
+def as_many_as_texts(weights, states):
+    return sum(weights[:, i, None] * states[:, i] for i in range(len(weights)))
 
 
 MISTAKES = [
     Mistake(
         "weights_along_the_width",
         [
-            weights_along_the_width,
-            weights_along_the_width_not_added,
-            weights_along_the_width_in_each_text,
-            weights_along_the_width_in_each_text_added_across,
+            STEPS.but(weighted=lambda weights, states: weights * states),
+            STEPS.but(weighted=lambda weights, states: weights[:, None, :] * states),
         ],
+        does="broadcasting lines the n weights up with the *width* of the states",
         says=(
             "Broadcasting lines the n weights up with the *width* of the states. That crashes, or, where the numbers "
             "happen to fit, weighs entries instead of states. Look at the two shapes."
@@ -118,30 +36,34 @@ MISTAKES = [
     Mistake(
         "every_text_with_every_other",
         [
-            every_text_with_every_other,
-            every_text_with_every_other_added,
-            every_text_with_every_other_summed,
-            every_text_with_every_other_by_tensordot,
+            STEPS.but(total=lambda weights, states: weights @ states),
+            STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=1)),
+            STEPS.but(total=lambda weights, states: (weights @ states).sum(dim=0)),
+            STEPS.but(total=lambda weights, states: torch.tensordot(weights, states, dims=([1], [1]))),
         ],
+        does="the weights of every text meet the states of *every* text of the batch",
         says=(
-            "The weights of every text meet the states of *every* text of the batch: `@` takes `weights` for one table, "
-            "with a row per text, and multiplies each text's states by all of it. Text i should mix its own states only. "
-            "Look at the shape."
+            "The weights of every text meet the states of *every* text of the batch, as they do in a product of the whole "
+            "table of weights with each text's states. Text i should mix its own states only. Look at the shape."
         ),
         hints=[
             "With 2 texts, 5 states and width 3: what shape comes out, and what should?",
-            "Without `@`: multiply weights and states number by number, and add. With which shape of the weights does "
-            "each weight meet its own state?",
+            "Multiply weights and states number by number, and add. With which shape of the weights does each weight "
+            "meet its own state?",
             "`weights[:, :, None] * states`, added along axis 1; or `weights[:, None, :] @ states`, a row for each "
             "text, without its axis of length 1.",
         ],
     ),
     Mistake(
         "weights_transposed",
-        [weights_transposed],
+        [
+            STEPS.but(total=lambda weights, states: weights.T @ states),
+            STEPS.but(weighted=lambda weights, states: weights.T[:, :, None] * states),
+        ],
+        does="the table of weights is transposed, so that the texts stand where the states should",
         says=(
-            "After `.T`, the texts stand where the states should. That crashes, or, where the numbers happen to fit, mixes "
-            "states by the weights of several texts. Look at what each axis of the weights means."
+            "The weights are transposed: the texts stand where the states should. That crashes, or, where the numbers "
+            "happen to fit, mixes states by the weights of several texts. Look at what each axis of the weights means."
         ),
         hints=[
             "weights have the shape (batch, n). Which shape has `weights.T`?",
@@ -151,9 +73,14 @@ MISTAKES = [
     ),
     Mistake(
         "weights_of_the_first_text",
-        [weights_of_the_first_text, weights_of_the_texts_averaged],
+        [
+            STEPS.but(weights=lambda weights: weights[:1]),
+            STEPS.but(weights=lambda weights: weights[-1:]),
+            STEPS.but(weights=lambda weights: weights.mean(dim=0, keepdim=True)),
+        ],
+        does="all the texts of a batch share one row of weights",
         says=(
-            "Right for one text; in a batch, the same weights are used for all the texts: those of the first, or the "
+            "Right for one text; in a batch, the same weights are used for all the texts: those of one of them, or the "
             "average. Each text has weights of its own."
         ),
         hints=[
@@ -164,10 +91,15 @@ MISTAKES = [
     ),
     Mistake(
         "states_of_the_first_text",
-        [states_of_the_first_text],
+        [
+            STEPS.but(states=lambda states: states[:1]),
+            STEPS.but(states=lambda states: states[-1:]),
+            STEPS.but(states=lambda states: states.mean(dim=0, keepdim=True)),
+        ],
+        does="all the texts of a batch mix the same states",
         says=(
-            "Right for one text; in a batch, all the texts mix the states of the first. The shape is right, and the "
-            "numbers belong to another text. Look at the states."
+            "Right for one text; in a batch, all the texts mix the same states: those of one of them, or the average. Look "
+            "at whose states each text mixes."
         ),
         hints=[
             "Which states does the second text of a batch mix?",
@@ -177,7 +109,14 @@ MISTAKES = [
     ),
     Mistake(
         "states_on_the_left",
-        [states_on_the_left, states_on_the_left_of_a_column, states_on_the_left_transposed],
+        [
+            STEPS.but(total=lambda weights, states: states @ weights),
+            STEPS.but(total=lambda weights, states: (states @ weights[:, :, None]).squeeze(-1)),
+            STEPS.but(total=lambda weights, states: states @ weights.T),
+            STEPS.but(total=lambda weights, states: (weights[:, None] @ states.mT).squeeze(1)),
+            STEPS.but(total=lambda weights, states: torch.bmm(states, weights[:, :, None]).squeeze(-1)),
+        ],
+        does="a matrix product pairs the *width* of the states with the weights",
         says=(
             "The product pairs the *width* of the states with the weights. That crashes, or, where the numbers happen to "
             "fit, mixes the entries of each state instead of the states. Look at the order of the product."
@@ -190,23 +129,31 @@ MISTAKES = [
     ),
     Mistake(
         "texts_taken_for_states",
-        [texts_taken_for_states, texts_taken_for_states_in_a_table],
+        [
+            STEPS.but(total=lambda weights, states: sum(w * h for w, h in zip(weights, states, strict=True))),
+            STEPS.but(total=lambda weights, states: sum(weights * states)),
+        ],
+        does="what is taken for one state is all the states of a *text*",
         says=(
-            "The loop goes through the *texts*: they come first, so what it takes for one state is all the states of a "
+            "The sum goes through the *texts*: they come first, so what it takes for one state is all the states of a "
             "text. That crashes, or, where the numbers happen to fit, adds the texts to each other."
         ),
         hints=[
-            "What shape has one `h` of `for h in states`?",
+            "What shape has one `h` of `for h in states`, or one term of `sum(…)`?",
             "The states of a text lie along axis 1.",
             "`weights[:, :, None] * states` needs no loop; or go through `range(n)`, with `states[:, i]`.",
         ],
     ),
     Mistake(
         "as_many_states_as_texts",
-        [as_many_states_as_texts, as_many_states_as_texts_or_a_crash],
+        [
+            STEPS.but(total=as_many_as_texts),
+            STEPS.but(total=lambda weighted: weighted[:, : len(weighted)].sum(dim=1)),
+        ],
+        does="as many states are added as there are *texts*",
         says=(
-            "The loop runs as often as there are *texts*, so some of the states are left out (or it runs past the end of "
-            "them). It should run once for each state. Look at what it counts."
+            "As many states are added as there are *texts*, so some are left out (or a loop runs past the end of them). "
+            "There is one for each weight of a text. Look at what is counted."
         ),
         hints=[
             "weights have the shape (batch, n). Which of the two is `len(weights)`?",
@@ -216,10 +163,15 @@ MISTAKES = [
     ),
     Mistake(
         "matrix_product_of_a_column",
-        [matrix_product_of_a_column],
+        [
+            STEPS.but(weighted=lambda column, states: column @ states),
+            STEPS.but(weighted=lambda column, states: torch.bmm(column, states)),
+            STEPS.but(weighted=lambda weights, states: torch.bmm(weights, states)),
+        ],
+        does="a matrix product meets weights in which no axis of length 1 stands before that of the states",
         says=(
-            "The weights have their new axis, but `@` is a matrix product: (n, 1) does not fit (n, d), and it crashes. "
-            "Look at the sign between the two."
+            "A matrix product needs two tables for each text, with lengths that fit: (1, n) and (n, d). The weights do not "
+            "have that shape, so it crashes. Look at the shape of the weights, and at which product is meant."
         ),
         hints=[
             "In `a @ b`, which two lengths have to be equal? Are they, in (n, 1) and (n, d)?",
@@ -230,7 +182,14 @@ MISTAKES = [
     ),
     Mistake(
         "reshapes_the_states",
-        [reshapes_the_states],
+        [
+            STEPS.but(
+                total=lambda column, states: (
+                    states.reshape(states.shape[0], states.shape[2], states.shape[1]) @ column
+                ).squeeze(-1)
+            )
+        ],
+        does="the states are reshaped where they should be transposed",
         says=(
             "The shape is right, but the numbers are not: `reshape` and `view` only break the same sequence of numbers "
             "into other rows, so each row mixes entries of several states."
@@ -239,6 +198,133 @@ MISTAKES = [
             "Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.mT`.",
             "Entry (i, j) has to become entry (j, i). Which of them does that?",
             "`states.mT` swaps the last two axes.",
+        ],
+    ),
+    Mistake(
+        "weights_unused",
+        [
+            STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
+            STEPS.but(weights=lambda weights: torch.ones_like(weights)),
+        ],
+        does="every state counts the same, whatever the weights are",
+        says=(
+            "Every state counts the same, whatever the weights are: changing them changes nothing. Look at where the "
+            "weights come in."
+        ),
+        hints=[
+            "What becomes of the result if a text's weights are 1, 0, 0 instead? What should?",
+            "With the weights 0.75 and 0.25, the first state should count three times as much as the second.",
+            "Multiply each state by its weight first, then add.",
+        ],
+    ),
+    Mistake(
+        "hard_pick",
+        [
+            STEPS.but(weights=lambda weights: one_hot(weights, weights.argmax(dim=1, keepdim=True))),
+            STEPS.but(weights=lambda weights: weights * one_hot(weights, weights.argmax(dim=1, keepdim=True))),
+        ],
+        does="only the state with the largest weight is used",
+        says=(
+            "Only the state with the largest weight is used; all others are thrown away. And nothing can be learned that "
+            "way about which state to choose. Every state should take part."
+        ),
+        hints=[
+            "With the weights 0.75 and 0.25, how much of the second state should be in the result?",
+            "No `argmax` and no `max` is needed.",
+            "Multiply each state by its weight, and add them all up.",
+        ],
+    ),
+    Mistake(
+        "small_weights_dropped",
+        [
+            STEPS.but(weights=lambda weights: weights * (weights > 0.1)),
+            STEPS.but(weights=lambda weights: weights * (weights >= 0.5)),
+        ],
+        does="small weights are set to 0",
+        says="States with a small weight are left out: their weights are taken for 0. Every state should take part.",
+        hints=[
+            "How much of a state with the weight 0.09 should be in the result?",
+            "A weight of 0.01 still counts: nothing has to be compared with a bound.",
+            "Multiply each state by its weight as it is, and add them all up.",
+        ],
+    ),
+    Mistake(
+        "weights_in_reverse",
+        [STEPS.but(weights=lambda weights: weights.flip(1))],
+        does="the weights run through the states from the last to the first",
+        says="The first state gets the weight of the last, and so on: one of the two runs backwards. Look at the order.",
+        hints=[
+            "With the weights 1, 0, 0, which of three states comes back?",
+            "Weight i belongs to state i.",
+            "Nothing has to be reversed: leave out the `flip` or the `[::-1]`.",
+        ],
+    ),
+    Mistake(
+        "weights_shifted",
+        [STEPS.but(weights=lambda weights: weights.roll(1, 1)), STEPS.but(weights=lambda weights: weights.roll(-1, 1))],
+        does="each state gets the weight of its neighbour",
+        says="The weights and the states are one place apart: each state gets the weight of its neighbour.",
+        hints=[
+            "With the weights 1, 0, 0, which of three states comes back?",
+            "Weight i belongs to state i, not to state i + 1 or i - 1.",
+            "Use the same index for both.",
+        ],
+    ),
+    Mistake(
+        "weights_inverted",
+        [STEPS.but(weights=lambda weights: 1 - weights)],
+        does="1 minus the weight stands in place of the weight",
+        says="The larger its weight, the less a state counts: it is multiplied by what is left of 1.",
+        hints=[
+            "With the weights 1 and 0, which of the two states should come back? Which does?",
+            "A weight is the share that a state gets, not the share it leaves to the others.",
+            "Multiply by the weights as they are.",
+        ],
+    ),
+    Mistake(
+        "last_state_only",
+        [
+            STEPS.but(total=lambda states: states[:, -1]),
+            STEPS.but(total=lambda states: states[:, 0]),
+        ],
+        does="one state alone is handed on, unweighted, whatever the weights are",
+        says=(
+            "This is a single state, whatever the weights are: the one vector that the decoder had before there was "
+            "attention, if it is the last one. All the states should take part."
+        ),
+        hints=[
+            "What becomes of the result if the weights change? What should?",
+            "The result should be the last state only if its weight is 1.",
+            "Multiply each state by its weight, and add them all up.",
+        ],
+    ),
+    Mistake(
+        "softmax_again",
+        [STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1))],
+        does="a softmax is taken of the weights, which are shares already",
+        says=(
+            "The result lies too near to the plain mean of the states: the weights have been flattened. They are shares "
+            "that add up to 1 already, and must be used as they are."
+        ),
+        hints=[
+            "What does a softmax make of 1 and 0?",
+            "A softmax turns scores into weights. Are scores handed over here, or weights?",
+            "Leave the softmax out.",
+        ],
+    ),
+    Mistake(
+        "softmax_over_the_texts",
+        [
+            STEPS.but(weights=lambda weights: torch.softmax(weights, dim=0)),
+            STEPS.but(weights=lambda weights: weights / weights.sum(dim=0)),
+            STEPS.but(weights=lambda weights: weights / weights.sum()),
+        ],
+        does="the weights are normalised once more, across the texts",
+        says="The weights are normalised once more, across the texts of the batch. They are shares already, text by text.",
+        hints=[
+            "What do the weights of one text add up to, before and after?",
+            "Texts in one batch have nothing to do with each other.",
+            "The weights need no softmax and no division: use them as they are.",
         ],
     ),
 ]

@@ -3,106 +3,13 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-
-
-def weights_unused(weights, states):
-    return states.mean(dim=1)
-
-
-def sum_of_the_states(weights, states):
-    return states.sum(dim=1)
-
-
-def not_added(weights, states):
-    return weights[:, :, None] * states
-
-
-def adds_over_the_width(weights, states):
-    return (weights[:, :, None] * states).sum(dim=-1)
-
-
-def adds_everything(weights, states):
-    return (weights[:, :, None] * states).sum()
-
-
-def adds_everything_in_each_text(weights, states):
-    return (weights[:, :, None] * states).sum(dim=(1, 2))
-
-
-def adds_over_the_texts(weights, states):
-    return (weights[:, :, None] * states).sum(dim=0)
-
-
-def averages_once_more(weights, states):
-    return (weights[:, :, None] * states).mean(dim=1)
-
-
-def hard_pick(weights, states):
-    return states[torch.arange(len(states)), weights.argmax(dim=1)]
-
-
-def hard_pick_weighted(weights, states):
-    best, where = weights.max(dim=1)
-    return best[:, None] * states[torch.arange(len(states)), where]
-
-
-def last_state_only(weights, states):
-    return states[:, -1]
-
-
-def softmax_again(weights, states):
-    return (torch.softmax(weights, dim=-1)[:, :, None] * states).sum(dim=1)
-
-
-def overwritten_in_the_loop(weights, states):
-    for i in range(states.shape[1]):
-        context = weights[:, i, None] * states[:, i]
-    return context
-
-
-def returned_in_the_loop(weights, states):
-    for i in range(states.shape[1]):
-        return weights[:, i, None] * states[:, i]
-
-
-def a_list_of_contexts(weights, states):
-    return [w @ h for w, h in zip(weights, states, strict=True)]
-
-
-def keeps_the_axis(weights, states):
-    return weights[:, None, :] @ states
-
-
-def keeps_the_axis_behind(weights, states):
-    return states.mT @ weights[:, :, None]
-
-
-def squeezes_everything(weights, states):
-    return (weights[:, None, :] @ states).squeeze()
-
-
-def writes_into_the_states(weights, states):
-    states *= weights[:, :, None]
-    return states.sum(dim=1)
-
+from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
 
 MISTAKES = [
     Mistake(
-        "weights_unused",
-        [weights_unused, sum_of_the_states],
-        says=(
-            "Every state counts the same, whatever the weights are: changing them changes nothing. Look at where the "
-            "weights come in."
-        ),
-        hints=[
-            "Does `weights` occur in the code at all?",
-            "With the weights 0.75 and 0.25, the first state should count three times as much as the second.",
-            "Multiply each state by its weight first, then add.",
-        ],
-    ),
-    Mistake(
         "not_added",
-        [not_added],
+        [STEPS.but(total=lambda weighted: weighted)],
+        does="the weighted states are not added up",
         says=(
             "Each state has been multiplied by its weight, but they are not added up: one vector per state comes out. "
             "Look at the shape."
@@ -115,7 +22,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_over_the_width",
-        [adds_over_the_width, adds_everything, adds_everything_in_each_text],
+        [STEPS.but(axis=lambda: -1)],
+        does="the sum runs over the width: the entries of each state are added to each other",
         says=(
             "The entries of each state are added to each other, so that no vector is left. The *states* should be added. "
             "Look at the axis of the sum."
@@ -127,8 +35,28 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "adds_everything",
+        [
+            STEPS.but(axis=lambda: (0, 1, 2)),
+            STEPS.but(axis=lambda: (1, 2)),
+            STEPS.but(axis=lambda: (0, 1)),
+            STEPS.but(axis=lambda: (0, 2)),
+        ],
+        does="the sum runs over more than one axis",
+        says=(
+            "Too much is added up: the sum runs over more than one axis. Each text should keep a vector of its own. Look at "
+            "what the sum runs over."
+        ),
+        hints=[
+            "How many numbers should come out for 2 texts and states of width 3?",
+            "`.sum()` without an axis adds up everything there is.",
+            "Only the axis of the states should be gone at the end, number 1.",
+        ],
+    ),
+    Mistake(
         "adds_over_the_texts",
-        [adds_over_the_texts],
+        [STEPS.but(axis=lambda: 0)],
+        does="the sum runs over the texts of the batch",
         says=(
             "The texts of the batch are added to each other: the first axis is gone, and the states are still there. Look "
             "at the axis of the sum."
@@ -141,7 +69,11 @@ MISTAKES = [
     ),
     Mistake(
         "averages_once_more",
-        [averages_once_more],
+        [
+            STEPS.but(total=lambda weighted, axis: weighted.mean(dim=axis)),
+            STEPS.but(weights=lambda weights: weights / weights.shape[1]),
+        ],
+        does="a mean is taken of the weighted states, which divides by their number",
         says=(
             "All numbers are too small by one factor, the number of states: a mean is taken of the weighted states. The "
             "weights make it an average already."
@@ -153,71 +85,128 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "hard_pick",
-        [hard_pick, hard_pick_weighted],
-        says=(
-            "Only the state with the largest weight is used; all others are thrown away. And no gradient reaches the "
-            "weights that way, so nothing could be learned. Every state should take part."
-        ),
+        "largest_instead_of_the_sum",
+        [STEPS.but(total=lambda weighted, axis: weighted.amax(dim=axis))],
+        does="the largest entries of the weighted states are taken, not their sum",
+        says="Only the largest entry in each place of the weighted states is left. They should be added up.",
         hints=[
             "With the weights 0.75 and 0.25, how much of the second state should be in the result?",
-            "No `argmax` and no `max` is needed.",
-            "Multiply each state by its weight, and add them all up.",
+            "A weighted average is a *sum* of weight times state.",
+            "`sum` in place of `max`.",
         ],
     ),
     Mistake(
-        "last_state_only",
-        [last_state_only],
-        says=(
-            "This is the last state, whatever the weights are: the one vector that the decoder had before there was "
-            "attention. All the states should take part."
-        ),
+        "first_state_left_out",
+        [
+            STEPS.but(weighted=lambda weighted: weighted[:, 1:]),
+            STEPS.but(total=lambda weighted: sum(weighted[:, i] for i in range(1, weighted.shape[1]))),
+        ],
+        does="the first state is left out",
+        says="The first state of each text is left out. Look at where the counting begins.",
         hints=[
-            "Does `weights` occur in the code at all?",
-            "The result should be the last state only if its weight is 1.",
-            "Multiply each state by its weight, and add them all up.",
+            "With the weights 1, 0, 0, what comes out?",
+            "The first place has the number 0.",
+            "`range(n)` goes from 0 to n - 1, `range(1, n)` misses place 0.",
         ],
     ),
     Mistake(
-        "softmax_again",
-        [softmax_again],
-        says=(
-            "The result lies too near to the plain mean of the states: the weights have been flattened. They are shares "
-            "that add up to 1 already, and must be used as they are."
-        ),
+        "last_state_left_out",
+        [
+            STEPS.but(weighted=lambda weighted: weighted[:, :-1]),
+            STEPS.but(total=lambda weighted: sum(weighted[:, i] for i in range(weighted.shape[1] - 1))),
+        ],
+        does="the last state is left out",
+        says="The last state of each text is left out. Look at where the counting ends.",
         hints=[
-            "What does a softmax make of 1 and 0?",
-            "A softmax turns scores into weights. Are scores handed over here, or weights?",
-            "Leave the softmax out.",
+            "With the weights 0, 0, 1, what comes out?",
+            "`range(n)` ends at n - 1, and so does `[:n]`.",
+            "There is nothing to subtract from n.",
         ],
     ),
     Mistake(
         "overwritten_in_the_loop",
-        [overwritten_in_the_loop, returned_in_the_loop],
+        [
+            STEPS.but(total=lambda weighted: weighted[:, -1]),
+            STEPS.but(total=lambda weighted: weighted[:, 0]),
+        ],
+        does="only one of the weighted states arrives",
         says=(
-            "Only one state arrives, weighted: each turn of the loop throws away what the one before it found, or the "
-            "loop is left in its first turn."
+            "Only one state arrives, weighted: the last, if each turn of a loop throws away what the one before it found, "
+            "or the first, if a loop is left in its first turn."
         ),
         hints=[
-            "What is in the variable after the first turn of the loop, and what after the second?",
-            "Start from zeros, before the loop, and add to them in each turn.",
-            "`context = context + ...` in the loop, and `return` after it; or one multiplication and one sum without "
+            "How many of the states does the result depend on?",
+            "In a loop: start from zeros before it, and add to them in each turn.",
+            "`context = context + …` in the loop, and `return` after it; or one multiplication and one sum without "
             "any loop.",
         ],
     ),
     Mistake(
+        "texts_accumulate",
+        [STEPS.but(context=lambda context: context.cumsum(dim=0))],
+        does="each text's sum begins with what the texts before it left",
+        says=(
+            "The first text is right; to each further one, the contexts of those before it are added. Look at where the sum "
+            "is set back to 0."
+        ),
+        hints=[
+            "What is in the sum when the second text begins?",
+            "Each text needs a sum of its own, which starts from zeros.",
+            "Set the sum to 0 inside the loop over the texts, not before it.",
+        ],
+    ),
+    Mistake(
+        "only_one_text",
+        [
+            STEPS.but(context=lambda context: context[0]),
+            STEPS.but(context=lambda context: context[-1]),
+            STEPS.but(context=lambda context: context[:1]),
+            STEPS.but(context=lambda context: context[-1:]),
+        ],
+        does="the context of a single text is handed back, whatever the size of the batch",
+        says="The context of one text comes out, however many there are. A row for every text is asked for.",
+        hints=[
+            "What shape comes out for 3 texts, and what shape should?",
+            "Is one text picked out by an index, or does a `return` stand inside a loop?",
+            "Keep the batch as the first axis all along, or collect one vector per text and `torch.stack` them.",
+        ],
+    ),
+    Mistake(
         "a_list_of_contexts",
-        [a_list_of_contexts],
-        says="The numbers are right, but they come as a list of vectors. One tensor is asked for, of shape (batch, d).",
+        [
+            STEPS.but(context=lambda context: list(context)),
+            STEPS.but(context=lambda context: context.tolist()),
+        ],
+        does="a Python list comes out, not a tensor",
+        says="The numbers are right, but they come as a list. One tensor is asked for, of shape (batch, d).",
         hints=[
             "What does `type(...)` say of the result?",
             "There is a function in torch that makes one tensor of a list of tensors of the same shape.",
-            "`torch.stack(...)`; or do all texts at once, without a loop.",
+            "`torch.stack(...)`; or do all texts at once, without a list.",
+        ],
+    ),
+    Mistake(
+        "weights_returned_too",
+        [
+            STEPS.but(context=lambda context, weights: (context, weights)),
+            STEPS.but(context=lambda context, weights: (weights, context)),
+        ],
+        does="the weights are handed back beside the context",
+        says="A pair comes out, the context and the weights. Only the context is asked for.",
+        hints=[
+            "What does `type(...)` say of the result?",
+            "A comma behind `return` makes a tuple.",
+            "Return the context alone.",
         ],
     ),
     Mistake(
         "keeps_the_axis",
-        [keeps_the_axis, keeps_the_axis_behind],
+        [
+            STEPS.but(context=lambda context: context[:, None]),
+            STEPS.but(context=lambda context: context[:, :, None]),
+            STEPS.but(context=lambda context: context[None]),
+        ],
+        does="an axis of length 1 too many is left in the result",
         says="The numbers are right, but there is an axis of length 1 too many. Look at the shape.",
         hints=[
             "The shape asked for is (batch, d). Which is it now?",
@@ -227,7 +216,8 @@ MISTAKES = [
     ),
     Mistake(
         "squeezes_everything",
-        [squeezes_everything],
+        [STEPS.but(context=lambda context: context.squeeze())],
+        does="`squeeze()` takes away every axis of length 1, the batch's too",
         says=(
             "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
             "number takes away *every* axis of length 1. Look at the shape for a batch of 1."
@@ -239,16 +229,81 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "writes_into_the_states",
-        [writes_into_the_states],
+        "flattened",
+        [STEPS.but(context=lambda context: context.flatten())],
+        does="all the texts' vectors are strung together into one",
+        says="The vectors of all the texts are strung together into one. A row for each text is asked for.",
+        hints=[
+            "What shape comes out for 2 texts and width 3, and what shape should?",
+            "`flatten()`, `view(-1)`, `reshape(-1)` and `torch.cat` of the rows make one long vector.",
+            "Leave that step out; rows are put below each other by `torch.stack`.",
+        ],
+    ),
+    Mistake(
+        "transposed",
+        [STEPS.but(context=lambda context: context.T)],
+        does="the result is transposed: a column for each text, not a row",
+        says="The table lies on its side: each *column* belongs to a text. A row for each text is asked for.",
+        hints=[
+            "What shape comes out for 2 texts and width 3, and what shape should?",
+            "Which axis of the result is the batch?",
+            "The texts come first: swap the two axes.",
+        ],
+    ),
+    Mistake(
+        "adds_the_last_state",
+        [
+            STEPS.but(total=lambda total, states: total + states[:, -1]),
+            STEPS.but(total=lambda total, states: total + states[:, 0]),
+        ],
+        does="one of the states is added to the mixture",
+        says="A state is added to the mixture as it is, beside its share. Only the mixture is asked for.",
+        hints=[
+            "With the weights 1, 0, 0, the first state should come back unchanged. What comes back?",
+            "Each state counts as much as its weight says, and no more.",
+            "Leave out what is added to the weighted sum.",
+        ],
+    ),
+    Mistake(
+        "function_of_the_context",
+        [
+            STEPS.but(context=lambda context: torch.tanh(context)),
+            STEPS.but(context=lambda context: torch.softmax(context, dim=-1)),
+            STEPS.but(context=lambda context: torch.relu(context)),
+            STEPS.but(context=lambda context: torch.sigmoid(context)),
+            STEPS.but(context=lambda context: context / context.norm(dim=-1, keepdim=True)),
+        ],
+        does="the mixture is put through a further function, such as `tanh`, a softmax or a division by its length",
         says=(
-            "The numbers are right, but the states that were handed over have been changed. At the next step, the decoder "
-            "would mix what is left of them. Look at what is assigned to."
+            "Something more is done to the mixture: a `tanh`, a softmax, a division by its length or the like. The mixture "
+            "itself is asked for."
         ),
         hints=[
-            "Call it twice with the same states. Is the result the same?",
-            "`a *= b` writes into a; `a * b` makes a new tensor.",
-            "Give the product a name of its own.",
+            "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",
+            "The formula is a sum of weight times state, and ends there.",
+            "Return the sum as it is.",
+        ],
+    ),
+    Mistake(
+        "rounded",
+        [
+            STEPS.but(weights=lambda weights: weights.round()),
+            STEPS.but(weights=lambda weights: weights.round(decimals=1)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=2)),
+            STEPS.but(context=lambda context: context.round()),
+            STEPS.but(context=lambda context: context.round(decimals=1)),
+            STEPS.but(context=lambda context: context.round(decimals=4)),
+            STEPS.but(context=lambda context: context.round(decimals=3)),
+            STEPS.but(context=lambda context: context.round(decimals=2)),
+        ],
+        does="numbers are rounded on the way",
+        says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
+        hints=[
+            "Which line rounds, or makes whole numbers?",
+            "Rounding is for printing only.",
+            "Leave `round` out, and compute with the numbers as they are.",
         ],
     ),
 ]

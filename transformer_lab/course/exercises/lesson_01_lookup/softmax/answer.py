@@ -14,29 +14,60 @@ def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*batch n"]:
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
-def largest(scores):
-    """find the largest score of each row"""
-    return scores.amax(dim=-1, keepdim=True)
+def axis():
+    """choose the last axis
+
+    the axis along which each row lies
+    """
+    return -1
+
+
+def largest(scores, axis):
+    """find the largest score of each row
+
+    the largest score of each row, as a column
+    """
+    return scores.amax(dim=axis, keepdim=True)
 
 
 def shifted(scores, largest):
-    """subtract it"""
+    """subtract it
+
+    the scores, shifted so that the largest of each row is 0
+    """
     return scores - largest
 
 
 def exponentials(shifted):
-    """take `exp` of each number"""
+    """take `exp` of each number
+
+    the exponentials of the shifted scores
+    """
     return torch.exp(shifted)
 
 
-def total(exponentials):
-    """add up each row"""
-    return exponentials.sum(dim=-1, keepdim=True)
+def total(exponentials, axis):
+    """add up each row
+
+    the sum of each row, as a column
+    """
+    return exponentials.sum(dim=axis, keepdim=True)
 
 
-def weights(exponentials, total):
-    """divide by the sum"""
+def shares(exponentials, total):
+    """divide by the sum
+
+    each exponential divided by the sum of its row
+    """
     return exponentials / total
 
 
-STEPS = InSteps(largest, shifted, exponentials, total, weights, reference=softmax)
+def weights(shares):
+    """return a tensor of the scores' shape
+
+    the weights
+    """
+    return shares
+
+
+STEPS = InSteps(axis, largest, shifted, exponentials, total, shares, weights, reference=softmax)

@@ -18,6 +18,8 @@ def softmax_cases(seed: int) -> list[Case]:
     apart = torch.tensor([[1000.0], [-1000.0], [0.0]])
     alone = torch.tensor([1000.0, 0.0, 0.0, 0.0])
     return [
+        Case({"scores": torch.tensor([0.0, 1.0, -1.0])}, "the scores 0, 1 and -1"),
+        Case({"scores": torch.tensor([[2.0, 2.0], [0.0, 0.0]])}, "2 rows of equal scores"),
         Case({"scores": normal(rng, 3)}, "3 scores"),
         Case({"scores": normal(rng, 2, 2)}, "2 rows of 2 scores"),
         Case({"scores": normal(rng, 2, 4)}, "2 rows of 4 scores"),

@@ -1,16 +1,21 @@
 """What goes wrong in a softmax at the sum: with its axis, and with the division."""
 
+import torch
+
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STEPS
 
 MISTAKES = [
     Mistake(
         "sums_over_everything",
-        [STEPS.but(total=lambda exponentials: exponentials.sum())],
+        [
+            STEPS.but(total=lambda exponentials: exponentials.sum()),
+            STEPS.but(largest=lambda scores: scores.max(), total=lambda exponentials: exponentials.sum()),
+        ],
         does="the sum in the division runs over *all* rows",
         says=(
-            "Only the whole table adds up to 1: the sum in the division runs over *all* rows. Each row should add up to 1 "
-            "by itself. Look at what `.sum()` adds up."
+            "Only the whole table adds up to 1: the sum in the division runs over *all* rows. Each row should add up "
+            "to 1 by itself. Look at what `.sum()` adds up."
         ),
         hints=[
             "For 2 rows of weights, what should each row add up to? What does it?",
@@ -20,17 +25,11 @@ MISTAKES = [
     ),
     Mistake(
         "first_axis",
-        [
-            STEPS.but(total=lambda exponentials: exponentials.sum(dim=0)),
-            STEPS.but(
-                largest=lambda scores: scores.amax(dim=0, keepdim=True),
-                total=lambda exponentials: exponentials.sum(dim=0),
-            ),
-        ],
-        does="the rows are added up along the first axis, not along the last",
+        [STEPS.but(axis=lambda: 0), STEPS.but(total=lambda exponentials: exponentials.sum(dim=0))],
+        does="the sum in the division runs along the first axis, not along the last",
         says=(
-            "The weights add up to 1 down the columns, not along the rows: the axis is counted from the front. Look at "
-            "which axis is normalised."
+            "It is along the first axis that numbers are added up and divided, down the columns of a table and not "
+            "along its rows. Look at which axis is normalised."
         ),
         hints=[
             "Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores.",
@@ -41,16 +40,13 @@ MISTAKES = [
     Mistake(
         "second_axis",
         [
+            STEPS.but(axis=lambda: 1),
             STEPS.but(total=lambda exponentials: exponentials.sum(dim=1, keepdim=True)),
-            STEPS.but(
-                largest=lambda scores: scores.amax(dim=1, keepdim=True),
-                total=lambda exponentials: exponentials.sum(dim=1, keepdim=True),
-            ),
         ],
         does="the axis of the sum is counted from the front, as axis 1",
         says=(
-            "Right for a table; a single row has no axis 1, which crashes, and with a batch in front axis 1 is not the "
-            "last: the axis is counted from the front. Look at how the axis is named."
+            "Right for a table; a single row has no axis 1, which crashes, and with a batch in front axis 1 is not "
+            "the last: the axis is counted from the front. Look at how the axis is named."
         ),
         hints=[
             "In a table of shape (2, 4) the last axis is number 1. Which is it in (5, 3, 2), and in (3,)?",
@@ -66,8 +62,9 @@ MISTAKES = [
         ],
         does="a sum or a maximum loses its axis, because `keepdim=True` is missing",
         says=(
-            "One row alone works, but with several each number meets the sum or the maximum of another row: a square table "
-            "goes wrong silently, any other crashes. Look at the shape that `sum` and the maximum leave behind."
+            "One row alone works. With several, the column of sums or maxima is broadcast as a row, so that numbers "
+            "meet the sum or the maximum of another row: a square table goes wrong silently, most others crash. Look "
+            "at the shapes."
         ),
         hints=[
             "For scores of shape (2, 4), what shape has `exponentials.sum(dim=-1)`? How is it broadcast?",
@@ -77,13 +74,130 @@ MISTAKES = [
     ),
     Mistake(
         "no_division",
-        [STEPS.but(weights=lambda exponentials: exponentials)],
-        does="the division by the sum is missing",
-        says="The numbers are positive, but rows do not add up to 1. One step is missing.",
+        [STEPS.but(shares=lambda exponentials: exponentials)],
+        does="the exponentials are not divided by the sum of their row",
+        says="The numbers are positive, and rows do not add up to 1: the exponentials are not divided by their sum.",
         hints=[
             "Print the row sums of what is returned.",
             "What makes shares of a list of positive numbers?",
             "Divide by the sum of the row: `.sum(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "second_to_last_axis",
+        [
+            STEPS.but(axis=lambda: -2),
+            STEPS.but(axis=lambda scores: -2 if scores.dim() > 1 else -1),
+            STEPS.but(total=lambda exponentials: exponentials.sum(dim=-2, keepdim=True)),
+        ],
+        does="the sum in the division runs along the second-to-last axis",
+        says=(
+            "It is along the second-to-last axis that numbers are added up and divided: down the columns, not along "
+            "the rows. Look at which axis is normalised."
+        ),
+        hints=[
+            "Print `softmax(scores).sum(dim=-1)` for 2 rows of 4 scores.",
+            "Negative axes count from the end. Which number names the last?",
+            "Use `dim=-1` everywhere.",
+        ],
+    ),
+    Mistake(
+        "no_axis_named",
+        [STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1)],
+        does="torch is left to choose the axis of the softmax",
+        says=(
+            "Right for one row and for one table; with a batch in front, it is the first axis that adds up to 1. That "
+            "is the axis torch chooses when none is named (and it warns of it)."
+        ),
+        hints=[
+            "What do the rows add up to, for scores of shape (5, 3, 2)?",
+            "Which axis does the softmax run along if nothing is said about it?",
+            "Name the last axis: `dim=-1`.",
+        ],
+    ),
+    Mistake(
+        "another_total",
+        [
+            STEPS.but(total=lambda exponentials: exponentials.norm(dim=-1, keepdim=True)),
+            STEPS.but(total=lambda exponentials: exponentials.mean(dim=-1, keepdim=True)),
+            STEPS.but(total=lambda exponentials: exponentials.shape[-1]),
+            STEPS.but(total=lambda scores: scores.sum(dim=-1, keepdim=True)),
+            STEPS.but(total=lambda shifted: shifted.sum(dim=-1, keepdim=True)),
+            STEPS.but(total=lambda exponentials: exponentials.cumsum(dim=-1)),
+            STEPS.but(shares=lambda exponentials, total: exponentials / (total - exponentials)),
+        ],
+        does="what the exponentials are divided by is not the sum of their row",
+        says=(
+            "What the exponentials are divided by is not their sum: it is a mean, a norm, a count, the sum of the "
+            "*scores*, or a sum that leaves some out. So no row adds up to 1. Look at the denominator."
+        ),
+        hints=[
+            "Print the row sums of what is returned.",
+            "The denominator is the sum of exactly those numbers that stand in the numerators of the row.",
+            "`exponentials.sum(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "divides_by_the_largest",
+        [STEPS.but(shifted=lambda scores: scores, total=lambda exponentials: exponentials.amax(dim=-1, keepdim=True))],
+        does="the exponentials are divided by the largest of their row",
+        says=(
+            "The largest number of each row is 1, and rows add up to more: the exponentials are divided by their "
+            "largest, not by their sum. Look at the denominator."
+        ),
+        hints=[
+            "Print the row sums of what is returned.",
+            "What makes shares of a list of positive numbers?",
+            "Divide by the sum of the row: `.sum(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "rows_in_a_loop",
+        [
+            STEPS.but(
+                shares=lambda scores: torch.stack(
+                    [torch.exp(row - row.max()) / torch.exp(row - row.max()).sum() for row in scores]
+                )
+            ),
+            STEPS.but(shares=lambda scores: torch.stack([torch.exp(row) / torch.exp(row).sum() for row in scores])),
+        ],
+        does="what is taken for one row is each entry along the *first* axis",
+        says=(
+            "Right for one table only: what is taken for a row is each entry along the *first* axis. Of a single row "
+            "that is one number, and of a batch a whole table. Look for a way that needs no loop over the rows."
+        ),
+        hints=[
+            "What is one `row` of `for row in scores` when scores have the shape (3,)? And (5, 3, 2)?",
+            "`sum` and `amax` can go along the last axis of a tensor with any number of axes.",
+            "Use `dim=-1, keepdim=True`, without a loop.",
+        ],
+    ),
+    Mistake(
+        "a_list",
+        [STEPS.but(weights=lambda weights: weights.tolist()), STEPS.but(weights=lambda weights: list(weights))],
+        does="a Python list comes out, not a tensor",
+        says="The numbers come in a Python list. A tensor of the scores' shape is asked for.",
+        hints=[
+            "What is the type of the result?",
+            "The functions of torch take a tensor and return one: where is it left?",
+            "Leave `tolist()` or the list out, and compute with the whole tensor.",
+        ],
+    ),
+    Mistake(
+        "rounded",
+        [
+            STEPS.but(weights=lambda weights: weights.round()),
+            STEPS.but(weights=lambda weights: weights.round(decimals=1)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=2)),
+        ],
+        does="the weights are rounded",
+        says="The weights are rounded, so that rows need not add up to 1 any more, and no gradient passes.",
+        hints=[
+            "Which line rounds, or makes whole numbers?",
+            "Rounding is for printing only.",
+            "Leave `round` out, and compute with the numbers as they are.",
         ],
     ),
 ]

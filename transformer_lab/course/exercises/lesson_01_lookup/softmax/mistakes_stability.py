@@ -1,6 +1,7 @@
 """What goes wrong in a softmax before the sum: with what is subtracted so that nothing overflows."""
 
 import numpy as np
+import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STEPS
@@ -11,11 +12,12 @@ MISTAKES = [
         [
             STEPS.but(shifted=lambda scores: scores),
             STEPS.but(shifted=lambda scores: scores, total=lambda total: total + 1e-9),
+            STEPS.but(shifted=lambda scores: scores, weights=lambda weights: weights.nan_to_num()),
         ],
-        does="`exp` is taken of the scores as they are, which overflows at 1000",
+        does="`exp` is taken of the scores as they are",
         says=(
-            "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and the "
-            "division gives nan. Look for something that may be subtracted from all scores of a row."
+            "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and "
+            "nothing sensible is left to divide. Look for something that may be subtracted from all scores of a row."
         ),
         hints=[
             "What is `torch.exp(torch.tensor(1000.0))`? And infinity divided by infinity?",
@@ -30,6 +32,8 @@ MISTAKES = [
             STEPS.but(largest=lambda scores: scores.mean(dim=-1, keepdim=True)),
             STEPS.but(largest=lambda scores: scores.mean()),
             STEPS.but(largest=lambda scores: scores.amin(dim=-1, keepdim=True)),
+            STEPS.but(largest=lambda scores: scores.min()),
+            STEPS.but(largest=lambda scores: scores.median(dim=-1, keepdim=True).values),
         ],
         does="what is subtracted is not the largest score",
         says=(
@@ -58,11 +62,11 @@ MISTAKES = [
     ),
     Mistake(
         "subtracts_a_thousand",
-        [STEPS.but(largest=lambda: 1000)],
-        does="1000 is subtracted, whatever the scores are",
+        [STEPS.but(largest=lambda: 1000), STEPS.but(largest=lambda: 100)],
+        does="a fixed number is subtracted, whatever the scores are",
         says=(
-            "Right for scores near 1000 only: ordinary scores become exp(-1000) = 0 everywhere, and 0/0 is nan. The number "
-            "that is subtracted has to depend on the scores."
+            "The same number is subtracted whatever the scores are. If it is far above them, `exp` gives 0 "
+            "everywhere, and 0/0 is nan; if it is far below, `exp` overflows. The number has to depend on the scores."
         ),
         hints=[
             "What is `torch.exp(torch.tensor(0.0) - 1000)`?",
@@ -78,9 +82,9 @@ MISTAKES = [
         ],
         does="the scores are divided by the maximum",
         says=(
-            "The weights of ordinary scores are wrong: a difference of 1 between two scores no longer means a factor of e "
-            "between their weights, because the scores are *divided* by the maximum. Look at how the scores are made "
-            "smaller."
+            "The weights of ordinary scores are wrong: a difference of 1 between two scores no longer means a factor "
+            "of e between their weights, because the scores are *divided* by the maximum. Look at how the scores are "
+            "made smaller."
         ),
         hints=[
             "What are the weights of the scores 0 and 1? And of 0 and 2? Do the second differ more?",
@@ -91,13 +95,15 @@ MISTAKES = [
     Mistake(
         "clips_the_scores",
         [
-            STEPS.but(shifted=lambda scores: scores.clamp(-80, 80)),
+            STEPS.but(scores=lambda scores: scores.clamp(-20, 20)),
+            STEPS.but(scores=lambda scores: scores.clamp(-50, 50)),
+            STEPS.but(scores=lambda scores: scores.clamp(-80, 80)),
             STEPS.but(shifted=lambda scores: scores.clamp(max=80)),
         ],
         does="large scores are cut down to a bound",
         says=(
-            "Nothing overflows, but scores near 1000 all get the same weight: whatever lies beyond the bound is cut down "
-            "to it, and the differences are lost. Look for a way that keeps the differences."
+            "Nothing overflows, but scores near 1000 all get the same weight: whatever lies beyond the bound is cut "
+            "down to it, and the differences are lost. Look for a way that keeps the differences."
         ),
         hints=[
             "What are the weights of 1000 and 1001 when both are cut down to 80?",
@@ -110,8 +116,8 @@ MISTAKES = [
         [STEPS.but(largest=lambda scores: scores.max(dim=-1, keepdim=True))],
         does="what `.max(dim=…)` returns, a pair, is subtracted",
         says=(
-            "`.max(dim=…)` gives two things, the largest numbers and where they are, and such a pair cannot be subtracted: "
-            "it crashes. Look at what comes out of `max`."
+            "`.max(dim=…)` gives two things, the largest numbers and where they are, and such a pair cannot be "
+            "subtracted: it crashes. Look at what comes out of `max`."
         ),
         hints=[
             "Print `scores.max(dim=-1)`.",
@@ -124,8 +130,8 @@ MISTAKES = [
         [STEPS.but(largest=lambda scores: max(scores))],
         does="the built-in `max` of Python is asked for the largest row",
         says=(
-            "Python's own `max` goes through the *rows* of a tensor and cannot say which row is the larger one: right for "
-            "one row, a crash for several. Look for a maximum that takes an axis."
+            "Python's own `max` goes through the *rows* of a tensor and cannot say which row is the larger one: right "
+            "for one row, a crash for several. Look for a maximum that takes an axis."
         ),
         hints=[
             "`max(scores)` compares `scores[0]` with `scores[1]`. What are these for 2 rows of 4 scores?",
@@ -137,11 +143,94 @@ MISTAKES = [
         "maximum_of_numpy",
         [STEPS.but(largest=lambda scores: np.max(scores, axis=-1, keepdims=True))],
         does="`np.max` is asked for the maximum of a tensor",
-        says="`np.max` hands its arguments on to the tensor, which takes others: it crashes. Look for the maximum of torch.",
+        says=(
+            "`np.max` hands its arguments on to the tensor, which takes others: it crashes. Look for the maximum of "
+            "torch."
+        ),
         hints=[
             "`axis` and `keepdims` are numpy's names. What does torch call them?",
             "`dim` and `keepdim`. And of its two functions, `max` gives a pair, `amax` the numbers alone.",
             "`scores.amax(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "another_rows_maximum",
+        [
+            STEPS.but(largest=lambda scores: scores.amax(dim=0)),
+        ],
+        does="the maximum that is subtracted is taken across the rows",
+        says=(
+            "What is subtracted is the maximum of a *column*, across the rows, so it differs within a row, and the "
+            "weights change. All scores of one row have to be shifted by the same number."
+        ),
+        hints=[
+            "Shift the scores 1 and 2 by different numbers. Is their difference still 1?",
+            "Along which axis lie the scores that compete with each other?",
+            "`scores.amax(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "shifts_only_one",
+        [
+            STEPS.but(total=lambda scores: torch.exp(scores).sum(dim=-1, keepdim=True)),
+            STEPS.but(shares=lambda scores, total: torch.exp(scores) / total),
+        ],
+        does="the maximum is subtracted in the numerator or in the sum, not in both",
+        says=(
+            "No row adds up to 1: the maximum is subtracted either in the numerator or in the sum, and not in both. "
+            "Only if both are shifted does the shift cancel."
+        ),
+        hints=[
+            "Print the row sums of what is returned.",
+            "exp(s - c) / Σ exp(s - c): where does c occur?",
+            "Compute the exponentials of the shifted scores once, and use them for both.",
+        ],
+    ),
+    Mistake(
+        "adds_the_maximum",
+        [STEPS.but(shifted=lambda scores, largest: scores + largest)],
+        does="the largest score is added, not subtracted",
+        says=(
+            "The largest score is added to all the others. That leaves ordinary weights as they are, and makes "
+            "exponents of 2000 out of scores of 1000. Look at the sign."
+        ),
+        hints=[
+            "What becomes of the scores 1000 and 999?",
+            "Every exponent has to be 0 or below. For which number is s - c never positive?",
+            "Each score minus the largest of its row.",
+        ],
+    ),
+    Mistake(
+        "largest_absolute_value",
+        [STEPS.but(largest=lambda scores: scores.abs().amax(dim=-1, keepdim=True))],
+        does="the largest *absolute* value is subtracted",
+        says=(
+            "What is subtracted is the largest *absolute* value. For scores near -1000 that is 1000, and exp(-2000) = "
+            "0 is all that is left of the row. Look at what is subtracted."
+        ),
+        hints=[
+            "What is left of the scores -1000 and -1001?",
+            "After the subtraction, the largest exponent of every row should be exactly 0.",
+            "Subtract the largest score, with its sign: `scores.amax(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
+        "subtracts_after_exp",
+        [
+            STEPS.but(
+                exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True),
+            ),
+            STEPS.but(exponentials=lambda scores, largest: torch.exp(scores) - largest),
+        ],
+        does="the subtraction comes after `exp`, not before it",
+        says=(
+            "The subtraction comes after `exp`: numbers that have been made positive are shifted once more. Only in "
+            "the exponent does the shift cancel. Look at the order."
+        ),
+        hints=[
+            "exp(s - c) is exp(s) divided by exp(c). And exp(s) - c?",
+            "What overflows is `exp`, so help has to come before it.",
+            "`torch.exp(scores - scores.amax(dim=-1, keepdim=True))`.",
         ],
     ),
 ]

@@ -3,7 +3,7 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared import old_mistakes as attention_mistakes
 
 
 def _hidden(queries, keys, w_q, w_k):

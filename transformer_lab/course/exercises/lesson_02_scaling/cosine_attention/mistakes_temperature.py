@@ -4,7 +4,7 @@ import torch
 from torch.nn.functional import normalize
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared import old_mistakes as attention_mistakes
 
 
 def _cosines(queries, keys):

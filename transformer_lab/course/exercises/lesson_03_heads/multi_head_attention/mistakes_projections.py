@@ -1,80 +1,20 @@
 """Mistakes in the four layers, and in what goes through which."""
 
 from torch import nn
+from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.mistake_template import InPieces
+from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS, MultiHeadAttention
 
 
-class KeysProjectedAsQueries(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_q(key), self.w_v(value)
-
-
-class EverythingProjectedAsQueries(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_q(key), self.w_q(value)
-
-
-class ValuesProjectedAsKeys(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(key), self.w_k(value)
-
-
-class KeysAndValuesSwapped(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(value), self.w_v(key)
-
-
-class EverythingFromTheQuery(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(query), self.w_v(query)
-
-
-class KeysFromTheQuery(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(query), self.w_v(value)
-
-
-class ValuesFromTheKeys(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(key), self.w_v(key)
-
-
-class NotProjected(InPieces):
-    def project(self, query, key, value):
-        return query, key, value
-
-
-class QueriesNotProjected(InPieces):
-    def project(self, query, key, value):
-        return query, self.w_k(key), self.w_v(value)
-
-
-class KeysNotProjected(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), key, self.w_v(value)
-
-
-class ValuesNotProjected(InPieces):
-    def project(self, query, key, value):
-        return self.w_q(query), self.w_k(key), value
-
-
-class NoOutputProjection(InPieces):
-    def forward(self, query, key, value, mask=None):
-        q, k, v = (self.split(x) for x in self.project(query, key, value))
-        return self.merge(self.weights(self.scores(q, k), mask) @ v)
-
-
-class LayersOfOneHead(InPieces):
+class LayersOfOneHead(MultiHeadAttention):
     def __init__(self, d_model, n_heads):
         super().__init__(d_model, n_heads)
         d_k = d_model // n_heads
         self.w_q, self.w_k, self.w_v = (nn.Linear(d_k, d_k) for _ in range(3))
 
 
-class LayersFromAllToOneHead(InPieces):
+class LayersFromAllToOneHead(MultiHeadAttention):
     def __init__(self, d_model, n_heads):
         super().__init__(d_model, n_heads)
         d_k = d_model // n_heads
@@ -90,33 +30,53 @@ class ReadyMade(nn.Module):
         return self.attention(query, key, value)[0]
 
 
+EACH_LAYER = [
+    "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
+    "Each of the three inputs has a layer of its own.",
+]
+
 MISTAKES = [
     Mistake(
         "keys_projected_as_queries",
-        [KeysProjectedAsQueries, EverythingProjectedAsQueries],
+        [
+            STEPS.but(from_key=lambda self, key: self.w_q(key)),
+            STEPS.but(from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)).attempt,
+        ],
+        does="the keys go through `w_q`",
         says=(
             "`w_k` plays no part: with the same vectors as queries and keys, how much one position likes another would "
             "always be how much the other likes it. Look at which layer the keys go through."
         ),
-        hints=[
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "Each of the three inputs has a layer of its own.",
-            "The keys go through `self.w_k`, the values through `self.w_v`.",
+        hints=[*EACH_LAYER, "The keys go through `self.w_k`, the values through `self.w_v`."],
+    ),
+    Mistake(
+        "queries_projected_as_keys",
+        [
+            STEPS.but(from_query=lambda self, query: self.w_k(query)),
+            STEPS.but(from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)).attempt,
+            STEPS.but(from_query=lambda self, query: self.w_v(query)).attempt,
         ],
+        does="the queries go through a layer that is not theirs",
+        says="The queries go through a layer that is not theirs. Look at which layer each input meets.",
+        hints=[*EACH_LAYER, "The queries go through `self.w_q`, the keys through `self.w_k`."],
     ),
     Mistake(
         "values_projected_as_keys",
-        [ValuesProjectedAsKeys],
-        says="`w_v` plays no part: the values go through the layer of the keys. Look at which layer each input meets.",
-        hints=[
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "Each of the three inputs has a layer of its own.",
-            "The values go through `self.w_v`.",
+        [
+            STEPS.but(from_value=lambda self, value: self.w_k(value)),
+            STEPS.but(from_value=lambda self, value: self.w_q(value)),
         ],
+        does="the values go through the layer of the keys or of the queries",
+        says="`w_v` plays no part: the values go through the layer of the keys or of the queries.",
+        hints=[*EACH_LAYER, "The values go through `self.w_v`."],
     ),
     Mistake(
         "keys_and_values_swapped",
-        [KeysAndValuesSwapped],
+        [
+            STEPS.but(from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)),
+            STEPS.but(from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)).attempt,
+        ],
+        does="keys and values have changed places",
         says=(
             "Keys and values have changed places: the scores are made from what should be handed over. In "
             "self-attention nobody would notice. Look at the order of the arguments."
@@ -128,8 +88,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "layers_of_keys_and_values_swapped",
+        [STEPS.but(from_key=lambda self, key: self.w_v(key), from_value=lambda self, value: self.w_k(value))],
+        does="the keys go through `w_v`, and the values through `w_k`",
+        says="`w_k` and `w_v` have changed places. Look at which layer each input goes through.",
+        hints=[
+            "Which input goes into `w_k`, and which into `w_v`?",
+            "The letters of the layers are those of query, key and value.",
+            "`self.w_k(key)` and `self.w_v(value)`.",
+        ],
+    ),
+    Mistake(
         "everything_from_the_query",
-        [EverythingFromTheQuery, KeysFromTheQuery],
+        [
+            STEPS.but(key=lambda query: query),
+            STEPS.but(key=lambda query: query, value=lambda query: query),
+        ],
+        does="the keys are made from `query`",
         says=(
             "What is asked for in `key` is never looked at: the keys are made from `query`. In self-attention, where "
             "the three are one, nobody would notice. Look at what goes into each layer."
@@ -142,10 +117,11 @@ MISTAKES = [
     ),
     Mistake(
         "values_from_the_keys",
-        [ValuesFromTheKeys],
+        [STEPS.but(value=lambda key: key)],
+        does="the values are made from `key`",
         says=(
-            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, "
-            "where the two are one, nobody would notice. Look at what goes into each layer."
+            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, where "
+            "the two are one, nobody would notice. Look at what goes into each layer."
         ),
         hints=[
             "There are three inputs. Does each of them occur in the code?",
@@ -154,8 +130,22 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "queries_from_the_keys",
+        [STEPS.but(query=lambda key: key), STEPS.but(query=lambda value: value).attempt],
+        does="the queries are made from `key` or `value`",
+        says=(
+            "What asks is not `query`: the queries are made from another input. In self-attention nobody would notice. "
+            "Look at what goes into each layer."
+        ),
+        hints=[
+            "There are three inputs. Does each of them occur in the code?",
+            "How many rows should the output have: as many as `query`, or as `key`?",
+            "`self.w_q(query)`.",
+        ],
+    ),
+    Mistake(
         "not_projected",
-        [NotProjected],
+        [STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value).attempt],
         says=(
             "The inputs are attended to as they come: `w_q`, `w_k` and `w_v` are not used. One step is missing at the "
             "beginning."
@@ -168,25 +158,96 @@ MISTAKES = [
     ),
     Mistake(
         "queries_not_projected",
-        [QueriesNotProjected, KeysNotProjected, ValuesNotProjected],
+        [STEPS.but(from_query=lambda query: query)],
+        does="the queries do not go through `w_q`",
+        says="The queries are used as they come: `w_q` plays no part. Look at what goes through which layer.",
+        hints=[*EACH_LAYER, "`self.w_q(query)`, and only then the split."],
+    ),
+    Mistake(
+        "keys_not_projected",
+        [STEPS.but(from_key=lambda key: key)],
+        does="the keys do not go through `w_k`",
+        says="The keys are used as they come: `w_k` plays no part. Look at what goes through which layer.",
+        hints=[*EACH_LAYER, "`self.w_k(key)`, and only then the split."],
+    ),
+    Mistake(
+        "values_not_projected",
+        [STEPS.but(from_value=lambda value: value)],
+        does="the values do not go through `w_v`",
+        says="The values are used as they come: `w_v` plays no part. Look at what goes through which layer.",
+        hints=[*EACH_LAYER, "`self.w_v(value)`, and only then the split."],
+    ),
+    Mistake(
+        "biases_left_out",
+        [
+            STEPS.but(
+                from_query=lambda self, query: F.linear(query, self.w_q.weight),
+                from_key=lambda self, key: F.linear(key, self.w_k.weight),
+                from_value=lambda self, value: F.linear(value, self.w_v.weight),
+            ),
+            STEPS.but(
+                from_query=lambda self, query: F.linear(query, self.w_q.weight),
+                from_key=lambda self, key: F.linear(key, self.w_k.weight),
+                from_value=lambda self, value: F.linear(value, self.w_v.weight),
+                output=lambda self, merged: F.linear(merged, self.w_o.weight),
+            ),
+            STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
+        ],
+        does="the biases of layers are left out",
+        says="The biases of layers are left out: their weights are multiplied by hand. Look at how the layers are used.",
+        hints=[
+            "What does an `nn.Linear` hold besides `weight`?",
+            "A layer can be called like a function, and then does all that it should.",
+            "`self.w_q(query)`, and the same for the others.",
+        ],
+    ),
+    Mistake(
+        "layers_not_transposed",
+        [
+            STEPS.but(
+                from_query=lambda self, query: query @ self.w_q.weight + self.w_q.bias,
+                from_key=lambda self, key: key @ self.w_k.weight + self.w_k.bias,
+                from_value=lambda self, value: value @ self.w_v.weight + self.w_v.bias,
+            ).attempt,
+            STEPS.but(
+                from_query=lambda self, query: query @ self.w_q.weight,
+                from_key=lambda self, key: key @ self.w_k.weight,
+                from_value=lambda self, value: value @ self.w_v.weight,
+            ).attempt,
+        ],
         says=(
-            "One of the three inputs is attended to as it comes: its layer is not used. Look at what goes through "
-            "`w_q`, `w_k` and `w_v`."
+            "The weights of the layers are multiplied by hand, and not transposed: an `nn.Linear` keeps them as "
+            "(outputs, inputs). Look at how the layers are used."
         ),
         hints=[
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "Each of the three inputs has a layer of its own.",
-            "`self.w_q(query)`, `self.w_k(key)` and `self.w_v(value)`, and only then the split.",
+            "Which of the two axes of `self.w_q.weight` belongs to the inputs?",
+            "A layer can be called like a function, and then does all that it should.",
+            "`self.w_q(query)`, and the same for the others.",
         ],
     ),
     Mistake(
         "no_output_projection",
-        [NoOutputProjection],
+        [STEPS.but(output=lambda merged: merged)],
+        does="`w_o` is not used",
         says="The heads stand side by side, and nothing mixes them: `w_o` is not used. One step is missing at the end.",
         hints=[
             "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
             "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
             "Send the merged heads through `self.w_o`.",
+        ],
+    ),
+    Mistake(
+        "another_layer_at_the_end",
+        [
+            STEPS.but(output=lambda self, merged: self.w_v(merged)).attempt,
+            STEPS.but(output=lambda self, merged: self.w_q(merged)).attempt,
+            STEPS.but(output=lambda self, output: self.w_o(output)).attempt,
+        ],
+        says="The merged heads go through another layer than `w_o`, or through it twice. Look at the last line.",
+        hints=[
+            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
+            "MultiHead = Concat(head_1 … head_h) W_O.",
+            "Send the merged heads through `self.w_o`, once.",
         ],
     ),
     Mistake(
@@ -213,6 +274,31 @@ MISTAKES = [
             "Which parameters should the module have? `__init__` was right as it was given.",
             "What is asked for is what goes on inside such a module.",
             "Keep `__init__`; in `forward`, project, split, attend, merge, and mix by `self.w_o`.",
+        ],
+    ),
+    Mistake(
+        "input_added",
+        [STEPS.but(output=lambda output, query: output + query)],
+        does="the queries are added to the output",
+        says=(
+            "The queries are added to the output. Such a connection comes in lesson 06, around the attention, not "
+            "inside it."
+        ),
+        hints=[
+            "What comes after w_o in the formula?",
+            "Is there a `+ query` in the code?",
+            "Return what w_o gives.",
+        ],
+    ),
+    Mistake(
+        "weights_returned_too",
+        [STEPS.but(output=lambda output, weights: (output, weights))],
+        does="the weights are returned besides the output",
+        says="The weights are returned besides the output. Only the output is asked for.",
+        hints=[
+            "How many things does the annotation say are returned?",
+            "Whoever calls it would get a tuple.",
+            "Return the output alone.",
         ],
     ),
 ]

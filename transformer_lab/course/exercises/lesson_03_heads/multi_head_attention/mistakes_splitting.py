@@ -1,115 +1,35 @@
 """Mistakes in making heads: splitting and merging."""
 
-import torch
-
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.mistake_template import InPieces
+from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS
 
 
-class SplitByView(InPieces):
-    def split(self, x):
-        batch, n, d_model = x.shape
-        return x.reshape(batch, self.n_heads, n, d_model // self.n_heads)
+def split_as_queries(width_of_head):
+    """Return how to split by the lengths of the queries, whatever is split."""
+
+    def split(self, query):
+        batch, n_query, d_model = query.shape
+        d_k = width_of_head(d_model // self.n_heads)
+        return lambda x: x.view(batch, n_query, self.n_heads, d_k).transpose(1, 2)
+
+    return split
 
 
-class MergedByView(InPieces):
-    def merge(self, x):
-        batch, n_heads, n, d_k = x.shape
-        return x.reshape(batch, n, n_heads * d_k)
+def split_by_reshaping(self):
+    """Return how to split without a transposition."""
+    return lambda x: x.reshape(len(x), self.n_heads, x.shape[1], -1)
 
 
-class TransposedThenViewed(InPieces):
-    def merge(self, x):
-        batch, n_heads, n, d_k = x.shape
-        return x.transpose(1, 2).view(batch, n, n_heads * d_k)
-
-
-class HeadsInterleaved(InPieces):
-    def split(self, x):
-        return x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)
-
-
-class KeysAsLongAsQueries(InPieces):
-    def project(self, query, key, value):
-        self.shape = *query.shape[:2], self.n_heads, query.shape[-1] // self.n_heads
-        return super().project(query, key, value)
-
-    def split(self, x):
-        return x.view(self.shape).transpose(1, 2)
-
-
-class KeysAsLongAsQueriesOfAnyWidth(KeysAsLongAsQueries):
-    def split(self, x):
-        return x.view(*self.shape[:3], -1).transpose(1, 2)
-
-
-class HeadsMeetHeads(InPieces):
-    def split(self, x):
-        return x.unflatten(-1, (self.n_heads, -1))
-
-    def merge(self, x):
-        return x.flatten(2)
-
-
-class HeadsMeetHeadsAndAreTurned(InPieces):
-    def split(self, x):
-        return x.unflatten(-1, (self.n_heads, -1))
-
-
-class OneBigHead(InPieces):
-    def forward(self, query, key, value, mask=None):
-        q, k, v = (x.unsqueeze(1) for x in self.project(query, key, value))
-        return self.w_o((self.weights(self.scores(q, k), mask) @ v).squeeze(1))
-
-
-class OneBigHeadWithMasksAsTheyCome(InPieces):
-    def forward(self, query, key, value, mask=None):
-        q, k, v = self.project(query, key, value)
-        return self.w_o(self.weights(self.scores(q, k), mask) @ v)
-
-
-class OneBigHeadWithoutMasks(InPieces):
-    def forward(self, query, key, value, mask=None):
-        q, k, v = self.project(query, key, value)
-        return self.w_o(torch.softmax(self.scores(q, k), dim=-1) @ v)
-
-
-class HeadsAddedUp(InPieces):
-    def merge(self, x):
-        return x.sum(dim=1)
-
-
-class HeadsAveraged(InPieces):
-    def merge(self, x):
-        return x.mean(dim=1)
-
-
-class ProjectedAfterTheSplit(InPieces):
-    def forward(self, query, key, value, mask=None):
-        q, k, v = self.project(self.split(query), self.split(key), self.split(value))
-        return self.w_o(self.merge(self.weights(self.scores(q, k), mask) @ v))
-
-
-class MixedBeforeTheMerging(InPieces):
-    def forward(self, query, key, value, mask=None):
-        q, k, v = (self.split(x) for x in self.project(query, key, value))
-        return self.merge(self.w_o(self.weights(self.scores(q, k), mask) @ v))
-
-
-class NotMerged(InPieces):
-    def merge(self, x):
-        return x
-
-
-class NotMergedButTurned(InPieces):
-    def merge(self, x):
-        return x.transpose(1, 2)
+def as_it_is(self):
+    """Return how not to split."""
+    return lambda x: x
 
 
 MISTAKES = [
     Mistake(
         "split_by_view",
-        [SplitByView],
+        [STEPS.but(split=split_by_reshaping)],
+        does="features are split into heads by reshaping alone, without a transposition",
         says=(
             "The heads got positions instead of features, as if the projections had been reshaped without a "
             "transposition. Look at how they are split."
@@ -121,8 +41,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "split_and_merged_by_view",
+        [STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape))],
+        does="features are split and merged by reshaping alone, without a transposition",
+        says=(
+            "The heads got positions instead of features: the projections are reshaped without a transposition, and the "
+            "heads are merged in the same way. Look at how they are split."
+        ),
+        hints=[
+            "`parts.split_heads` and `parts.merge_heads` do it right. What do they do that is missing here?",
+            "`view` never changes the order of the numbers, and in x they lie position by position.",
+            "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2; and back before the merging.",
+        ],
+    ),
+    Mistake(
         "merged_by_view",
-        [MergedByView],
+        [STEPS.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1))],
+        does="the heads are merged by reshaping alone, without a transposition",
         says=(
             "The heads are put together without a transposition, so that positions get mixed up with one another. Look "
             "at how they are merged."
@@ -136,10 +71,13 @@ MISTAKES = [
     ),
     Mistake(
         "transposed_then_viewed",
-        [TransposedThenViewed],
+        [
+            STEPS.but(merged=lambda mixture, query: mixture.transpose(1, 2).view(query.shape)).attempt,
+            STEPS.but(merged=lambda mixture, query: mixture.transpose(1, 2).view(*query.shape[:2], -1)).attempt,
+        ],
         says=(
-            "The merging is right, but `view` refuses: after a transposition the numbers no longer lie in memory in "
-            "the order in which `view` would read them."
+            "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which `view` would "
+            "read them."
         ),
         hints=[
             "What does the error message advise?",
@@ -149,7 +87,8 @@ MISTAKES = [
     ),
     Mistake(
         "heads_interleaved",
-        [HeadsInterleaved],
+        [STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2))],
+        does="the features are dealt out to the heads in turn",
         says=(
             "A fair way to cut, but not the one asked for: the features are dealt out to the heads in turn. Head i "
             "should own neighbours. A model that was trained with one layout cannot be used with the other."
@@ -161,8 +100,25 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "merged_in_turn",
+        [STEPS.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2))],
+        does="the heads are merged so that their features alternate",
+        says=(
+            "The heads are merged so that their features alternate. Each head should fill neighbouring columns. Look at "
+            "the order of the axes before they are merged."
+        ),
+        hints=[
+            "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",
+            "The last two axes before the merging are (n_heads, d_k), in this order.",
+            "`parts.merge_heads`, or swap axes 1 and 2 and nothing else.",
+        ],
+    ),
+    Mistake(
         "keys_as_long_as_queries",
-        [KeysAsLongAsQueries, KeysAsLongAsQueriesOfAnyWidth],
+        [
+            STEPS.but(split=split_as_queries(lambda d_k: d_k)).attempt,
+            STEPS.but(split=split_as_queries(lambda d_k: -1)).attempt,
+        ],
         says=(
             "The keys are reshaped as if there were as many of them as queries. In self-attention that is so; in "
             "cross-attention it crashes. Look at where the lengths come from."
@@ -175,7 +131,14 @@ MISTAKES = [
     ),
     Mistake(
         "heads_meet_heads",
-        [HeadsMeetHeads, HeadsMeetHeadsAndAreTurned],
+        [
+            STEPS.but(
+                split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1)),
+                merged=lambda mixture: mixture.flatten(2),
+            ),
+            STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
+        ],
+        does="the heads are not brought in front of the positions",
         says=(
             "The heads were never brought in front of the positions, so within each position heads are compared with "
             "heads, and no position looks at any other. Look at the shape of the scores."
@@ -188,7 +151,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_big_head",
-        [OneBigHead],
+        [STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1))],
+        does="one head as wide as the model takes the place of all heads",
         says=(
             "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
             "has weights of its own. Look at where `n_heads` is used."
@@ -201,10 +165,14 @@ MISTAKES = [
     ),
     Mistake(
         "one_big_head_with_masks_as_they_come",
-        [OneBigHeadWithMasksAsTheyCome, OneBigHeadWithoutMasks],
+        [
+            STEPS.but(split=as_it_is, merged=lambda mixture: mixture),
+            STEPS.but(split=as_it_is, merged=lambda mixture: mixture, hidden=lambda: None).attempt,
+        ],
+        does="the projections are not split into heads",
         says=(
-            "The projections are never split: this is one head as wide as the model, and a mask with an axis for the "
-            "heads does not fit, or is not used. Look at where `n_heads` comes in."
+            "The projections are never split: this is one head as wide as the model, and a mask with an axis for the heads "
+            "does not fit, or is not used. Look at where `n_heads` comes in."
         ),
         hints=[
             "How many tables of weights should there be for each sentence?",
@@ -214,7 +182,8 @@ MISTAKES = [
     ),
     Mistake(
         "heads_added_up",
-        [HeadsAddedUp, HeadsAveraged],
+        [STEPS.but(merged=lambda mixture: mixture.sum(dim=1)), STEPS.but(merged=lambda mixture: mixture.mean(dim=1))],
+        does="the heads are added up or averaged, not put side by side",
         says=(
             "The heads are made into one by adding or averaging, and the result is too narrow for `w_o`. They should "
             "be put side by side."
@@ -227,10 +196,17 @@ MISTAKES = [
     ),
     Mistake(
         "projected_after_the_split",
-        [ProjectedAfterTheSplit, MixedBeforeTheMerging],
+        [
+            STEPS.but(
+                queries=lambda self, split, query: self.w_q(split(query)),
+                keys=lambda self, split, key: self.w_k(split(key)),
+                values=lambda self, split, value: self.w_v(split(value)),
+            ).attempt,
+            STEPS.but(output=lambda self, mixture: self.w_o(mixture).transpose(1, 2).flatten(2)).attempt,
+        ],
         says=(
-            "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are "
-            "two heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
+            "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are two "
+            "heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
         ),
         hints=[
             "What shape has the input of the layer that crashes, and how many features does it take?",
@@ -242,15 +218,34 @@ MISTAKES = [
     ),
     Mistake(
         "not_merged",
-        [NotMerged, NotMergedButTurned],
+        [
+            STEPS.but(merged=lambda mixture: mixture).attempt,
+            STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
+        ],
         says=(
-            "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are "
-            "too narrow for the layer. Look at what happens between the mixing and `w_o`."
+            "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
+            "narrow for the layer. Look at what happens between the mixing and `w_o`."
         ),
         hints=[
             "What shape has the input of `w_o`, and how many features does the layer take?",
             "MultiHead = Concat(head_1 … head_h) W_O: which comes first?",
             "`self.w_o(parts.merge_heads(...))`.",
+        ],
+    ),
+    Mistake(
+        "heads_of_another_number",
+        [
+            STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (x.shape[-1] // self.n_heads, -1)).transpose(1, 2)),
+        ],
+        does="there are d_k heads of width n_heads",
+        says=(
+            "The number of heads and their width have changed places: there are d_k heads of width n_heads. Look at the "
+            "numbers in the split."
+        ),
+        hints=[
+            "With 12 features and 3 heads, how wide is a head?",
+            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
+            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
         ],
     ),
 ]

@@ -4,7 +4,7 @@ import torch
 from torch import nn
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_06_encoder.shared.reference_pieces import FeedForward
+from transformer_lab.course.exercises.lesson_06_encoder.feed_forward.answer import FeedForward
 
 
 class LayersWithoutBias(FeedForward):
@@ -73,8 +73,8 @@ MISTAKES = [
         "sizes_swapped",
         [SizesSwapped],
         says=(
-            "The two sizes have changed places: the network is narrow in the middle, or takes vectors of the wrong width. "
-            "Look at `__init__`."
+            "The two sizes have changed places: the network is narrow in the middle, or takes vectors of the wrong "
+            "width. Look at `__init__`."
         ),
         hints=[
             "`__init__` was right as it was given.",

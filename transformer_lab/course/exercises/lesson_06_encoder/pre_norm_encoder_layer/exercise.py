@@ -1,20 +1,21 @@
 """A layer that norms what its sublayers read."""
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_06_encoder.pre_norm_encoder_layer.answer import STEPS, PreNormEncoderLayer
 from transformer_lab.course.exercises.lesson_06_encoder.pre_norm_encoder_layer.mistakes import MISTAKES
-from transformer_lab.course.exercises.lesson_06_encoder.shared.reference_pieces import PreNormEncoderLayer
-from transformer_lab.course.exercises.shared.draw_layers import layer_cases
+from transformer_lab.course.exercises.lesson_06_encoder.shared.layer_cases import layer_cases
 
 PRE_NORM_ENCODER_LAYER = Exercise(
     reference=PreNormEncoderLayer,
+    steps=STEPS,
     cases=layer_cases,
     points=2,
     verified="The sublayers read normed vectors, and x itself is only added to. Next: which of the two layers can be "
     "stacked higher.",
     hints=[
-        "Two steps of the same form, x + sublayer(LayerNorm(x)). Compare with the layer before: which brackets moved?",
-        "The normed vectors are needed three times, for queries, keys and values. Give them a name, and keep x.",
-        "The first step: `normed = self.norm_1(x)`, then `x = x + self.self_attention(normed, normed, normed, mask)`.",
+        "Two halves of the same form, x + sublayer(LayerNorm(x)). Compare with the layer before: which brackets moved?",
+        "The normalised vectors are needed three times, for queries, keys and values. Give them a name, and keep x.",
+        "The first half: `normed = self.norm_1(x)`, then `x = x + self.self_attention(normed, normed, normed, mask)`.",
     ],
     mistakes=MISTAKES,
 )

@@ -3,14 +3,10 @@
 import torch
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_08_training.noam_rate.answer import STEPS, noam_rate
 from transformer_lab.course.exercises.lesson_08_training.noam_rate.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case
-
-
-def noam_rate(step: int, d_model: int, warmup: int) -> float:
-    """Give the learning rate of a step, counted from 1."""
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 
 def noam_rate_cases(seed: int) -> list[Case]:
@@ -32,6 +28,7 @@ def noam_rate_cases(seed: int) -> list[Case]:
 
 NOAM_RATE = Exercise(
     reference=noam_rate,
+    steps=STEPS,
     cases=noam_rate_cases,
     points=1,
     verified="It rises in even steps, is highest at the last step of the warm-up, and then falls with the root. Next: "

@@ -1,123 +1,25 @@
 """What goes wrong with the learning rate of the paper."""
 
+import math
+
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_08_training.noam_rate.answer import STEPS
 
 
-def right(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-def takes_the_higher_rate(step, d_model, warmup):
-    return d_model**-0.5 * max(step**-0.5, step * warmup**-1.5)
-
-
-def adds_the_two_rates(step, d_model, warmup):
-    return d_model**-0.5 * (step**-0.5 + step * warmup**-1.5)
-
-
-def never_falls(step, d_model, warmup):
-    return d_model**-0.5 * step * warmup**-1.5
-
-
-def stays_at_the_top(step, d_model, warmup):
-    return d_model**-0.5 * min(warmup**-0.5, step * warmup**-1.5)
-
-
-def never_warms_up(step, d_model, warmup):
-    return d_model**-0.5 * step**-0.5
-
-
-def flat_during_the_warmup(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, warmup**-0.5)
-
-
-def forgets_the_step(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, warmup**-1.5)
-
-
-def counts_from_zero(step, d_model, warmup):
-    return right(step + 1, d_model, warmup)
-
-
-def one_step_late(step, d_model, warmup):
-    return right(max(step - 1, 1), d_model, warmup) if step > 1 else 0.0
-
-
-def forgets_d_model(step, d_model, warmup):
-    return min(step**-0.5, step * warmup**-1.5)
-
-
-def grows_with_d_model(step, d_model, warmup):
-    return d_model**0.5 * min(step**-0.5, step * warmup**-1.5)
-
-
-def one_over_d_model(step, d_model, warmup):
-    return min(step**-0.5, step * warmup**-1.5) / d_model
-
-
-def warmup_to_the_minus_half(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-0.5)
-
-
-def warmup_to_the_minus_one(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step / warmup)
-
-
-def warmup_to_plus_one_and_a_half(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step * warmup**1.5)
-
-
-def falls_with_the_step(step, d_model, warmup):
-    return d_model**-0.5 * (step * warmup**-1.5 if step < warmup else warmup**0.5 / step)
-
-
-def rises_to_one(step, d_model, warmup):
-    return min(step / warmup, (warmup / step) ** 0.5)
-
-
-def exponent_of_the_step(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, warmup * step**-1.5)
-
-
-def exponent_of_both(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, (step * warmup) ** -1.5)
-
-
-def halves_instead_of_roots(step, d_model, warmup):
-    return d_model**-1 / 2 * min(step**-1 / 2, step * warmup**-3 / 2)
-
-
-def halves_both_rates(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-1 / 2, step * warmup**-3 / 2)
-
-
-def halves_the_line_only(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step * warmup**-3 / 2)
-
-
-def halves_the_fall_only(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-1 / 2, step * warmup**-1.5)
-
-
-def whole_numbers_only(step, d_model, warmup):
-    return d_model**-0.5 * min(step**-0.5, step // warmup * warmup**-0.5)
-
-
-def a_root_of_the_whole(step, d_model, warmup):
-    return (min(1 / step, step * warmup**-1.5) / d_model) ** 0.5
-
-
-def decides_the_wrong_way_round(step, d_model, warmup):
-    return d_model**-0.5 * (step**-0.5 if step < warmup else step * warmup**-1.5)
+def _rounded_to(digits):
+    return STEPS.but(rate=lambda rate: round(rate, digits))
 
 
 MISTAKES = [
     Mistake(
         "takes_the_higher_rate",
-        [takes_the_higher_rate, decides_the_wrong_way_round],
+        [
+            STEPS.but(lower=lambda falling, rising: max(falling, rising)),
+        ],
+        does="of the two rates the higher one is taken",
         says=(
-            "It starts high, falls until the warm-up is over, and then rises for ever: of the two rates the higher one is "
-            "taken."
+            "It starts high, falls until the warm-up is over, and then rises for ever: of the two rates the higher one "
+            "is taken."
         ),
         hints=[
             "For step 1 and a warm-up of 4, the two rates are 1 and 1/8. Which of them is a slow start?",
@@ -127,7 +29,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_the_two_rates",
-        [adds_the_two_rates],
+        [STEPS.but(lower=lambda falling, rising: falling + rising)],
+        does="the two rates are added",
         says="The two rates are added. Only one of them should count at a time.",
         hints=[
             "What should the rate be long after the warm-up? Does the straight line still have a say?",
@@ -136,8 +39,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "multiplies_the_two_rates",
+        [STEPS.but(lower=lambda falling, rising: falling * rising)],
+        does="the two rates are multiplied",
+        says="The two rates are multiplied. Only one of them should count at a time.",
+        hints=[
+            "What should the rate be long after the warm-up? Does the straight line still have a say?",
+            "The formula takes the lower of the two.",
+            "`min(…, …)` instead of the product.",
+        ],
+    ),
+    Mistake(
         "never_falls",
-        [never_falls],
+        [STEPS.but(lower=lambda rising: rising), STEPS.but(falling=lambda step: step**0.5)],
+        does="the falling rate is missing, or rises with the root of the step",
         says="It rises on past the end of the warm-up. Half of the formula is missing, or rises where it should fall.",
         hints=[
             "What is the rate at step 16, with a warm-up of 4?",
@@ -147,7 +62,11 @@ MISTAKES = [
     ),
     Mistake(
         "stays_at_the_top",
-        [stays_at_the_top],
+        [
+            STEPS.but(falling=lambda warmup: warmup**-0.5),
+            STEPS.but(step=lambda step, warmup: min(step, warmup)).attempt,
+        ],
+        does="the rate stays where it is after the warm-up",
         says="It rises as it should, and then stays where it is. After the warm-up it should fall.",
         hints=[
             "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
@@ -157,7 +76,8 @@ MISTAKES = [
     ),
     Mistake(
         "never_warms_up",
-        [never_warms_up, warmup_to_plus_one_and_a_half],
+        [STEPS.but(lower=lambda falling: falling), STEPS.but(slope=lambda warmup: warmup**1.5).attempt],
+        does="the straight line of the warm-up is missing, or has a slope that is never the lower one",
         says="It starts at its highest and only falls: there is no warm-up.",
         hints=[
             "What is the rate of the first step, and what that of the last step of the warm-up?",
@@ -167,7 +87,12 @@ MISTAKES = [
     ),
     Mistake(
         "flat_during_the_warmup",
-        [flat_during_the_warmup, forgets_the_step],
+        [
+            STEPS.but(rising=lambda warmup: warmup**-0.5),
+            STEPS.but(rising=lambda slope: slope),
+            STEPS.but(step=lambda step, warmup: max(step, warmup)).attempt,
+        ],
+        does="the rate of the warm-up does not depend on the step",
         says="During the warm-up it does not move: it should rise in even steps.",
         hints=[
             "Compare the rates of steps 1 and 2.",
@@ -176,8 +101,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "zero_during_the_warmup",
+        [
+            STEPS.but(lower=lambda step, warmup, falling: falling if step >= warmup else 0.0),
+            STEPS.but(rising=lambda step, warmup: step // warmup**1.5),
+        ],
+        does="the rate is 0 during the warm-up",
+        says=(
+            "During the warm-up the rate is 0: nothing is learned. (A `//` would do that: it drops what is left over.) "
+            "It should rise in even steps."
+        ),
+        hints=[
+            "Compare the rates of steps 1 and 2, with a warm-up of 4. The later one should be twice the earlier.",
+            "The second of the two rates is a straight line through 0.",
+            "`step * warmup**-1.5`.",
+        ],
+    ),
+    Mistake(
         "counts_from_zero",
-        [counts_from_zero],
+        [STEPS.but(step=lambda step: step + 1)],
+        does="1 is added to the step",
         says="Everything comes one step too early, as if steps were counted from 0. Here the first step is number 1.",
         hints=[
             "At which step is the rate highest, with a warm-up of 4?",
@@ -186,8 +129,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "the_fall_counts_from_zero",
+        [STEPS.but(falling=lambda step: (step + 1) ** -0.5)],
+        does="1 is added to the step of the falling rate",
+        says="The falling rate comes one step too early. The step is counted from 1, so it is never 0.",
+        hints=[
+            "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
+            "The step that comes in is to be used as it is, in both rates.",
+            "No `+ 1`.",
+        ],
+    ),
+    Mistake(
         "one_step_late",
-        [one_step_late],
+        [
+            STEPS.but(step=lambda step: max(step - 1, 1), rate=lambda step, rate: rate if step > 1 else 0.0).attempt,
+            STEPS.but(step=lambda step: step - 1, falling=lambda step: step**-0.5 if step else math.inf),
+        ],
+        does="1 is subtracted from the step",
         says="Everything comes one step too late, and the first step has the rate 0: it would learn nothing.",
         hints=[
             "At which step is the rate highest, with a warm-up of 4?",
@@ -196,8 +154,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "divides_by_step_zero",
+        [STEPS.but(step=lambda step: step - 1)],
+        does="1 is subtracted from the step, and the root of 0 is divided by",
+        says="1 is subtracted from the step, so that the first one is 0, and one over its root does not exist.",
+        hints=[
+            "What is `0 ** -0.5`?",
+            "The first step is number 1.",
+            "No `- 1`.",
+        ],
+    ),
+    Mistake(
         "forgets_d_model",
-        [forgets_d_model],
+        [STEPS.but(width_factor=lambda: 1.0)],
+        does="the factor of the width is missing",
         says="The width of the model makes no difference. Wide models should take smaller steps.",
         hints=[
             "Compare the rates for d_model 16 and 512.",
@@ -206,9 +176,34 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "the_fall_alone_has_the_width",
+        [STEPS.but(rate=lambda width_factor, falling, rising: min(width_factor * falling, rising))],
+        does="the factor of the width belongs to the falling rate alone",
+        says=(
+            "During the warm-up the width of the model makes no difference: brackets are missing, or in another place."
+        ),
+        hints=[
+            "Compare the rates of step 1 for d_model 16 and 512, with a warm-up of 4.",
+            "The factor of the width stands in front of the `min`, and belongs to both rates.",
+            "`d_model**-0.5 * min(…, …)`.",
+        ],
+    ),
+    Mistake(
+        "the_line_alone_has_the_width",
+        [STEPS.but(rate=lambda width_factor, falling, rising: min(falling, width_factor * rising))],
+        does="the factor of the width belongs to the straight line alone",
+        says="After the warm-up the width of the model makes no difference: brackets are missing, or in another place.",
+        hints=[
+            "Compare the rates of step 16 for d_model 16 and 512, with a warm-up of 4.",
+            "The factor of the width stands in front of the `min`, and belongs to both rates.",
+            "`d_model**-0.5 * min(…, …)`.",
+        ],
+    ),
+    Mistake(
         "rises_to_one",
-        [rises_to_one],
-        says="The shape is right, but the highest rate is 1 whatever the sizes. Steps of that size would ruin any model.",
+        [STEPS.but(width_factor=lambda warmup: warmup**0.5)],
+        does="the highest rate is 1, whatever the sizes",
+        says="The highest rate is 1 whatever the sizes. Steps of that size would ruin any model.",
         hints=[
             "At step = warmup both halves of the `min` are the same. Which rate, for d_model 64 and a warm-up of 4?",
             "The formula has step^−½, with no warm-up in it, and a factor of d_model in front.",
@@ -216,8 +211,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "rises_to_the_width_factor",
+        [STEPS.but(lower=lambda step, warmup: min(step / warmup, (warmup / step) ** 0.5))],
+        does="the highest rate does not depend on the warm-up",
+        says="The highest rate is the same for every warm-up. With a long warm-up it should be lower.",
+        hints=[
+            "At step = warmup both rates are the same. Which rate, for a warm-up of 4, and of 4000?",
+            "The formula has step^−½, with no warm-up in it.",
+            "`d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)`, term by term as it stands.",
+        ],
+    ),
+    Mistake(
         "grows_with_d_model",
-        [grows_with_d_model],
+        [
+            STEPS.but(width_factor=lambda d_model: d_model**0.5),
+            STEPS.but(width_factor=lambda d_model: d_model),
+        ],
+        does="the rate grows with `d_model`",
         says="Wide models take *larger* steps than narrow ones here. Look at the sign of an exponent.",
         hints=[
             "Compare the rates for d_model 16 and 512.",
@@ -227,8 +237,13 @@ MISTAKES = [
     ),
     Mistake(
         "one_over_d_model",
-        [one_over_d_model],
-        says="The rate is divided by d_model, where its root would do: wide models get next to nothing.",
+        [
+            STEPS.but(width_factor=lambda d_model: 1 / d_model),
+            STEPS.but(width_factor=lambda d_model: d_model**-1.5),
+            STEPS.but(width_factor=lambda d_model: d_model**-2),
+        ],
+        does="the power of `d_model` is too large: one over its root is asked for",
+        says="The rate is divided by d_model or more, where its root would do: wide models get next to nothing.",
         hints=[
             "With d_model = 16, the rate should be a quarter of what it is without that factor.",
             "To the power of −½ is one over the root.",
@@ -236,9 +251,54 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "the_papers_width",
+        [STEPS.but(d_model=lambda: 512)],
+        does="`d_model` is always 512",
+        says="The width is always the paper's 512. How wide the model is, is an argument.",
+        hints=[
+            "Compare the rates for d_model 16 and 512.",
+            "Where does the argument `d_model` occur in the code?",
+            "Times `d_model**-0.5`.",
+        ],
+    ),
+    Mistake(
+        "the_papers_warmup",
+        [STEPS.but(warmup=lambda: 4000)],
+        does="the warm-up always takes 4000 steps",
+        says="The warm-up always takes the paper's 4000 steps. How many it takes, is an argument.",
+        hints=[
+            "At which step is the rate highest, with a warm-up of 4?",
+            "Where does the argument `warmup` occur in the code?",
+            "`step * warmup**-1.5`.",
+        ],
+    ),
+    Mistake(
         "warmup_to_the_minus_half",
-        [warmup_to_the_minus_half, warmup_to_the_minus_one],
-        says="The straight line is too steep: it meets the falling root long before the warm-up is over.",
+        [
+            STEPS.but(slope=lambda warmup: warmup**-0.5),
+            STEPS.but(slope=lambda warmup: 1 / warmup),
+            STEPS.but(slope=lambda warmup: warmup**-0.75),
+            STEPS.but(slope=lambda warmup: warmup ** -(2 / 3)),
+        ],
+        does="the exponent of the warm-up is too close to 0: the line is too steep",
+        says=(
+            "The straight line is too steep: it meets the falling root long before the warm-up is over. Look at the "
+            "exponent of the warm-up."
+        ),
+        hints=[
+            "At the last step of the warm-up the two rates should be equal. Put step = warmup = 4 into both.",
+            "4 · 4^x should be 4^(−½). What is x?",
+            "`warmup**-1.5`.",
+        ],
+    ),
+    Mistake(
+        "warmup_to_the_minus_two",
+        [STEPS.but(slope=lambda warmup: warmup**-2), STEPS.but(slope=lambda warmup: warmup**-2.5)],
+        does="the exponent of the warm-up is too far below 0: the line is too flat",
+        says=(
+            "The straight line is too flat: it meets the falling root long after the warm-up is over. Look at the "
+            "exponent of the warm-up."
+        ),
         hints=[
             "At the last step of the warm-up the two rates should be equal. Put step = warmup = 4 into both.",
             "4 · 4^x should be 4^(−½). What is x?",
@@ -247,7 +307,11 @@ MISTAKES = [
     ),
     Mistake(
         "falls_with_the_step",
-        [falls_with_the_step],
+        [
+            STEPS.but(lower=lambda step, warmup, rising: rising if step < warmup else warmup**0.5 / step),
+            STEPS.but(falling=lambda step: 1 / step),
+        ],
+        does="the falling rate is one over the step, without a root",
         says="After the warm-up it falls too fast: with the step, not with its root.",
         hints=[
             "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
@@ -256,9 +320,73 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "falls_faster_than_the_step",
+        [STEPS.but(falling=lambda step: step**-1.5), STEPS.but(falling=lambda step: step**-2)],
+        does="the exponent of the step in the falling rate is below −1",
+        says="After the warm-up it falls far too fast. Look at the exponent of the step.",
+        hints=[
+            "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
+            "To the power of −½ is one over the root. −3/2 belongs to the warm-up.",
+            "`step**-0.5`.",
+        ],
+    ),
+    Mistake(
+        "falls_more_slowly",
+        [STEPS.but(falling=lambda step: step**-0.25), STEPS.but(falling=lambda step: 1 / (1 + math.log(step)))],
+        does="the falling rate falls more slowly than one over the root of the step",
+        says="After the warm-up it falls too slowly. It should fall as one over the root of the step.",
+        hints=[
+            "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
+            "To the power of −½ is one over the root.",
+            "`step**-0.5`.",
+        ],
+    ),
+    Mistake(
+        "the_fall_is_counted_from_the_warmup",
+        [
+            STEPS.but(
+                lower=lambda step, warmup, rising: rising if step <= warmup else (warmup * (step - warmup)) ** -0.5
+            ),
+            STEPS.but(lower=lambda step, warmup, rising: rising if step <= warmup else (step - warmup) ** -0.5),
+            STEPS.but(lower=lambda step, warmup, rising: rising if step <= warmup else (step - warmup + 1) ** -0.5),
+        ],
+        does="the fall is counted from the end of the warm-up",
+        says="After the warm-up the steps are counted anew. The root is that of the step itself.",
+        hints=[
+            "What is the rate of step 16, with a warm-up of 4 and d_model 16? It should be 1/16.",
+            "Both rates are of the same step, which is counted from 1.",
+            "`step**-0.5`.",
+        ],
+    ),
+    Mistake(
+        "falls_in_a_line",
+        [
+            STEPS.but(
+                lower=lambda step, warmup, rising: (
+                    rising if step < warmup else max(0.0, 2 - step / warmup) * warmup**-0.5
+                )
+            )
+        ],
+        does="after the warm-up the rate falls in a straight line to 0",
+        says="After the warm-up it falls in a straight line. It should fall as one over the root of the step.",
+        hints=[
+            "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
+            "To the power of −½ is one over the root.",
+            "`step**-0.5`.",
+        ],
+    ),
+    Mistake(
         "exponent_of_the_step",
-        [exponent_of_the_step, exponent_of_both],
-        says="The exponent −3/2 stands at the step, so that nothing rises in a straight line. Look at what it belongs to.",
+        [
+            STEPS.but(rising=lambda step, warmup: warmup * step**-1.5),
+            STEPS.but(rising=lambda step, warmup: (step * warmup) ** -1.5),
+            STEPS.but(rising=lambda step, warmup: step**-1.5 * warmup**-1.5).attempt,
+        ],
+        does="the exponent −3/2 of the second rate belongs to the step",
+        says=(
+            "The exponent −3/2 stands at the step, so that nothing rises in a straight line. Look at what it belongs "
+            "to."
+        ),
         hints=[
             "Compare the rates of steps 1 and 2, with a warm-up of 4. The later one should be twice the earlier.",
             "In the second rate the step has no exponent.",
@@ -266,8 +394,53 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "rises_in_a_curve",
+        [
+            STEPS.but(rising=lambda step, slope: step**0.5 * slope),
+            STEPS.but(rising=lambda step, warmup: step**0.5 / warmup),
+            STEPS.but(rising=lambda step, slope: step**1.5 * slope),
+            STEPS.but(rising=lambda step, slope: step**2 * slope),
+            STEPS.but(rising=lambda step, slope: step**-0.5 * slope),
+        ],
+        does="the rising rate has the step to another power than 1",
+        says="During the warm-up it does not rise in a straight line: the step has an exponent there.",
+        hints=[
+            "Compare the rates of steps 1 and 2, with a warm-up of 4. The later one should be twice the earlier.",
+            "In the second rate the step has no exponent.",
+            "`step * warmup**-1.5`.",
+        ],
+    ),
+    Mistake(
+        "step_and_warmup_exchanged",
+        [
+            STEPS.but(
+                falling=lambda warmup: warmup**-0.5,
+                slope=lambda step: step**-1.5,
+                rising=lambda warmup, slope: warmup * slope,
+            )
+        ],
+        does="step and warm-up have changed places",
+        says="Step and warm-up have changed places: what should grow with the step grows with the warm-up.",
+        hints=[
+            "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
+            "In the first rate there is no warm-up.",
+            "`min(step**-0.5, step * warmup**-1.5)`.",
+        ],
+    ),
+    Mistake(
         "halves_instead_of_roots",
-        [halves_instead_of_roots, halves_both_rates, halves_the_line_only, halves_the_fall_only],
+        [
+            STEPS.but(
+                width_factor=lambda d_model: d_model**-1 / 2,
+                falling=lambda step: step**-1 / 2,
+                slope=lambda warmup: warmup**-3 / 2,
+            ),
+            STEPS.but(falling=lambda step: step**-1 / 2, slope=lambda warmup: warmup**-3 / 2),
+            STEPS.but(slope=lambda warmup: warmup**-3 / 2),
+            STEPS.but(falling=lambda step: step**-1 / 2),
+            STEPS.but(width_factor=lambda d_model: d_model**-1 / 2),
+        ],
+        does="a fraction in an exponent has no brackets, so that a power is divided by 2",
         says="Python reads `x ** -1 / 2` as (x to the power of −1) / 2. There is no root in it.",
         hints=[
             "In a new cell: `4 ** -1 / 2` and `4 ** -0.5`.",
@@ -276,23 +449,56 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "whole_numbers_only",
-        [whole_numbers_only],
-        says="During the warm-up the rate is 0: a division that drops what is left over.",
+        "whole_exponents",
+        [
+            STEPS.but(
+                width_factor=lambda d_model: d_model ** (-1 // 2),
+                falling=lambda step: step ** (-1 // 2),
+                slope=lambda warmup: warmup ** (-3 // 2),
+            )
+        ],
+        does="the exponents are divided by `//`, which makes whole numbers of them",
+        says=(
+            "`-1 // 2` is −1, and `-3 // 2` is −2: the exponents are whole numbers, and there is no root in the "
+            "formula."
+        ),
         hints=[
-            "What is `1 // 4`?",
+            "What is `-3 // 2`?",
             "`/` keeps the fraction.",
-            "`step * warmup**-1.5`, without `//`.",
+            "Write -0.5 and -1.5.",
         ],
     ),
     Mistake(
         "a_root_of_the_whole",
-        [a_root_of_the_whole],
+        [STEPS.but(rate=lambda step, warmup, d_model: (min(1 / step, step * warmup**-1.5) / d_model) ** 0.5)],
+        does="one root is drawn over everything",
         says="One root is drawn over everything. The straight line of the warm-up becomes a curve by it.",
         hints=[
             "The rate of step 2 should be twice that of step 1, during the warm-up.",
             "Each of the factors has an exponent of its own.",
             "`step * warmup**-1.5` is not under a root.",
+        ],
+    ),
+    Mistake(
+        "rounded",
+        [_rounded_to(6), *[_rounded_to(digits).attempt for digits in (0, 1, 2, 3, 4, 5, 7)]],
+        does="the rate is rounded",
+        says="The rate is rounded. It may be as small as 0.000001, and little or nothing is left of it then.",
+        hints=[
+            "What is the rate of step 7, with the paper's sizes?",
+            "Nothing needs to be rounded: a learning rate is not for reading.",
+            "Return the product as it is.",
+        ],
+    ),
+    Mistake(
+        "one_rate_for_another_size",
+        [STEPS.but(rate=lambda rate: 2 * rate), STEPS.but(rate=lambda rate: rate / 2)],
+        does="the rate is twice or half as large as the formula says",
+        says="Every rate is wrong by a factor of 2. There is no 2 in the formula but that of the exponents.",
+        hints=[
+            "What is the rate of step 1 with d_model 16 and a warm-up of 4? It should be 1/32.",
+            "To the power of −½ is one over the *root*.",
+            "`d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)`, term by term as it stands.",
         ],
     ),
 ]

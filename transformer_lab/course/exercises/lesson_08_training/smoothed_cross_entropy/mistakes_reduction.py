@@ -4,61 +4,7 @@ import torch
 from torch import nn
 
 from transformer_lab.course.exercise import Mistake
-
-
-def losses(logits, targets, smoothing):
-    """The loss of every token, padding included."""
-    tokens = logits.flatten(0, 1), targets.flatten()
-    return nn.functional.cross_entropy(*tokens, label_smoothing=smoothing, reduction="none").view(targets.shape)
-
-
-def counts_the_padding(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing).mean()
-
-
-def divides_by_all_positions(logits, targets, pad_id, smoothing):
-    return (losses(logits, targets, smoothing) * (targets != pad_id)).mean()
-
-
-def adds_up(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing)[targets != pad_id].sum()
-
-
-def divides_by_the_sentences(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing)[targets != pad_id].sum() / len(targets)
-
-
-def a_mean_for_each_sentence_first(logits, targets, pad_id, smoothing):
-    real = targets != pad_id
-    return ((losses(logits, targets, smoothing) * real).sum(dim=1) / real.sum(dim=1)).mean()
-
-
-def divides_by_the_vocabulary_too(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing)[targets != pad_id].mean() / logits.shape[-1]
-
-
-def padding_only(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing)[targets == pad_id].mean()
-
-
-def padding_is_always_zero(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing)[targets != 0].mean()
-
-
-def padding_is_what_torch_ignores(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing)[targets != -100].mean()
-
-
-def a_loss_for_each_token(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing) * (targets != pad_id)
-
-
-def a_loss_for_each_token_in_one_list(logits, targets, pad_id, smoothing):
-    return (losses(logits, targets, smoothing) * (targets != pad_id)).flatten()
-
-
-def shifts_once_more(logits, targets, pad_id, smoothing):
-    return losses(logits[:, :-1], targets[:, 1:], smoothing)[targets[:, 1:] != pad_id].mean()
+from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.answer import STEPS
 
 
 def classes_on_the_wrong_axis(logits, targets, pad_id, smoothing):
@@ -69,34 +15,19 @@ def flattens_the_logits_only(logits, targets, pad_id, smoothing):
     return nn.functional.cross_entropy(logits.flatten(0, 1), targets, ignore_index=pad_id, label_smoothing=smoothing)
 
 
-def an_axis_too_many(logits, targets, pad_id, smoothing):
-    log_p = logits.log_softmax(-1)
-    right = log_p.gather(-1, targets[..., None])
-    return (-(1 - smoothing) * right - smoothing * log_p.mean(-1))[targets != pad_id].mean()
-
-
-def reshaped_instead_of_transposed(logits, targets, pad_id, smoothing):
-    batch, n, vocab_size = logits.shape
-    return nn.functional.cross_entropy(
-        logits.reshape(batch, vocab_size, n), targets, ignore_index=pad_id, label_smoothing=smoothing
-    )
-
-
-def without_the_gradient(logits, targets, pad_id, smoothing):
-    return torch.tensor(losses(logits, targets, smoothing)[targets != pad_id].mean().item())
-
-
-def a_plain_number(logits, targets, pad_id, smoothing):
-    return losses(logits, targets, smoothing)[targets != pad_id].mean().item()
+def by_sentence(losses, real):
+    """Return the sum of each sentence."""
+    return (losses * real).sum(dim=1)
 
 
 MISTAKES = [
     Mistake(
         "counts_the_padding",
-        [counts_the_padding, padding_is_what_torch_ignores],
+        [STEPS.but(real=lambda targets: torch.ones_like(targets, dtype=torch.bool))],
+        does="padding is counted like any other token",
         says=(
-            "Padding is counted: the model is asked to write it, and the loss depends on how much of it a batch happens "
-            "to have."
+            "Padding is counted: the model is asked to write it, and the loss depends on how much of it a batch "
+            "happens to have."
         ),
         hints=[
             "Append a column of padding to the targets. Should the loss change?",
@@ -105,8 +36,93 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "padding_only",
+        [STEPS.but(real=lambda targets, pad_id: targets == pad_id)],
+        does="the mask is inverted: only padding is counted",
+        says="Only the padding is counted. The mask is inverted.",
+        hints=[
+            "For which tokens is `targets == pad_id` True?",
+            "The real tokens are all the others.",
+            "`targets != pad_id`.",
+        ],
+    ),
+    Mistake(
+        "padding_is_always_zero",
+        [STEPS.but(real=lambda targets: targets != 0)],
+        does="token 0 is taken for padding, whatever `pad_id` says",
+        says="Token 0 is taken for padding. Which token it is, is an argument.",
+        hints=[
+            "In one case the padding is token 2, and token 0 a real one.",
+            "With which number are the targets compared?",
+            "`targets != pad_id`.",
+        ],
+    ),
+    Mistake(
+        "all_tokens_below_the_padding_left_out",
+        [STEPS.but(real=lambda targets, pad_id: targets > pad_id)],
+        does="only tokens with an id *above* `pad_id` are counted",
+        says="Only tokens with an id above that of padding are counted. Real tokens may have smaller ids, too.",
+        hints=[
+            "In one case the padding is token 2. Which tokens does the comparison leave out?",
+            "One token is padding, all the others are real.",
+            "`targets != pad_id`.",
+        ],
+    ),
+    Mistake(
+        "padding_where_the_model_says_so",
+        [STEPS.but(real=lambda logits, pad_id: logits.argmax(dim=-1) != pad_id)],
+        does="what is padding is read off the logits, not off the targets",
+        says="The places are left out where the *model* expects padding. Where it really is, the targets say.",
+        hints=[
+            "What happens to a real token for which the model would write padding? Is it counted?",
+            "A model could lower this loss by expecting padding wherever it is unsure.",
+            "`targets != pad_id`.",
+        ],
+    ),
+    Mistake(
+        "masks_one_term_only",
+        [
+            STEPS.but(
+                total=lambda of_targets, average, target_weight, smoothing_weight, real: (
+                    target_weight * of_targets * real + smoothing_weight * average
+                ).sum()
+            ),
+        ],
+        does="the average over the vocabulary is added up at every place, padding included",
+        says=(
+            "Padding is left out of one of the two terms only: the average over the vocabulary is still added up at "
+            "*every* place."
+        ),
+        hints=[
+            "With smoothing 0, does padding change the loss? And with smoothing 0.1?",
+            "The loss of a place has two terms. Both should be left out where there is padding.",
+            "First add the two terms, then select: `losses[targets != pad_id]`.",
+        ],
+    ),
+    Mistake(
+        "masks_the_target_term_not",
+        [
+            STEPS.but(
+                total=lambda of_targets, average, target_weight, smoothing_weight, real: (
+                    target_weight * of_targets + smoothing_weight * average * real
+                ).sum()
+            )
+        ],
+        does="the term of the target is added up at every place, padding included",
+        says=(
+            "Padding is left out of one of the two terms only: the term of the target is still added up at *every* "
+            "place."
+        ),
+        hints=[
+            "With smoothing 0, does padding change the loss?",
+            "The loss of a place has two terms. Both should be left out where there is padding.",
+            "First add the two terms, then select: `losses[targets != pad_id]`.",
+        ],
+    ),
+    Mistake(
         "divides_by_all_positions",
-        [divides_by_all_positions],
+        [STEPS.but(n_tokens=lambda targets: targets.numel())],
+        does="the sum is divided by the number of all places, padding included",
         says=(
             "The losses of padding are left out, but its places are still counted in the mean: the more padding, the "
             "smaller the loss."
@@ -118,8 +134,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "counts_what_is_not_zero",
+        [STEPS.but(n_tokens=lambda losses, real: (losses * real != 0).sum())],
+        does="the sum is divided by the number of losses that are not 0",
+        says=(
+            "The losses that are not 0 are counted. A real token of which the model is quite sure has a loss of "
+            "exactly 0, and is missing from the count."
+        ),
+        hints=[
+            "What is the loss of a token whose logit is 200 above all the others?",
+            "Which tokens are real is told by the targets, not by the losses.",
+            "`losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
         "adds_up",
-        [adds_up],
+        [STEPS.but(loss=lambda total: total)],
+        does="the sum over the tokens is not divided by anything",
         says="This is the sum over the real tokens. Large batches get a large loss, and large gradients.",
         hints=[
             "By which number should the sum be divided?",
@@ -129,7 +160,8 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_sentences",
-        [divides_by_the_sentences],
+        [STEPS.but(n_tokens=lambda targets: len(targets))],
+        does="the sum is divided by the number of sentences",
         says="The sum is divided by the number of sentences. Tokens are what the mean is taken over.",
         hints=[
             "Does the loss depend on how long the sentences are, even if every token is guessed equally well?",
@@ -138,11 +170,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "divides_by_the_length",
+        [STEPS.but(n_tokens=lambda targets: targets.shape[1])],
+        does="the sum is divided by the length n of the sentences",
+        says="The sum is divided by n, the length of the table. The real tokens of *all* sentences should be counted.",
+        hints=[
+            "With twice as many sentences of the same kind, should the loss be twice as large?",
+            "How many real tokens are there in the batch?",
+            "`losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
         "a_mean_for_each_sentence_first",
-        [a_mean_for_each_sentence_first],
+        [STEPS.but(loss=lambda losses, real: (by_sentence(losses, real) / real.sum(dim=1)).mean())],
+        does="each sentence is averaged first, and then the sentences",
         says=(
-            "Each sentence is averaged first, and then the sentences: a token of a short sentence counts more than one of "
-            "a long sentence."
+            "Each sentence is averaged first, and then the sentences: a token of a short sentence counts more than one "
+            "of a long sentence."
         ),
         hints=[
             "A sentence of 1 token and one of 9: how much does each of the ten tokens count?",
@@ -152,41 +196,29 @@ MISTAKES = [
     ),
     Mistake(
         "divides_by_the_vocabulary_too",
-        [divides_by_the_vocabulary_too],
+        [
+            STEPS.but(n_tokens=lambda real, logits: real.sum() * logits.shape[-1]),
+        ],
+        does="the mean runs over the vocabulary as well as over the tokens",
         says=(
             "The mean runs over the vocabulary as well as over the tokens: the larger the vocabulary, the smaller the "
-            "loss. Within one token, the shares are added up."
+            "loss. Within one token, the terms are added up."
         ),
         hints=[
             "How many numbers are averaged: as many as there are real tokens, or V times as many?",
-            "The shares of a target add up to 1, so they make a mean by themselves.",
+            "The weights of a smoothed target add up to 1, so they make a mean by themselves.",
             "First `.sum(dim=-1)`, then the mean over the real tokens.",
         ],
     ),
     Mistake(
-        "padding_only",
-        [padding_only],
-        says="Only the padding is counted. The mask is turned round.",
-        hints=[
-            "For which tokens is `targets == pad_id` True?",
-            "The real tokens are all the others.",
-            "`targets != pad_id`.",
-        ],
-    ),
-    Mistake(
-        "padding_is_always_zero",
-        [padding_is_always_zero],
-        says="Token 0 is taken for padding. Which token it is, is an argument.",
-        hints=[
-            "In one case the padding is token 2, and token 0 a real one.",
-            "With which number are the targets compared?",
-            "`targets != pad_id`.",
-        ],
-    ),
-    Mistake(
         "a_loss_for_each_token",
-        [a_loss_for_each_token, a_loss_for_each_token_in_one_list],
-        says="There is a loss for each position. One number is asked for: their mean over the real tokens.",
+        [
+            STEPS.but(loss=lambda losses, real: losses * real),
+            STEPS.but(loss=lambda losses, real: (losses * real).flatten()).attempt,
+            STEPS.but(loss=lambda losses, real: losses[real]),
+        ],
+        does="there is a loss for each token, and they are not put together",
+        says="There is a loss for each token. One number is asked for: their mean over the real tokens.",
         hints=[
             "What shape is asked for?",
             "The zeros of the padding must not count in the mean.",
@@ -194,16 +226,56 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "shifts_once_more",
-        [shifts_once_more],
+        "a_loss_for_each_sentence",
+        [
+            STEPS.but(loss=lambda losses, real: by_sentence(losses, real) / real.sum(dim=1)),
+            STEPS.but(loss=lambda losses, real: by_sentence(losses, real)),
+            STEPS.but(loss=lambda losses, real: (losses * real).mean(dim=1)).attempt,
+        ],
+        does="there is a number for each sentence, not one for all of them",
         says=(
-            "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t should "
-            "say. Shifted twice, the model learns to skip every other token."
+            "There is a number for each sentence. One number is asked for: the mean over all real tokens of the batch."
+        ),
+        hints=[
+            "What shape is asked for?",
+            "All real tokens of the batch should count the same, whatever sentence they are in.",
+            "`losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
+        "perplexity",
+        [STEPS.but(loss=lambda loss: loss.exp())],
+        does="`exp` is taken of the mean loss",
+        says="This is e to the power of the loss, the perplexity. The loss itself is asked for.",
+        hints=[
+            "What is the loss of a model that is sure and right? Here it is 1.",
+            "There is one function too many at the end.",
+            "Return the mean as it is, without `exp`.",
+        ],
+    ),
+    Mistake(
+        "shifts_once_more",
+        [STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:])],
+        does="the targets are shifted once more",
+        says=(
+            "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t "
+            "should say. Shifted twice, the model learns to skip every other token."
         ),
         hints=[
             "The training loop gives `batch.target[:, 1:]` as targets. What would be left of it after a second shift?",
             "Logits and targets have the same length, and belong together place by place.",
-            "No slices in here.",
+            "Leave the slices out.",
+        ],
+    ),
+    Mistake(
+        "only_the_first_sentence",
+        [STEPS.but(logits=lambda logits: logits[:1], targets=lambda targets: targets[:1])],
+        does="only the first sentence of the batch is used",
+        says="Only the first sentence of the batch has a say. The mean runs over the real tokens of all of them.",
+        hints=[
+            "Change the second sentence. Should the loss stay the same?",
+            "What does the index 0 pick: a sentence, a place or a token?",
+            "Keep the whole tables: `losses[targets != pad_id].mean()`.",
         ],
     ),
     Mistake(
@@ -223,8 +295,8 @@ MISTAKES = [
         "flattens_the_logits_only",
         [flattens_the_logits_only],
         says=(
-            "The logits are one long list of tokens, and the targets still are a table. torch's function wants both in the "
-            "same form."
+            "The logits are one long list of tokens, and the targets still are a table. torch's function wants both in "
+            "the same form."
         ),
         hints=[
             "Which shapes do the two arguments have?",
@@ -234,9 +306,19 @@ MISTAKES = [
     ),
     Mistake(
         "an_axis_too_many",
-        [an_axis_too_many],
+        [
+            STEPS.but(
+                of_targets=lambda surprises, targets: surprises.gather(-1, targets.unsqueeze(-1)),
+                loss=lambda losses, real: losses[real].mean(),
+            ),
+            STEPS.but(
+                of_targets=lambda surprises, targets: surprises.gather(-1, targets.unsqueeze(-1)),
+                total=lambda losses, real: (losses * real).sum(),
+            ),
+        ],
+        does="what `gather` returns keeps its last axis, of length 1",
         says=(
-            "What `gather` gives has an axis of length 1 at its end. Added to one number for each token it crashes, or "
+            "What `gather` gives has an axis of length 1 at its end. Beside one number for each token it crashes, or "
             "pairs every token with every other."
         ),
         hints=[
@@ -246,8 +328,47 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "gathers_with_too_few_axes",
+        [STEPS.but(of_targets=lambda surprises, targets: surprises.gather(-1, targets))],
+        does="the index of `gather` has two axes, and what it picks from has three",
+        says="`gather` wants an index with as many axes as the logits have: three. `targets` has two, so it crashes.",
+        hints=[
+            "Which shape has `targets`, and which have the log-probabilities?",
+            "At each place one token is picked: the index is (batch, n, 1).",
+            "`targets.unsqueeze(-1)`, and `.squeeze(-1)` behind the `gather`.",
+        ],
+    ),
+    Mistake(
+        "picks_all_targets_everywhere",
+        [
+            STEPS.but(
+                of_targets=lambda surprises, targets: surprises[..., targets],
+                loss=lambda of_targets, average: of_targets + average,
+            ),
+            STEPS.but(of_targets=lambda surprises, targets: surprises[..., targets]).attempt,
+            STEPS.but(of_targets=lambda surprises, targets: surprises[targets]),
+            STEPS.but(of_targets=lambda surprises, targets: surprises[:, targets]).attempt,
+        ],
+        does="the targets are used as an index in square brackets, which does not pick one token for each place",
+        says=(
+            "In square brackets, `targets` picks *all* the targets at every place, or picks along another axis: it "
+            "does not pick place by place."
+        ),
+        hints=[
+            "Print the shape of what is picked. It should be (batch, n).",
+            "`gather` goes through all the places, and takes from each the number that its index names.",
+            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
+        ],
+    ),
+    Mistake(
         "reshaped_instead_of_transposed",
-        [reshaped_instead_of_transposed],
+        [
+            STEPS.but(
+                logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
+            ),
+            STEPS.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
+        ],
+        does="the axes of the logits are put in order by `view` or `reshape`",
         says=(
             "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between the "
             "numbers elsewhere; the numbers of one token do not stay together."
@@ -259,13 +380,27 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "flattened_in_another_order",
+        [STEPS.but(logits=lambda logits: logits.transpose(0, 1).reshape(logits.shape))],
+        does="logits and targets are flattened in different orders",
+        says=(
+            "Logits and targets do not belong together: one of them is flattened sentence by sentence, the other is "
+            "not."
+        ),
+        hints=[
+            "Which logits meet the second target of the first sentence?",
+            "`flatten` goes along the last axis first, so both must have (batch, n) in the same order.",
+            "`logits.flatten(0, 1)` and `targets.flatten()`, with no transposition before.",
+        ],
+    ),
+    Mistake(
         "without_the_gradient",
-        [without_the_gradient, a_plain_number],
+        [STEPS.but(loss=lambda loss: loss.detach()).attempt, STEPS.but(loss=lambda loss: loss.item()).attempt],
         says="The number is right, but it is cut off from the logits: no gradient gets back to the model.",
         hints=[
             "What does `.backward()` need?",
-            "`.item()`, `.tolist()` and `.detach()` end the path that gradients take.",
-            "Return the tensor itself.",
+            "`.item()`, `.tolist()`, `.detach()` and `torch.no_grad()` end the path that gradients take.",
+            "Leave them out, and return the tensor itself.",
         ],
     ),
 ]

@@ -1,143 +1,71 @@
 """What goes wrong between logits and the loss of a token."""
 
+import math
+
 import torch
-from torch import nn
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.answer import STEPS
 
 
-def mean_loss(log_p, targets, pad_id, smoothing):
-    """The loss from log-probabilities, or what is taken for them."""
-    right = log_p.gather(-1, targets[..., None])[..., 0]
-    return -((1 - smoothing) * right + smoothing * log_p.mean(dim=-1))[targets != pad_id].mean()
+def entropy(smoothing, vocab_size):
+    """Return the entropy of a smoothed target."""
+    target = torch.full((vocab_size,), smoothing / vocab_size)
+    target[0] += 1 - smoothing
+    return torch.special.entr(target).sum()
 
 
-def forgets_the_smoothing(logits, targets, pad_id, smoothing):
-    return mean_loss(logits.log_softmax(-1), targets, pad_id, 0.0)
+def without_padding(surprises, pad_id):
+    """Return the surprises of all tokens but padding."""
+    return torch.cat([surprises[..., :pad_id], surprises[..., pad_id + 1 :]], dim=-1)
 
 
-def forgets_smoothing_and_padding(logits, targets, pad_id, smoothing):
-    return nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten())
-
-
-def relative_entropy(logits, targets, pad_id, smoothing):
-    wanted = torch.full_like(logits, smoothing / logits.shape[-1])
-    wanted.scatter_add_(-1, targets[..., None], torch.full_like(logits[..., :1], 1 - smoothing))
-    real = targets != pad_id
-    return nn.functional.kl_div(logits.log_softmax(-1)[real], wanted[real], reduction="batchmean")
-
-
-def softmax_twice(logits, targets, pad_id, smoothing):
-    return mean_loss(logits.softmax(-1).log_softmax(-1), targets, pad_id, smoothing)
-
-
-def log_of_the_softmax(logits, targets, pad_id, smoothing):
-    return mean_loss(logits.softmax(-1).log(), targets, pad_id, smoothing)
-
-
-def log_of_the_softmax_and_a_little(logits, targets, pad_id, smoothing):
-    return mean_loss((logits.softmax(-1) + 1e-9).log(), targets, pad_id, smoothing)
-
-
-def no_softmax(logits, targets, pad_id, smoothing):
-    return mean_loss(logits, targets, pad_id, smoothing)
-
-
-def no_log(logits, targets, pad_id, smoothing):
-    return mean_loss(logits.softmax(-1), targets, pad_id, smoothing)
-
-
-def softmax_over_the_positions(logits, targets, pad_id, smoothing):
-    return mean_loss(logits.log_softmax(1), targets, pad_id, smoothing)
-
-
-def forgets_the_minus(logits, targets, pad_id, smoothing):
-    return -mean_loss(logits.log_softmax(-1), targets, pad_id, smoothing)
-
-
-def forgets_a_minus(logits, targets, pad_id, smoothing):
-    log_p = logits.log_softmax(-1)
-    right = log_p.gather(-1, targets[..., None])[..., 0]
-    return (-(1 - smoothing) * right + smoothing * log_p.mean(-1))[targets != pad_id].mean()
-
-
-def _spread(logits, targets, pad_id, right, others):
-    """Take a target that gives the right token and each of the others so much."""
-    wanted = torch.full_like(logits, others).scatter(-1, targets[..., None], right)
-    return -(wanted * logits.log_softmax(-1)).sum(-1)[targets != pad_id].mean()
-
-
-def spreads_on_the_wrong_tokens_only(logits, targets, pad_id, smoothing):
-    return _spread(logits, targets, pad_id, 1 - smoothing, smoothing / (logits.shape[-1] - 1))
-
-
-def the_right_token_gets_no_share(logits, targets, pad_id, smoothing):
-    return _spread(logits, targets, pad_id, 1 - smoothing, smoothing / logits.shape[-1])
-
-
-def padding_gets_no_share(logits, targets, pad_id, smoothing):
-    wanted = torch.full_like(logits, smoothing / (logits.shape[-1] - 2))
-    wanted[..., pad_id] = 0
-    wanted = wanted.scatter(-1, targets[..., None], 1 - smoothing)
-    return -(wanted * logits.log_softmax(-1)).sum(-1)[targets != pad_id].mean()
-
-
-def the_right_token_stays_whole(logits, targets, pad_id, smoothing):
-    log_p = logits.log_softmax(-1)
-    return -(log_p.gather(-1, targets[..., None])[..., 0] + smoothing * log_p.mean(-1))[targets != pad_id].mean()
-
-
-def every_token_gets_the_whole_doubt(logits, targets, pad_id, smoothing):
-    log_p = logits.log_softmax(-1)
-    right = log_p.gather(-1, targets[..., None])[..., 0]
-    return -((1 - smoothing) * right + smoothing * log_p.sum(-1))[targets != pad_id].mean()
-
-
-def the_shares_exchanged(logits, targets, pad_id, smoothing):
-    return mean_loss(logits.log_softmax(-1), targets, pad_id, 1 - smoothing)
-
-
-def smooths_the_loss(logits, targets, pad_id, smoothing):
-    return (1 - smoothing) * nn.functional.cross_entropy(logits.transpose(1, 2), targets, ignore_index=pad_id)
+def _guarded(tiny):
+    """Make the step that keeps probabilities from becoming 0 by adding a little."""
+    return lambda logits: (logits.softmax(-1) + tiny).log()
 
 
 MISTAKES = [
     Mistake(
         "forgets_the_smoothing",
-        [forgets_the_smoothing],
+        [STEPS.but(smoothing=lambda: 0.0)],
+        does="`smoothing` is not used: the loss is that of smoothing 0",
         says="The loss is right where `smoothing` is 0, and does not change where it is not. The argument is not used.",
         hints=[
             "What is the loss with `smoothing=0.3`?",
-            "A share of the target goes to all tokens of the vocabulary alike.",
+            "A part of the target's probability goes to all tokens of the vocabulary alike.",
             "(1 − smoothing) times the old loss, plus smoothing times the mean of minus all log-probabilities.",
         ],
     ),
     Mistake(
-        "forgets_smoothing_and_padding",
-        [forgets_smoothing_and_padding],
-        says="This is the plain cross-entropy: padding is counted, and nothing is smoothed. Two arguments are not used.",
+        "a_fixed_smoothing",
+        [STEPS.but(smoothing=lambda: 0.1)],
+        does="the smoothing is always 0.1, whatever the argument says",
+        says="The smoothing is always 0.1. How much it is to be, the last argument says.",
         hints=[
-            "Where do `pad_id` and `smoothing` occur in the code?",
-            "Where `targets` is `pad_id`, nothing is asked of the model; and a share of the target goes to all tokens.",
-            "`cross_entropy` of torch has `ignore_index` for the one and `label_smoothing` for the other.",
+            "Where does the argument `smoothing` occur in the code?",
+            "The 0.1 of the text is an example; the first case has smoothing 0.",
+            "Use `smoothing` in both weights.",
         ],
     ),
     Mistake(
         "relative_entropy",
-        [relative_entropy],
+        [STEPS.but(losses=lambda losses, smoothing, logits: losses - entropy(smoothing, logits.shape[-1]))],
+        does="the entropy of the target is subtracted from each loss, as in the KL divergence",
         says=(
-            "This is the relative entropy, or KL divergence: the surprise, less the doubt that the target has itself. The "
-            "gradient is the same; the number asked for is the whole surprise."
+            "This is the relative entropy, or KL divergence: the surprise, less the doubt that the target has itself. "
+            "The gradient is the same; the number asked for is the whole surprise."
         ),
         hints=[
             "What is the loss of a model that says exactly what the target says? Here it is 0.",
-            "The loss of a token is the sum of −log p, each times its share of the target.",
+            "The loss of a token is the sum of −log p, each times its weight in the target.",
             "Add up `-(target * log_p)` over the vocabulary, instead of `kl_div`.",
         ],
     ),
     Mistake(
         "softmax_twice",
-        [softmax_twice],
+        [STEPS.but(logits=lambda logits: logits.softmax(-1))],
+        does="a softmax is taken of the logits, and then another one",
         says=(
             "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second can tell them "
             "hardly apart: the loss gets stuck far above 0, however well the model knows."
@@ -145,15 +73,20 @@ MISTAKES = [
         hints=[
             "What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first.",
             "`log_softmax` and `cross_entropy` both take *logits*.",
-            "Leave the softmax before it out.",
+            "Leave the first softmax out.",
         ],
     ),
     Mistake(
         "log_of_the_softmax",
-        [log_of_the_softmax, log_of_the_softmax_and_a_little],
+        [
+            STEPS.but(log_probabilities=lambda logits: logits.softmax(-1).log()),
+            STEPS.but(log_probabilities=lambda logits: (logits.softmax(-1) + 1e-9).log()),
+            *[STEPS.but(log_probabilities=_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
+        ],
+        does="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
         says=(
-            "For logits that lie far apart, the probability becomes 0 before its logarithm is taken, and the loss becomes "
-            "infinite, or is cut off."
+            "For logits that lie far apart, the probability becomes 0 before its logarithm is taken, and the loss "
+            "becomes infinite, or is cut off."
         ),
         hints=[
             "In a new cell: `torch.tensor([0.0, 200.0]).softmax(-1).log()`.",
@@ -162,8 +95,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "exponentials_overflow",
+        [
+            STEPS.but(log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
+            STEPS.but(log_probabilities=lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
+        ],
+        does="`exp` is taken of the logits as they are, which overflows where they are large",
+        says="`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the loss, or it is nan.",
+        hints=[
+            "What is `torch.tensor(1000.0).exp()`?",
+            "There is a function that takes the logarithm of a softmax without forming any large number.",
+            "`torch.log_softmax(logits, dim=-1)`.",
+        ],
+    ),
+    Mistake(
         "no_softmax",
-        [no_softmax],
+        [STEPS.but(log_probabilities=lambda logits: logits)],
+        does="the logits are used as if they were log-probabilities",
         says="The logits are used as if they were log-probabilities. Adding 1 to all of them would lower the loss.",
         hints=[
             "What has to hold for probabilities, and does not for e to the power of these numbers?",
@@ -173,10 +121,13 @@ MISTAKES = [
     ),
     Mistake(
         "no_log",
-        [no_log],
+        [
+            STEPS.but(log_probabilities=lambda logits, vocabulary_axis: logits.softmax(vocabulary_axis)),
+        ],
+        does="the probabilities themselves are used, without a logarithm",
         says=(
-            "The probabilities themselves are averaged. The loss is the *logarithm* of the probability, with a minus: it "
-            "grows without bound where something that came was thought impossible."
+            "The probabilities themselves are averaged. The loss is the *logarithm* of the probability, with a minus: "
+            "it grows without bound where something that came was thought impossible."
         ),
         hints=[
             "What is the loss where the model is sure and right? It should be 0.",
@@ -185,8 +136,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "another_base",
+        [
+            STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(2)),
+            STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(10)),
+        ],
+        does="the logarithm has another base than e",
+        says="Every loss is too large or too small by the same factor: the logarithm has another base than e.",
+        hints=[
+            "By which factor is the loss wrong? Is it the same in every case?",
+            "`log2` and `log10` have other bases. The loss is the natural logarithm.",
+            "`torch.log_softmax(logits, dim=-1)`, and no division by `math.log(…)`.",
+        ],
+    ),
+    Mistake(
         "softmax_over_the_positions",
-        [softmax_over_the_positions],
+        [STEPS.but(vocabulary_axis=lambda: 1)],
+        does="the softmax runs over the places of a sentence",
         says=(
             "The probabilities add up to 1 over the positions: the places of a sentence compete with each other. The "
             "tokens of the vocabulary should, at each place."
@@ -198,8 +164,42 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "softmax_over_the_batch",
+        [STEPS.but(vocabulary_axis=lambda: 0)],
+        does="the softmax runs over the sentences of the batch",
+        says=(
+            "The probabilities add up to 1 over the batch: the sentences compete with each other. The tokens of the "
+            "vocabulary should, at each place."
+        ),
+        hints=[
+            "Which axis of the logits is the vocabulary?",
+            "Which one is `dim=0`?",
+            "`dim=-1`.",
+        ],
+    ),
+    Mistake(
+        "softmax_over_everything",
+        [
+            STEPS.but(
+                log_probabilities=lambda logits: logits.flatten().log_softmax(0).view(logits.shape),
+            ),
+            STEPS.but(log_probabilities=lambda logits: logits.flatten(1).log_softmax(1).view(logits.shape)),
+        ],
+        does="one softmax runs over several places at once",
+        says=(
+            "The probabilities of several places together add up to 1. Those of *each* place should, over the "
+            "vocabulary."
+        ),
+        hints=[
+            "Add up the probabilities at one place. What comes out?",
+            "Which axis of the logits is the vocabulary?",
+            "`torch.log_softmax(logits, dim=-1)`.",
+        ],
+    ),
+    Mistake(
         "forgets_the_minus",
-        [forgets_the_minus],
+        [STEPS.but(surprises=lambda log_probabilities: log_probabilities)],
+        does="the minus of −log p is missing",
         says="The sign is turned round: the better the model, the larger this loss. Training would make it worse.",
         hints=[
             "A log-probability is never above 0. Should a loss be below it?",
@@ -209,10 +209,11 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_a_minus",
-        [forgets_a_minus],
+        [STEPS.but(average=lambda average: -average)],
+        does="the average over the vocabulary has the other sign than the term of the target",
         says=(
-            "The two terms have different signs: the loss falls when all tokens of the vocabulary get less likely. A minus "
-            "is missing."
+            "The two terms have different signs: the loss falls when all tokens of the vocabulary get less likely. A "
+            "minus is missing."
         ),
         hints=[
             "A log-probability is never above 0. Which sign should each of the two terms have?",
@@ -221,24 +222,48 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "forgets_the_minus_of_the_target",
+        [STEPS.but(of_targets=lambda of_targets: -of_targets)],
+        does="the term of the target has the wrong sign",
+        says="The loss grows when the right token gets *likelier*: the term of the target has the wrong sign.",
+        hints=[
+            "A log-probability is never above 0. Which sign should each of the two terms have?",
+            "Both the right token and all of them together are measured by −log p.",
+            "*Minus* (1 − smoothing) times the one, and minus smoothing times the other.",
+        ],
+    ),
+    Mistake(
+        "the_likeliest_token",
+        [STEPS.but(of_targets=lambda surprises: surprises.amin(dim=-1))],
+        does="the likeliest token is taken at each place, not the target",
+        says="At each place the *likeliest* token is taken, not the target: a model is never punished for being wrong.",
+        hints=[
+            "What part do the targets play, other than to say what is padding?",
+            "`gather` picks the log-probability of a given token at each place.",
+            "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
+        ],
+    ),
+    Mistake(
         "spreads_on_the_wrong_tokens_only",
-        [spreads_on_the_wrong_tokens_only],
+        [STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / (surprises.shape[-1] - 1))],
+        does="the smoothing is spread over the *other* tokens only",
         says=(
-            "The doubt is spread over the *other* tokens of the vocabulary. As in torch, the right token gets its share of "
-            "it, too."
+            "The smoothing is spread over the *other* tokens of the vocabulary. As in torch, the right token gets its "
+            "part of it, too."
         ),
         hints=[
             "The right token should get 1 − smoothing + smoothing / V, with V tokens in the vocabulary.",
-            "By which number is the doubt divided?",
+            "By which number is the smoothing divided?",
             "By V, and the right token is one of the V: the mean of all log-probabilities.",
         ],
     ),
     Mistake(
         "the_right_token_gets_no_share",
-        [the_right_token_gets_no_share],
+        [STEPS.but(average=lambda surprises, of_targets: (surprises.sum(-1) - of_targets) / surprises.shape[-1])],
+        does="the smoothing is divided by the whole vocabulary, and the right token gets none of it",
         says=(
-            "The doubt is divided by the whole vocabulary, but the right token gets none of it: the target adds up to less "
-            "than 1."
+            "The smoothing is divided by the whole vocabulary, but the right token gets none of it: the target adds up "
+            "to less than 1."
         ),
         hints=[
             "Add up what all the tokens of the target get.",
@@ -247,31 +272,44 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "divides_by_one_too_few",
+        [STEPS.but(average=lambda surprises: surprises.sum(-1) / (surprises.shape[-1] - 1))],
+        does="all V tokens get smoothing / (V − 1)",
+        says="Each of the V tokens gets smoothing / (V − 1), the right one, too: the target adds up to more than 1.",
+        hints=[
+            "Add up what all the tokens of the target get.",
+            "As many tokens as get a part of it, by so many it is divided.",
+            "The mean of all V log-probabilities: `log_p.mean(dim=-1)`.",
+        ],
+    ),
+    Mistake(
         "padding_gets_no_share",
-        [padding_gets_no_share],
+        [
+            STEPS.but(
+                average=lambda surprises, pad_id, of_targets: (
+                    (without_padding(surprises, pad_id).sum(-1) - of_targets) / (surprises.shape[-1] - 2)
+                )
+            ),
+            STEPS.but(average=lambda surprises, pad_id: without_padding(surprises, pad_id).mean(-1)),
+            STEPS.but(
+                average=lambda surprises, pad_id: without_padding(surprises, pad_id).sum(-1) / surprises.shape[-1]
+            ),
+        ],
+        does="padding gets no part of the smoothing",
         says=(
-            "The doubt is spread over the vocabulary without the padding and the right token. As in torch, every token of "
-            "the vocabulary gets its share."
+            "The smoothing is spread over the vocabulary without padding. As in torch, every token of the vocabulary "
+            "gets its part."
         ),
         hints=[
-            "By which number is the doubt divided? It should be the size of the whole vocabulary.",
-            "`pad_id` says which *targets* are left out; it has no say in how the doubt is spread.",
+            "Over how many tokens is the smoothing spread? It should be the whole vocabulary.",
+            "`pad_id` says which *targets* are left out; it has no say in how the smoothing is spread.",
             "The mean of all log-probabilities, times smoothing.",
         ],
     ),
     Mistake(
-        "the_right_token_stays_whole",
-        [the_right_token_stays_whole],
-        says="The doubt is added, but the right token keeps all of its 1: the target adds up to more than 1.",
-        hints=[
-            "Add up what all the tokens of the target get.",
-            "What goes to all tokens is taken from the right one.",
-            "The first term is to be multiplied by (1 − smoothing).",
-        ],
-    ),
-    Mistake(
         "every_token_gets_the_whole_doubt",
-        [every_token_gets_the_whole_doubt],
+        [STEPS.but(average=lambda surprises: surprises.sum(dim=-1))],
+        does="−log p is added up over the vocabulary, not averaged",
         says="Every token of the vocabulary gets all of `smoothing`. They should *share* it.",
         hints=[
             "Add up what all the tokens of the target get.",
@@ -280,9 +318,120 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "divides_the_smoothing_twice",
+        [STEPS.but(smoothing_weight=lambda smoothing, logits: smoothing / logits.shape[-1])],
+        does="smoothing is divided by the size of the vocabulary before it is multiplied with the average",
+        says=(
+            "The smoothing is divided by V, and so is the sum of the log-probabilities, in their mean: the target adds "
+            "up to less than 1."
+        ),
+        hints=[
+            "Add up what all the tokens of the target get.",
+            "smoothing / V times a *sum*, or smoothing times a *mean*.",
+            "`smoothing * log_p.mean(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "averages_over_another_axis",
+        [
+            STEPS.but(average=lambda surprises: surprises.mean()),
+            STEPS.but(average=lambda surprises: surprises.mean(dim=1)),
+            STEPS.but(average=lambda surprises: surprises.mean(dim=1, keepdim=True)).attempt,
+            STEPS.but(average=lambda surprises: surprises.mean(dim=0)).attempt,
+        ],
+        does="the average of −log p does not run over the vocabulary alone",
+        says=(
+            "The average of −log p runs over another axis than the vocabulary, or over more. Each place needs its own."
+        ),
+        hints=[
+            "What shape has the mean of all log-probabilities? It should be (batch, n).",
+            "Which axis is the vocabulary?",
+            "`log_p.mean(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "averages_something_else",
+        [
+            STEPS.but(average=lambda logits: -logits.mean(-1)),
+            STEPS.but(average=lambda logits: -logits.softmax(-1).mean(-1)),
+            STEPS.but(average=lambda logits: torch.special.entr(logits.softmax(-1)).sum(-1)),
+            STEPS.but(average=lambda logits: math.log(logits.shape[-1])),
+            STEPS.but(average=lambda: 1.0),
+        ],
+        does="the term of the smoothing is not the mean of −log p",
+        says=(
+            "The term of the target is right, but what is multiplied by the smoothing is not the mean of the −log p of "
+            "all tokens."
+        ),
+        hints=[
+            "What is multiplied by `smoothing`? It should be computed from log-probabilities.",
+            "Each token of the vocabulary gets smoothing / V, and costs −log p as the right one does.",
+            "`smoothing * -log_p.mean(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "the_right_token_stays_whole",
+        [STEPS.but(target_weight=lambda: 1)],
+        does="the target keeps a weight of 1",
+        says="The smoothing is added, but the right token keeps all of its 1: the target adds up to more than 1.",
+        hints=[
+            "Add up what all the tokens of the target get.",
+            "What goes to all tokens is taken from the right one.",
+            "The first term is to be multiplied by (1 − smoothing).",
+        ],
+    ),
+    Mistake(
+        "the_right_token_gets_its_part_twice",
+        [STEPS.but(target_weight=lambda smoothing, logits: 1 - smoothing + smoothing / logits.shape[-1])],
+        does="the target gets its part of the smoothing in its own weight as well",
+        says=(
+            "The right token gets smoothing / V twice: once in its own weight, once in the mean over the vocabulary, "
+            "in which it is, too."
+        ),
+        hints=[
+            "Add up what all the tokens of the target get.",
+            "The mean over the vocabulary already includes the right token.",
+            "(1 − smoothing) for the right token, and smoothing times the mean of all.",
+        ],
+    ),
+    Mistake(
+        "the_weight_grows_with_the_smoothing",
+        [STEPS.but(target_weight=lambda smoothing: 1 + smoothing)],
+        does="the weight of the target is 1 + smoothing",
+        says="The right token gets *more* than 1: what goes to all tokens should be taken from it.",
+        hints=[
+            "Add up what all the tokens of the target get.",
+            "Which sign should the smoothing have in the weight of the right token?",
+            "(1 − smoothing).",
+        ],
+    ),
+    Mistake(
+        "both_weights_are_the_smoothing",
+        [STEPS.but(target_weight=lambda smoothing: smoothing)],
+        does="the weight of the target is smoothing",
+        says="The right token gets `smoothing`: with a smoothing of 0, nothing at all.",
+        hints=[
+            "What should be left of the loss if smoothing is 0?",
+            "The weights of the two terms add up to 1.",
+            "The right token has (1 − smoothing), the mean of all has smoothing.",
+        ],
+    ),
+    Mistake(
+        "both_weights_are_the_rest",
+        [STEPS.but(smoothing_weight=lambda smoothing: 1 - smoothing)],
+        does="the weight of the average is 1 − smoothing",
+        says="The average over the vocabulary gets 1 − smoothing: with a smoothing of 0, as much as the right token.",
+        hints=[
+            "What should be left of the loss if smoothing is 0?",
+            "The weights of the two terms add up to 1.",
+            "The right token has (1 − smoothing), the mean of all has smoothing.",
+        ],
+    ),
+    Mistake(
         "the_shares_exchanged",
-        [the_shares_exchanged],
-        says="The two shares have changed places: with a smoothing of 0, the right token gets nothing.",
+        [STEPS.but(smoothing=lambda smoothing: 1 - smoothing)],
+        does="the two weights, smoothing and 1 − smoothing, have changed places",
+        says="The two weights have changed places: with a smoothing of 0, the right token gets nothing.",
         hints=[
             "What should be left of the loss if smoothing is 0?",
             "Which term has the factor (1 − smoothing)?",
@@ -291,12 +440,32 @@ MISTAKES = [
     ),
     Mistake(
         "smooths_the_loss",
-        [smooths_the_loss],
-        says="The loss is made smaller by the smoothing, but nothing is asked of other tokens. A second term is missing.",
+        [STEPS.but(smoothing_weight=lambda: 0.0)],
+        does="the term of the smoothing is missing",
+        says=(
+            "The loss is made smaller by the smoothing, but nothing is asked of other tokens. A second term is missing."
+        ),
         hints=[
-            "Where does the share that is taken from the right token go?",
+            "Where does the part that is taken from the right token go?",
             "To all tokens of the vocabulary alike.",
             "Plus smoothing times the mean of minus all log-probabilities.",
+        ],
+    ),
+    Mistake(
+        "no_brackets",
+        [
+            STEPS.but(
+                losses=lambda of_targets, average, smoothing, smoothing_weight: (
+                    1 - smoothing * of_targets + smoothing_weight * average
+                )
+            ),
+        ],
+        does="the brackets round 1 − smoothing are missing",
+        says="Python multiplies first: in `1 - smoothing * …` the 1 stands alone. Brackets are missing.",
+        hints=[
+            "What is `1 - 0.1 * 5`?",
+            "`*` binds more tightly than `-`.",
+            "`(1 - smoothing) * …`.",
         ],
     ),
 ]

@@ -1,0 +1,67 @@
+"""What the reference and the mistakes show: in full once, and quickly as often as it is needed."""
+
+import pytest
+import torch
+
+from tests.course.sample_exercises import SAMPLES
+from transformer_lab.course.checking.behaviour import Behaviour, behaviour, in_isolation
+from transformer_lab.course.checking.tolerance import distance
+from transformer_lab.course.exercises import every_exercise
+
+SOFTMAX = every_exercise()["softmax"]
+
+
+def test_everything_runs_once_for_a_seed():
+    known = behaviour(SOFTMAX, 3)
+    assert behaviour(SOFTMAX, 3) is known
+    assert known.run(SOFTMAX.reference) is known.expected
+
+
+def test_another_seed_has_other_cases():
+    assert distance(behaviour(SOFTMAX, 3).cases[-1].inputs, behaviour(SOFTMAX, 4).cases[-1].inputs) > 100
+
+
+@pytest.mark.parametrize("name", ["softmax", "EncoderLayer"])
+def test_the_quick_output_is_the_one_that_is_observed(name):
+    known = behaviour(every_exercise()[name], 0)
+    ways = [known.exercise.reference, *(way for mistake in known.exercise.mistakes for way in mistake.ways)]
+    for way in ways[:12]:
+        for index, seen in enumerate(known.run(way)[:3]):
+            with in_isolation():
+                quick = known.output(way, index)
+            for kind in ("output", "parameters"):
+                if kind in quick:
+                    assert distance(quick[kind], seen[kind]) <= 1
+            if "error" in quick:
+                assert (quick["error"]["type"], quick["error"]["message"]) == (
+                    seen["error"]["type"],
+                    seen["error"]["message"],
+                )
+
+
+def test_pairs_change_no_common_step_and_those_that_change_least_come_first():
+    pairs = behaviour(SOFTMAX, 0).pairs
+    changes = [len(pair.way.changes) for pair in pairs]
+    assert changes == sorted(changes)
+    assert len(pairs) > 100
+    for pair in pairs:
+        assert any(
+            set(pair.way.changes) == {*one.changes, *other.changes} and not {*one.changes} & {*other.changes}
+            for one in pair.mistakes[0].variants
+            for other in pair.mistakes[1].variants
+        )
+
+
+def test_an_exercise_that_is_not_told_in_steps_has_no_pairs():
+    assert Behaviour(SAMPLES["sample_next"], []).pairs == ()
+
+
+def test_in_isolation_nothing_shows_and_nothing_stays(capsys):
+    before = torch.get_rng_state()
+    with in_isolation():
+        print("noise")
+        torch.rand(3)
+        torch.set_default_dtype(torch.float64)
+    assert capsys.readouterr().out == ""
+    assert torch.get_default_dtype() == torch.float32
+    assert torch.equal(torch.get_rng_state(), before)

@@ -1,0 +1,32 @@
+"""The answer to ``scaled_dot_product_attention``, plainly and in steps."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.course.exercises.shared.attention_steps import (
+    divisor,
+    mixture,
+    products,
+    scores,
+    turned,
+    weights,
+    width,
+)
+from transformer_lab.course.steps import InSteps
+
+
+def scaled_dot_product_attention(
+    queries: Float[Tensor, "*batch n_query d_k"],
+    keys: Float[Tensor, "*batch n_key d_k"],
+    values: Float[Tensor, "*batch n_key d_v"],
+) -> Float[Tensor, "*batch n_query d_v"]:
+    """Let every query mix the values, by scores that keep their size whatever d_k is."""
+    d_k = queries.shape[-1]
+    scores = queries @ keys.transpose(-2, -1) / d_k**0.5
+    return torch.softmax(scores, dim=-1) @ values
+
+
+STEPS = InSteps(
+    turned, products, width, divisor, scores, weights, mixture, reference=scaled_dot_product_attention
+)  # fmt: skip

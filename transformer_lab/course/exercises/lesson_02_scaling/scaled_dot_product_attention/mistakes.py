@@ -1,0 +1,63 @@
+"""What goes wrong in scaled dot-product attention, besides what goes wrong in every attention."""
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_02_scaling.scaled_dot_product_attention.answer import STEPS
+from transformer_lab.course.exercises.shared import attention_mistakes
+
+MISTAKES = [
+    *attention_mistakes.of_the_scaling(STEPS),
+    *attention_mistakes.of_the_width(STEPS),
+    Mistake(
+        "a_width_from_nowhere",
+        [STEPS.but(width=lambda: d_k).attempt],  # type: ignore[name-defined]  # noqa: F821
+        says=(
+            "`d_k` is not the name of anything: the function is given queries, keys and values, and the width has to be "
+            "found in them."
+        ),
+        hints=[
+            "Which argument knows how wide the vectors are?",
+            "`queries.shape` holds all its lengths. At which end stands the width?",
+            "First line of the function: `d_k = queries.shape[-1]`.",
+        ],
+    ),
+    Mistake(
+        "scales_the_weights",
+        [STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor)],
+        does="√d_k is divided by after the softmax, not before it",
+        says=(
+            "The weights no longer add up to 1, and they are as sharp as before: the scaling comes after the softmax. Look "
+            "at where the division stands."
+        ),
+        hints=[
+            "What do the rows of the weights add up to?",
+            "Which numbers got too large: the weights or the scores?",
+            "Divide the scores, before the softmax.",
+        ],
+    ),
+    Mistake(
+        "scales_twice",
+        [
+            STEPS.but(
+                queries=lambda queries: queries / queries.shape[-1] ** 0.5,
+                scores=lambda scores: scores,
+                values=lambda values, width: values / width**0.5,
+            ),
+        ],
+        does="queries, keys and values are each divided by √d_k",
+        says=(
+            "Queries, keys and values are each divided by √d_k. A score is a product of two of these, so it is divided by "
+            "d_k, and the values should not be touched at all."
+        ),
+        hints=[
+            "By what is q·k divided if q and k are each divided by √d_k?",
+            "The values play no part in the scores.",
+            "Divide the scores once by √d_k.",
+        ],
+    ),
+    *attention_mistakes.of_values_scaled_too(STEPS),
+    *attention_mistakes.of_the_softmax(STEPS),
+    *attention_mistakes.of_the_transposition(STEPS),
+    *attention_mistakes.of_the_products(STEPS),
+    *attention_mistakes.of_the_batch(STEPS),
+    *attention_mistakes.of_the_mixture(STEPS),
+]

@@ -1,0 +1,251 @@
+"""Mistakes in scores, mask and weights: those of every attention, and those of heads and of a mask that may be None."""
+
+from torch.nn import functional as F
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS, MultiHeadAttention
+from transformer_lab.course.exercises.shared import attention_mistakes
+
+
+class RemembersTheMask(MultiHeadAttention):
+    """Use the last mask that was given where none is."""
+
+    def forward(self, query, key, value, mask=None):
+        if mask is not None:
+            self.mask = mask
+        return super().forward(query, key, value, getattr(self, "mask", None))
+
+
+def as_an_index(scaled, visible, fill):
+    """Fill by indexing with the mask."""
+    if visible is None:
+        return scaled
+    scores = scaled.clone()
+    scores[~visible] = fill
+    return scores
+
+
+OF_THE_WIDTH = [
+    Mistake(
+        "scaled_by_the_models_width",
+        [STEPS.but(width=lambda query: query.shape[-1])],
+        does="d_model is taken for d_k",
+        says=(
+            "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
+            "weights too even. Look at which width is taken."
+        ),
+        hints=[
+            "How many products are added up in one score of one head?",
+            "After the split, d_model is not the width of anything any more.",
+            "√d_k, where d_k is `q.shape[-1]` after the split.",
+        ],
+    ),
+    Mistake(
+        "scaled_by_the_number_of_heads",
+        [STEPS.but(width=lambda self: self.n_heads)],
+        does="the number of heads is taken for d_k",
+        says="The number of heads is taken for d_k. Look at the axis from which the width is read.",
+        hints=[
+            "After the split, q has the shape (batch, n_heads, n_query, d_k). Which of the four is taken?",
+            "A score adds up d_k products, and grows with the root of their number.",
+            "Divide the scores by `q.shape[-1] ** 0.5`, taken after the split.",
+        ],
+    ),
+]
+
+OF_THE_KEYS = [
+    Mistake(
+        "wrong_axes_of_the_keys",
+        [
+            STEPS.but(turned=lambda keys: keys.transpose(1, 2)).attempt,
+            STEPS.but(turned=lambda keys: keys.permute(3, 2, 1, 0)).attempt,
+            STEPS.but(turned=lambda keys: keys.transpose(0, 1)).attempt,
+            STEPS.but(turned=lambda keys: keys.transpose(1, 3)).attempt,
+        ],
+        says=(
+            "The wrong axes of the keys are swapped for the scores: the heads, or even the batch, do not stay where they "
+            "are. Look at how the keys are transposed."
+        ),
+        hints=[
+            "After the split, k has the shape (batch, n_heads, n_key, d_k). Which two axes are to change places?",
+            "What is in front of the last two axes should not move.",
+            "`k.mT`, or `k.transpose(-2, -1)`.",
+        ],
+    ),
+]
+
+OF_THE_MASK = [
+    Mistake(
+        "mask_only_in_training",
+        [
+            STEPS.but(visible=lambda self, mask: mask if self.training else None).attempt,
+            STEPS.but(visible=lambda self, mask: None if self.training else mask).attempt,
+        ],
+        says=(
+            "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while it learns "
+            "must be hidden when it is used. Look at where the mode comes in."
+        ),
+        hints=[
+            "Does the output change between `train()` and `eval()`? Nothing here is random.",
+            "Where does `self.training` occur in the code?",
+            "Let the mask act whenever it is not None, whatever the mode.",
+        ],
+    ),
+    Mistake(
+        "remembers_the_mask",
+        [RemembersTheMask],
+        says=(
+            "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` stays "
+            "there. Look at what is stored."
+        ),
+        hints=[
+            "Call it with a mask, then without one. Is the second output that of a fresh module?",
+            "Which attributes of `self` does `forward` write?",
+            "Use `mask` as it comes, and store nothing.",
+        ],
+    ),
+    Mistake(
+        "mask_taken_for_granted",
+        [
+            STEPS.but(hidden=lambda visible: ~visible).attempt,
+            STEPS.but(hidden=lambda visible: visible.logical_not()).attempt,
+            STEPS.but(hidden=lambda visible: ~visible.any(dim=-1, keepdim=True)).attempt,
+            STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
+            STEPS.but(scores=lambda scaled, visible, fill: scaled.where(visible, fill)).attempt,
+        ],
+        says=(
+            "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what "
+            "happens to the scores in that case."
+        ),
+        hints=[
+            "What is `mask` if nobody gives one?",
+            "Without a mask, the scores stay as they are.",
+            "`if mask is not None:` before the filling.",
+        ],
+    ),
+    Mistake(
+        "mask_asked_for_its_truth",
+        [STEPS.but(visible=lambda mask: mask if mask else None).attempt],
+        says=(
+            "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there is a "
+            "mask at all. Look at the condition."
+        ),
+        hints=[
+            "What does `bool(torch.tensor([True, False]))` say?",
+            "Without a mask, `mask` is None, and nothing else is.",
+            "`if mask is not None:`.",
+        ],
+    ),
+    Mistake(
+        "mask_as_an_index",
+        [STEPS.but(scores=as_an_index).attempt],
+        says=(
+            "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to be "
+            "broadcast. Look for a function that broadcasts."
+        ),
+        hints=[
+            "What shapes do the scores and the mask have in the case that crashes?",
+            "`x[mask] = …` does not broadcast the mask. `masked_fill` does.",
+            "`scores = scores.masked_fill(~mask, -torch.inf)`.",
+        ],
+    ),
+    Mistake(
+        "mask_given_another_axis",
+        [STEPS.but(visible=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt],
+        says=(
+            "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, n_query, "
+            "n_key). Look at what happens to its shape."
+        ),
+        hints=[
+            "Which shapes have the masks of the cases, and which after the new axis?",
+            "Axes that are missing in front, or are 1 long, are stretched by themselves.",
+            "Use the mask as it comes, without `unsqueeze` or `None`.",
+        ],
+    ),
+    Mistake(
+        "weights_dropped",
+        [STEPS.but(weights=lambda weights: F.dropout(weights, 0.1)).attempt],
+        says=(
+            "Some weights are dropped at random, in evaluation too, so that two calls give two results. There is no "
+            "dropout in this exercise."
+        ),
+        hints=[
+            "Where does chance come in?",
+            "`F.dropout` drops always, unless it is told that nobody is training.",
+            "Leave the dropout out.",
+        ],
+    ),
+]
+
+MISTAKES = [
+    *OF_THE_WIDTH,
+    *OF_THE_KEYS,
+    *OF_THE_MASK,
+    *attention_mistakes.renamed(
+        [
+            *attention_mistakes.alone(
+                attention_mistakes.without(
+                    attention_mistakes.of_the_scaling(STEPS),
+                    "another_power",
+                    "rounded_root",
+                    "whole_number_division",
+                    "the_measured_spread",
+                ),
+                "no_scaling",
+                "divides_by_d_k",
+                "multiplies_by_the_root",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.without(
+                    attention_mistakes.of_the_width(STEPS), "root_of_d_v", "root_of_the_second_length"
+                ),
+                "root_of_the_number_of_keys",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.of_the_mask(STEPS),
+                "mask_inverted",
+                "mask_ignored",
+                "filled_with_zero",
+                "mask_added",
+                "mask_after_the_softmax",
+                "not_low_enough",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.without(
+                    attention_mistakes.of_the_softmax(STEPS),
+                    "rounded_weights",
+                    "plain_average",
+                    "only_the_best",
+                    "divides_by_the_sum",
+                ),
+                "softmax_over_the_queries",
+                "axis_from_the_front",
+                "scores_instead_of_weights",
+                "overflows",
+                "never_divided",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.without(
+                    attention_mistakes.of_the_transposition(STEPS), "swaps_axes_from_the_front", "transposes_the_batch"
+                )
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.without(
+                    attention_mistakes.of_the_products(STEPS),
+                    "pairs_from_the_front",
+                    "one_table_at_a_time",
+                    "absolute_scores",
+                )
+            ),
+            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
+            *attention_mistakes.alone(
+                attention_mistakes.without(
+                    attention_mistakes.of_the_mixture(STEPS), "weights_as_well", "queries_added", "rounded_output"
+                )
+            ),
+        ],
+        queries="q",
+        keys="k",
+        values="v",
+    ),
+]

@@ -1,0 +1,1 @@
+"""Steps and mistakes that several exercises of the lesson share."""
