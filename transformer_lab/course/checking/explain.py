@@ -94,6 +94,8 @@ def _explain_function(
         return "a second call with the same arguments gives a different output."
     if distance(seen["output"], right["output"]) > 1:
         return _explain_output(exercise, case, seen["output"], right["output"])
+    if seen.get("overwritten"):
+        return "a second call writes into what the first one returned."
     if distance(own := seen.get("own_parameters"), expected := right.get("own_parameters")) > 0:
         return _explain_own_parameters(own, expected)
     return None
