@@ -76,9 +76,8 @@ class Session:
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
         finally:
             self.n_checking -= 1
-        found = verdict.mistake or verdict.status
-        if verdict.exercise not in self.ladders or self.ladders[verdict.exercise].verdict != found:
-            self.ladders[verdict.exercise] = Ladder(found)
+        if not self.n_checking:
+            self._restart_hints(verdict)
         return verdict
 
     def hint(self, attempt: Any, name: Any = None) -> Panel:
@@ -135,6 +134,13 @@ class Session:
             remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
             remark = remark or self._not_kept_remark()
         return replace(verdict, message=verdict.message + remark)
+
+    def _restart_hints(self, verdict: Verdict) -> None:
+        """Begin a ladder of hints for a verdict, unless the last one on this exercise was the same."""
+        found = verdict.mistake or verdict.status
+        ladder = self.ladders.get(verdict.exercise)
+        if ladder is None or ladder.verdict != found:
+            self.ladders[verdict.exercise] = Ladder(found)
 
     def _not_kept_remark(self) -> str:
         """Return why nothing is kept in this session, if so, the first time that it is asked."""

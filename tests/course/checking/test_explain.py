@@ -211,9 +211,32 @@ def test_of_lists_that_were_put_in_order_no_place_is_told():
     assert of_list([1], [1, 2, "a"]) == (
         "Here: expected a list of length 3, got a list of length 1: there should also be a number and a str."
     )
+    assert of_list([3], [1, 2]) == "Here: expected a list of length 2, got a list of length 1."
     assert of_list([1, 2], [1]) == (
         "Here: expected a list of length 1, got a list of length 2: there should not be a number."
     )
+
+
+def test_an_output_that_is_compared_in_another_form_is_told_in_that_form():
+    exercise = replace(of(lambda: torch.zeros(1, 3)), normalise=lambda output, case: output)
+    case = Case({}, "")
+
+    def told(seen):
+        return explain_difference(
+            exercise, "Here", case, observe(lambda: seen, case), observe(exercise.reference, case)
+        )
+
+    assert (
+        told(torch.ones(2, 3))
+        == "Here: expected the shape (1, 3), got (2, 3), in the form in which outputs are compared."
+    )
+    assert told(torch.ones(1, 3)).startswith("Here: the numbers differ, in the form in which outputs are compared.\n")
+
+
+def test_a_case_with_a_model_or_with_many_parameters_cannot_be_worked_by_hand():
+    assert can_be_worked_by_hand(FEED_FORWARD.cases(0)[0])
+    assert not can_be_worked_by_hand(FEED_FORWARD.cases(0)[1])
+    assert not can_be_worked_by_hand(every_exercise()["greedy_decode"].cases(0)[0])
 
 
 def test_of_many_numbers_the_worst_is_shown_with_its_place():

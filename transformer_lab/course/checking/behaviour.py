@@ -2,7 +2,7 @@
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -10,7 +10,6 @@ from typing import Any, cast
 
 from torch import Tensor
 
-from transformer_lab.course.checking.shared_values import CannotBeShared, SharedValues
 from transformer_lab.course.checking.tolerance import observation_distance
 from transformer_lab.course.exercise import Exercise, Mistake
 from transformer_lab.course.running.case import Case
@@ -19,7 +18,7 @@ from transformer_lab.course.running.isolation import default_torch_state, suppre
 from transformer_lab.course.running.observation import Observation
 from transformer_lab.course.running.observe import copy_inputs, load_module, observe
 from transformer_lab.course.running.plain_data import to_plain_data
-from transformer_lab.course.steps import Step, Variant
+from transformer_lab.course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
 
@@ -37,30 +36,6 @@ class Pair:
     way: Variant
 
 
-class SharedCall:
-    """What answers in steps have in common when they are called on a case.
-
-    Args:
-        case: The case.
-    """
-
-    def __init__(self, case: Case) -> None:
-        self.case = case
-        self.cannot: set[Step] = set()
-        self.is_possible = case.kind != "sampler" and all(
-            value is None or isinstance(value, Tensor | bool | int | float | str)
-            for value in [*case.inputs.values(), *case.keywords.values()]
-        )
-        self.start()
-
-    def start(self) -> None:
-        """Forget all values."""
-        self.values = SharedValues()
-        self.inputs = [self.values.shared(value) for value in copy_inputs(self.case.inputs).values()]
-        self.keywords = {n: self.values.shared(value) for n, value in copy_inputs(self.case.keywords).items()}
-        self.outputs: dict[int, Observation] = {}
-
-
 @dataclass(frozen=True, eq=False)
 class Behaviour:
     """What the reference and the mistakes of an exercise show on the cases of one seed."""
@@ -70,7 +45,6 @@ class Behaviour:
     _runs: dict[Way, Sequence[Observation]] = field(default_factory=dict)
     _outputs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
     _modules: dict[int, Any] = field(default_factory=dict)
-    _shared: dict[int, "SharedCall"] = field(default_factory=dict)
 
     @cached_property
     def expected(self) -> Sequence[Observation]:
@@ -121,50 +95,44 @@ class Behaviour:
             self._outputs[way, index] = self._output(way, index)
         return self._outputs[way, index]
 
-    def output_of_pair(self, way: Variant, index: int) -> Observation:
-        """Return the same for two mistakes at once: there are thousands, which have most of their values in common."""
-        if index not in self._shared:
-            self._shared[index] = SharedCall(self.cases[index])
-        shared = self._shared[index]
-        if not shared.is_possible or not shared.cannot.isdisjoint(way.changes.values()):
-            return self._output(way, index)
-        module = [self._module(index)] if way.of.is_module else []
-        try:
-            returned = way.evaluate(
-                way.of.arguments.bind(*module, *shared.inputs, **shared.keywords), shared.values.call
-            )
-        except CannotBeShared:
-            shared.cannot |= set(way.changes.values())
-            shared.start()
-            return self._output(way, index)
-        except Exception as error:
-            return _crash(error)
-        if id(returned) not in shared.outputs:
-            seen = cast(Observation, {"output": to_plain_data(returned)})
-            shared.outputs[id(returned)] = self.normalised([seen], [self.cases[index]])[0]
-        return shared.outputs[id(returned)]
-
     def varies(self, way: Way) -> bool:
         """Return whether a way of answering returns something else at each call. To be called ``in_isolation``."""
         last = len(self.cases) - 1  # the largest: there, no two draws are alike
         return observation_distance(self._output(way, last), self._output(way, last)) > 1
 
-    def _output(self, way: Way, index: int) -> Observation:
+    def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
+        """Yield the same for thousands of variants: what they have in common is computed once, and nothing is kept."""
+        shared, given = SharedValues(), self._given(index)
+        before = identity([*given.values()])
+        for variant in variants:
+            yield self._output(variant, index, given, shared)
+            if before is None or identity([*given.values()]) != before:  # it may have written into its arguments
+                shared, given = SharedValues(), self._given(index)
+                before = identity([*given.values()])
+
+    def _given(self, index: int) -> dict[str, Any]:
+        return copy_inputs({**self.cases[index].inputs, **self.cases[index].keywords})
+
+    def _output(
+        self, way: Way, index: int, given: Mapping[str, Any] | None = None, shared: SharedValues | None = None
+    ) -> Observation:
         case = self.cases[index]
-        inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+        given = self._given(index) if given is None else given
+        inputs = [given[name] for name in case.inputs]
+        keywords = {name: given[name] for name in case.keywords}
         seen: dict[str, Any]
         try:
             if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
                 module = [self._module(index)] if way.of.is_module else []
-                returned = way.evaluate(way.of.arguments.bind(*module, *inputs.values(), **keywords))
+                returned = way.evaluate(way.of.arguments.bind(*module, *inputs, **keywords), shared)
             else:
                 attempt = load_module(way, case) if case.kind == "module" else way
                 if isinstance(attempt, dict):
                     return cast(Observation, {"parameters": attempt})
-                returned = attempt(*inputs.values(), **keywords)
+                returned = attempt(*inputs, **keywords)
             seen = {"output": to_plain_data(returned)}
         except Exception as error:
-            return _crash(error)
+            seen = {"error": {"type": type(error).__name__, "message": message_of(error)}}
         return self.normalised([cast(Observation, seen)], [case])[0]
 
     def _module(self, index: int) -> Any:
@@ -192,10 +160,6 @@ def _along_the_shares(gradient: Any) -> Any:
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
         return gradient - gradient.mean(dim=-1, keepdim=True)
     return gradient
-
-
-def _crash(error: Exception) -> Observation:
-    return {"error": {"type": type(error).__name__, "message": message_of(error)}}
 
 
 @contextmanager

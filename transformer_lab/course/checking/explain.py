@@ -39,8 +39,9 @@ DIGITS = (4, 6, 9, 17)
 
 
 def can_be_worked_by_hand(case: Case) -> bool:
-    """Return whether a case is so small that its inputs are shown."""
-    return _count_numbers({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
+    """Return whether a case is so small that all it takes is shown."""
+    has_model = any(map(is_description, case.inputs.values()))
+    return _has_few_inputs(case) and _has_few_parameters(case) and not has_model
 
 
 def explain_crash(where: str, error: CrashReport, inputs: str = "") -> str:
@@ -206,10 +207,12 @@ def _explain_value(exercise: Exercise, case: Case, seen: PlainData, right: Plain
 
 
 def _explain_tensor(exercise: Exercise, case: Case, seen: Tensor, right: Tensor, names: Sequence[str]) -> str:
+    is_normalised = exercise.normalise is not Exercise.normalise
+    compared = ", in the form in which outputs are compared" if is_normalised else ""
     if seen.shape != right.shape:
         inputs = dimensions.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
         expected = dimensions.name_dimensions(right.shape, names)
-        told = f"expected the shape {expected}, got {dimensions.name_dimensions(seen.shape, [])}."
+        told = f"expected the shape {expected}, got {dimensions.name_dimensions(seen.shape, [])}{compared}."
         return f"{told}\nThe inputs: {inputs}." if inputs else told
     what = "values" if right.dtype == torch.bool else "numbers"
     if seen.dtype != right.dtype:
@@ -219,28 +222,28 @@ def _explain_tensor(exercise: Exercise, case: Case, seen: Tensor, right: Tensor,
         if right.numel() > MAX_SHOWN_NUMBERS:
             return f"{told}, and the {what} differ, too."
         return f"{told}, and the {what} differ, too.\n{_rows(exercise, case, seen, right)}"
-    relation = f"\n{told}" if (told := explain_relation(seen, right)) else ""
+    relation = f"\n{told}" if not is_normalised and (told := explain_relation(seen, right)) else ""
     if right.numel() > MAX_SHOWN_NUMBERS:
         return _explain_largest_difference(exercise, case, seen, right, names) + relation
-    compared = "" if exercise.normalise is Exercise.normalise else ", in the form in which they are compared"
     return f"the {what} differ{compared}.\n{_rows(exercise, case, seen, right)}{relation}"
 
 
 def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData], right: Sequence[PlainData]) -> str:
     """Put into words how lists differ whose order means nothing."""
     missing, extra = _without_equals(right, seen), _without_equals(seen, right)
+    if len(seen) != len(right):
+        told = f"expected {_kind(right)}, got {_kind(seen)}"
+        if missing and extra:
+            return f"{told}."
+        return f"{told}: there should {'also' if missing else 'not'} be {_kinds(missing or extra)}."
     pairs = [(one, other) for one in extra for other in missing if _in_common(one, other)]
-    if not pairs and len(missing) == len(extra) == 1:
+    if not pairs and len(missing) == 1:
         pairs = [(extra[0], missing[0])]
-    if pairs:
-        one, other = pairs[0]
-        told = _explain_value(exercise, case, one, other)
-        return f"in one of the {len(right)} entries{_in_common(one, other)}: {told}"
-    if len(missing) == len(extra):
+    if not pairs:
         return f"{len(extra)} of the {len(right)} entries are not among the expected ones."
-    differences = [f"there should also be {_kinds(missing)}"] * bool(missing)
-    differences += [f"there should not be {_kinds(extra)}"] * bool(extra)
-    return f"expected {_kind(right)}, got {_kind(seen)}: {', and '.join(differences)}."
+    one, other = pairs[0]
+    told = _explain_value(exercise, case, one, other)
+    return f"in one of the {len(right)} entries{_in_common(one, other)}: {told}"
 
 
 def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) -> list[PlainData]:
@@ -298,12 +301,20 @@ def _rows(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, wit
 
 def _few_inputs(case: Case) -> Iterator[tuple[str, object]]:
     """Yield what the case can be worked by hand from: arguments and parameters of a module, inputs, keywords."""
-    if can_be_worked_by_hand(case):
+    if _has_few_inputs(case):
         yield from case.arguments.items()
-        if _count_numbers(case.parameters) <= MAX_PARAMETER_NUMBERS:
+        if _has_few_parameters(case):
             yield from case.parameters.items()
         called = {**case.inputs, **case.keywords}
         yield from ((name, value) for name, value in called.items() if not is_description(value))
+
+
+def _has_few_inputs(case: Case) -> bool:
+    return _count_numbers({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
+
+
+def _has_few_parameters(case: Case) -> bool:
+    return _count_numbers(case.parameters) <= MAX_PARAMETER_NUMBERS
 
 
 def _count_numbers(value: object) -> int:

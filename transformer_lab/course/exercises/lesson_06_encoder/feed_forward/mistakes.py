@@ -208,7 +208,7 @@ ACTIVATION = [
         "torchs_max_of_a_number",
         [
             activation(lambda hidden: torch.max(0, hidden)),  # type: ignore[call-overload]
-            activation(lambda hidden: torch.max(hidden, 0)),  # type: ignore[arg-type, return-value]
+            activation(lambda hidden: torch.max(hidden, 0)),
             activation(lambda hidden: torch.maximum(0, hidden)),  # type: ignore[arg-type]
             activation(lambda hidden: torch.maximum(hidden, 0)),  # type: ignore[arg-type]
         ],
