@@ -1,14 +1,15 @@
 """What the reference and the mistakes of an exercise show on its cases; each runs when first asked for, and once."""
 
+import copy
 import itertools
 import warnings
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, cast
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_lab.course.checking.tolerance import observation_distance
 from transformer_lab.course.exercise import Exercise, Mistake
@@ -102,29 +103,26 @@ class Behaviour:
 
     def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
         """Yield the same for thousands of variants: what they have in common is computed once, and nothing is kept."""
-        shared, given = SharedValues(), self._given(index)
-        before = identity([*given.values()])
+        common = None
         for variant in variants:
-            yield self._output(variant, index, given, shared)
-            if before is None or identity([*given.values()]) != before:  # it may have written into its arguments
-                shared, given = SharedValues(), self._given(index)
-                before = identity([*given.values()])
+            if common is None or not common.is_as_it_was():
+                common = _Common(self._given(index), self._module(index) if variant.of.is_module else None)
+            yield self._output(variant, index, common)
 
     def _given(self, index: int) -> dict[str, Any]:
         return copy_inputs({**self.cases[index].inputs, **self.cases[index].keywords})
 
-    def _output(
-        self, way: Way, index: int, given: Mapping[str, Any] | None = None, shared: SharedValues | None = None
-    ) -> Observation:
+    def _output(self, way: Way, index: int, common: "_Common | None" = None) -> Observation:
         case = self.cases[index]
-        given = self._given(index) if given is None else given
+        given = common.given if common else self._given(index)
         inputs = [given[name] for name in case.inputs]
         keywords = {name: given[name] for name in case.keywords}
         seen: dict[str, Any]
         try:
             if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
-                module = [self._module(index)] if way.of.is_module else []
-                returned = way.evaluate(way.of.arguments.bind(*module, *inputs, **keywords), shared)
+                module = [common.module if common else self._module(index)] if way.of.is_module else []
+                bound = way.of.arguments.bind(*module, *inputs, **keywords)
+                returned = way.evaluate(bound, common.shared if common else None)
             else:
                 attempt = load_module(way, case) if case.kind == "module" else way
                 if isinstance(attempt, dict):
@@ -160,6 +158,29 @@ def _along_the_shares(gradient: Any) -> Any:
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
         return gradient - gradient.mean(dim=-1, keepdim=True)
     return gradient
+
+
+class _Common:
+    """What many variants are evaluated with: the same arguments and module, and the values that they share.
+
+    Args:
+        given: The arguments.
+        module: The module whose forward the variants replace, if they do.
+    """
+
+    def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
+        self.given, self.module, self.shared = given, copy.deepcopy(module), SharedValues()
+        self._before = identity([*given.values()])
+        for child in self.module.children() if self.module else []:
+            for part in child if isinstance(child, nn.ModuleList) else [child]:
+                part.forward = partial(self._call, part.forward)
+
+    def is_as_it_was(self) -> bool:
+        """Return whether nothing can have been written into the arguments."""
+        return self._before is not None and identity([*self.given.values()]) == self._before
+
+    def _call(self, forward: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:
+        return forward(*inputs, **keywords) if keywords else self.shared.call(forward, inputs)
 
 
 @contextmanager

@@ -39,6 +39,13 @@ def decoder_layer_parameters(rng: torch.Generator, d_model: int, d_ff: int) -> d
     return drawn
 
 
+def drawn_tokens(rng: torch.Generator, vocab_size: int, batch: int, n: int) -> Tensor:
+    """Draw tokens among which every id occurs, or, where there are too few, 0 and no id twice."""
+    ids = torch.cat([torch.zeros(1, dtype=torch.int64), 1 + torch.randperm(vocab_size - 1, generator=rng)])
+    ids = ids.repeat(-(-batch * n // vocab_size))[: batch * n]
+    return ids[torch.randperm(batch * n, generator=rng)].view(batch, n)
+
+
 def drawn_mask(rng: torch.Generator, *shape: int) -> Tensor:
     """Leave every position the first one at least, and none the last."""
     mask = torch.rand(*shape, generator=rng) < 0.6

@@ -1,11 +1,13 @@
-"""The answers of lesson 07 that are modules: mistakes are made on top of them."""
+"""The answer to ``Decoder``, plainly and in steps."""
 
 import math
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_lab.course.exercises.shared import layer_stack_steps as stack
 from transformer_lab.course.exercises.shared.library_parts import parts
+from transformer_lab.course.steps import InSteps
 
 
 class Decoder(nn.Module):
@@ -30,3 +32,56 @@ class Decoder(nn.Module):
         for layer in self.layers:
             x = layer(x, memory, mask, memory_mask)
         return x
+
+
+def source(memory):
+    """give every layer the memory
+
+    the memory that each layer is given
+    """
+    return lambda number, x: memory
+
+
+def layer_mask(mask):
+    """give every layer `mask` for the target
+
+    the mask of the target in each layer
+    """
+    return lambda number: mask
+
+
+def source_mask(memory_mask):
+    """give every layer `memory_mask` for the memory
+
+    the mask of the memory in each layer
+    """
+    return lambda number: memory_mask
+
+
+def layer_output(source, layer_mask, source_mask):
+    """call each layer with its input, the memory and the two masks
+
+    the output of each layer
+    """
+    return lambda layer, number, x: layer(x, source(number, x), layer_mask(number), source_mask(number))
+
+
+STEPS = InSteps(
+    stack.embedded,
+    stack.width,
+    stack.factor,
+    stack.scaled,
+    stack.length,
+    stack.encodings,
+    stack.first_input,
+    stack.layers,
+    stack.layer_input,
+    source,
+    layer_mask,
+    source_mask,
+    layer_output,
+    stack.kept,
+    stack.outputs,
+    stack.output,
+    reference=Decoder,
+)
