@@ -246,6 +246,27 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "batch_added_up",
+            [
+                _product(
+                    steps,
+                    lambda queries, keys: torch.einsum(
+                        "bqd,bkd->qk", *(x[None] if x.dim() == 2 else x for x in (queries, keys))
+                    ),
+                )
+            ],
+            does="the products of all tables of a batch are added up",
+            says=(
+                "With a batch, the products of all its tables are added up: an axis is missing behind the arrow of the "
+                "`einsum`, or summed over. Each table has scores of its own."
+            ),
+            hints=[
+                "What shape should the scores have for queries of shape (7, 5, 4)?",
+                "An `einsum` adds up over every letter that is missing behind its arrow.",
+                "`...` in front of the other letters stands for whatever is in front: `...qd,...kd->...qk`.",
+            ],
+        ),
+        Mistake(
             "absolute_scores",
             [_product(steps, lambda queries, turned: (queries @ turned).abs())],
             does="the absolute values of the products are taken",
@@ -298,27 +319,6 @@ def of_the_batch(steps: InSteps) -> list[Mistake]:
             ],
         ),
         *(_of_values_in_a_batch(steps) if has_values else []),
-        Mistake(
-            "batch_added_up",
-            [
-                _product(
-                    steps,
-                    lambda queries, keys: torch.einsum(
-                        "bqd,bkd->qk", *(x[None] if x.dim() == 2 else x for x in (queries, keys))
-                    ),
-                )
-            ],
-            does="the products of all tables of a batch are added up",
-            says=(
-                "With a batch, the products of all its tables are added up: an axis is missing behind the arrow of the "
-                "`einsum`, or summed over. Each table has scores of its own."
-            ),
-            hints=[
-                "What shape should the scores have for queries of shape (7, 5, 4)?",
-                "An `einsum` adds up over every letter that is missing behind its arrow.",
-                "`...` in front of the other letters stands for whatever is in front: `...qd,...kd->...qk`.",
-            ],
-        ),
         Mistake(
             "a_key_left_out",
             [
@@ -816,7 +816,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
                 made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
             ],
-            does="`exp` is taken of the scores as they are, which overflows where they are large",
+            does="`exp` is taken of the scores as they are, without subtracting the largest",
             says=(
                 "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
                 "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
