@@ -502,7 +502,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             [steps.but(divisor=lambda width: width)],
             does="the scores are divided by d_k, not by its root",
             says=(
-                "The scores are divided by d_k itself, which is too much: the weights become more and more even as d_k "
+                "The scores are divided by d_k, and not by its root: the weights become more and more even as d_k "
                 "grows. Look at how dividing changes a variance."
             ),
             hints=[
@@ -1398,6 +1398,35 @@ def _exponentials_times_mask(scaled, visible):
     return exponentials / (exponentials.sum(dim=-1, keepdim=True) + 1e-9)
 
 
+COMMON = (
+    "transposes_the_batch",
+    "swaps_axes_from_the_front",
+    "keys_by_queries",
+    "one_number_of_axes",
+    "absolute_scores",
+    "a_key_left_out",
+    "softmax_over_the_queries",
+    "axis_from_the_front",
+    "first_axis",
+    "softmax_over_everything",
+    "scores_instead_of_weights",
+    "never_divided",
+    "overflows",
+    "divides_by_the_sum",
+    "softmax_twice",
+    "sigmoid",
+    "smallest_first",
+    "causal_weights",
+    "only_the_weights",
+    "weights_transposed",
+    "mixes_the_keys",
+    "weights_as_well",
+    "averaged_over_the_keys",
+    "queries_added",
+)
+"""What is common enough to meet another mistake; of all pairs, there would be thousands."""
+
+
 def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
     """Return these mistakes but for some, which the exercise tells in its own words or which are none there."""
     assert set(names) <= {mistake.name for mistake in mistakes}, names
@@ -1405,8 +1434,7 @@ def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
 
 
 def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
-    """Return these mistakes so that they meet no other, but for some: in a late lesson most are rare."""
-    assert set(but) <= {mistake.name for mistake in mistakes}, but
+    """Return these mistakes so that they meet no other, but for some."""
     return [m if m.name in but else dataclasses.replace(m, ways=m.attempts) for m in mistakes]
 
 

@@ -39,9 +39,9 @@ MISTAKES = [
         "another_factor",
         [
             STEPS.but(halves=lambda distances: 2 * distances),
-            STEPS.but(halves=lambda distances: distances / 4),
             STEPS.but(halves=lambda distances, queries: distances / queries.shape[-1] ** 0.5),
-            STEPS.but(halves=lambda distances, queries: distances / 2 / queries.shape[-1] ** 0.5),
+            STEPS.but(halves=lambda distances: distances / 4).attempt,
+            STEPS.but(halves=lambda distances, queries: distances / 2 / queries.shape[-1] ** 0.5).attempt,
         ],
         does="the distances are multiplied or divided by something else than 2",
         says="The scores have another factor than ½. Look at what the distances are multiplied or divided by.",
@@ -77,7 +77,7 @@ MISTAKES = [
         "absolute_differences",
         [
             STEPS.but(squares=lambda differences: differences.abs()),
-            STEPS.but(distances=lambda differences: differences.abs().sum(dim=-1).square()),
+            STEPS.but(distances=lambda differences: differences.abs().sum(dim=-1).square()).attempt,
         ],
         does="the absolute values of the differences are added up",
         says=(
@@ -120,7 +120,7 @@ MISTAKES = [
     ),
     Mistake(
         "adds_up_along_another_axis",
-        [STEPS.but(distances=lambda squares: squares.sum(dim=-2)), STEPS.but(distances=lambda squares: squares.sum(dim=-3))],
+        [STEPS.but(distances=lambda squares: squares.sum(dim=-2)), STEPS.but(distances=lambda squares: squares.sum(dim=-3)).attempt],
         does="the squares are added up along another axis than the width",
         says="The squares are added up over the keys or the queries, not along the width. Look at the axis of the sum.",
         hints=[
@@ -133,7 +133,7 @@ MISTAKES = [
         "still_dot_products",
         [
             STEPS.but(scores=lambda queries, keys: queries @ keys.mT),
-            STEPS.but(scores=lambda queries, keys: queries @ keys.mT / queries.shape[-1] ** 0.5),
+            STEPS.but(scores=lambda queries, keys: queries @ keys.mT / queries.shape[-1] ** 0.5).attempt,
         ],
         does="the scores are dot products, without the lengths of the keys",
         says=(
@@ -246,7 +246,10 @@ MISTAKES = [
             "`queries[..., :, None, :]` and `keys[..., None, :, :]`.",
         ],
     ),
-    *attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "smallest_first", "one_maximum_for_all"),
-    *attention_mistakes.of_the_mixture(STEPS),
-    *attention_mistakes.of_the_batch(STEPS),
+    *attention_mistakes.alone(
+        attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "smallest_first", "one_maximum_for_all"),
+        *attention_mistakes.COMMON,
+    ),
+    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
 ]

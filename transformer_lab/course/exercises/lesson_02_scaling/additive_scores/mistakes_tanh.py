@@ -74,7 +74,7 @@ MISTAKES = [
     Mistake(
         "relu_instead_of_tanh",
         [STEPS.but(hidden=lambda sums: sums.relu())],
-        does="ReLU stands in place of tanh",
+        does="a ReLU stands in place of tanh",
         says="ReLU stands where the formula has tanh. It can work as attention too, but it is not what was asked for.",
         hints=[
             "Which function stands in the formula?",
