@@ -324,7 +324,8 @@ print("0.75 of the first and 0.25 of the second:", (0.75 * h[0] + 0.25 * h[1]).t
 # tensor with three axes, and one name is one size throughout. Each text has its own weights and its own states.
 #
 # Put your code in place of the last line, run the cell, then the check below it. Stuck? `hint(context_vector)` in a
-# new cell knows which mistake you made, and says a little more each time. `solution(context_vector)` shows an answer.
+# new cell says a little more each time: about your mistake where the check names one, and else about the exercise.
+# `solution(context_vector)` shows an answer.
 
 
 # %% id="context_vector" tags=["exercise"]
@@ -562,7 +563,7 @@ print({"year": most(3), "month": most(6)})
 # products, without a network. How is the subject of lesson 01.)
 #
 # **Predict.** For a text of 256 characters, forward and backward, how many times as long does the GRU take as the
-# mixtures: 1, 5, or more than 10?
+# mixtures: 1, 5, or `"more than 10"`?
 
 # %% tags=["prediction"]
 prediction = ...

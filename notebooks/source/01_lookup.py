@@ -118,10 +118,11 @@ def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[
 check(similarity)
 
 # %% [markdown]
-# Stuck? Put `hint(similarity)` into a new cell: it knows which mistake you made, and says a little more each time.
-# `solution(similarity)` shows an answer. Without one you can still go on: `parts.similarity` is your own function
-# once it has passed (and neither is very slow nor cuts the gradient), and the library's until then. What passed is kept
-# for the lessons to come, in the folder `parts` beside this notebook.
+# Stuck? Put `hint(similarity)` into a new cell: it says a little more each time, about your mistake where the check
+# names one, and else about the exercise. `solution(similarity)` shows an answer. Without one you can still go on:
+# `parts.similarity` is your own function once it has passed, and the library's until then. (The check tells you if a
+# version that passes is too slow, or cuts the gradient: then the lessons use the library's.) What passed is kept for
+# the lessons to come, in the folder `my-lessons/parts`; if it cannot be kept, the check says so.
 
 # %%
 scores = parts.similarity(fruit, keys)

@@ -19,7 +19,8 @@ WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 def test_prints_are_shown_once_and_never_while_timing_or_hinting(lesson, capsys):
     lesson.run("def similarity(query, keys):\n    print('called')\n    return keys @ query").check("similarity")
     assert capsys.readouterr().out == "called\n"
-    slow = "def similarity(query, keys):\n    print('called')\n    return torch.stack([k @ query for k in keys])"
+    slow = "def similarity(query, keys):\n    print('called')\n"
+    slow += "    return torch.stack([k @ query for k in keys for _ in range(5)])[::5]"
     assert "times as long" in lesson.run(slow).check("similarity").message
     assert capsys.readouterr().out == "called\n"
     hint(lesson.names["similarity"])
@@ -38,7 +39,7 @@ def test_an_unfinished_function_of_the_learners_is_told_not_the_outer_one_called
     lesson.run("def softmax(scores): ...\ndef attention_weights(queries, keys): return softmax(queries @ keys.mT)")
     verdict = lesson.check("attention_weights")
     assert (verdict.status, verdict.mistake) != ("not_started", None)
-    assert verdict.message.startswith("It calls `softmax`, which is not written yet. Meanwhile `parts.softmax`")
+    assert verdict.message.startswith("It uses `softmax`, which is not written yet. Meanwhile `parts.softmax`")
     parted = "def attention_weights(queries, keys): return parts.softmax(queries @ keys.mT)"
     assert lesson.run(parted).check("attention_weights").passed
 
@@ -102,6 +103,7 @@ def test_a_slow_right_answer_is_given_its_time_and_is_not_called_endless(lesson,
     source = "import time\ndef similarity(query, keys):\n    time.sleep(0.12)\n    return keys @ query"
     verdict = lesson.run(source).check("similarity")
     assert verdict.passed
+    assert "\nAbout its speed only, for it is right: it takes " in verdict.message
     assert "times as long as the reference. The lessons go on with the library's." in verdict.message
     assert session.seconds >= 10
 
@@ -113,13 +115,13 @@ def test_an_endless_answer_is_stopped_and_told_how_long_it_was_waited_for(lesson
     assert "stopped, no answer within 0.3 s" in verdict.message
 
 
-def test_what_took_long_already_is_not_timed_again(lesson):
+def test_a_call_that_took_long_only_once_is_not_called_slow(lesson):
     calls = []
     lesson.names["count"] = lambda: calls.append(time.sleep(1.1 if len(calls) == 2 * (cases - 1) else 0))
-    cases = len(REFERENCES and every_exercise()["similarity"].cases(0))
+    cases = len(every_exercise()["similarity"].cases(0))
     lesson.run("def similarity(query, keys):\n    count()\n    return keys @ query")
-    assert "times as long" in lesson.check("similarity").message
-    assert len(calls) == 2 * cases
+    assert "times as long" not in lesson.check("similarity").message
+    assert notebook.parts.whose("similarity") == "yours"
 
 
 def test_a_check_inside_an_attempt_ends(lesson):

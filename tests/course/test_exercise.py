@@ -41,4 +41,6 @@ def test_outputs_are_compared_as_they_are_unless_the_exercise_says_otherwise():
     case = decode.cases(0)[1]
     short, eos = torch.ones(1, 2).long(), case.inputs["eos_id"]
     assert FEED_FORWARD.normalise(short, case) is short
-    assert decode.normalise(short, case).tolist() == [[1, 1, eos, eos]]
+    ended = torch.tensor([[1, eos]])
+    assert decode.normalise(ended, case).tolist() == [[1, eos, eos, eos]]
+    assert decode.normalise(short.fill_(eos - 1), case) is short  # it has not ended, so there is no end to add to

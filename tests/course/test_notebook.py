@@ -70,12 +70,13 @@ def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
 @pytest.mark.parametrize(
     ("prediction", "measured", "says"),
     [
-        (8, torch.tensor(8.0), "you said 8, measured 8"),
-        (22, 22.8123, "you said 22, measured 22.8"),
+        (8, torch.tensor(8.0), "you said 8, measured 8: right"),
+        (22, 22.8123, "you said 22, measured 22.8: right"),
         (..., -0.0, "you made no prediction, measured 0"),
-        ("A", "B", "you said A, measured B"),
-        (0.5, torch.tensor([[3]]), "you said 0.5, measured 3"),
-        ([1, 2], True, "you said [1, 2], measured True"),
+        ("A", "B", "you said A, measured B: no"),
+        (0.5, torch.tensor([[3]]), "you said 0.5, measured 3: no"),
+        ("many", 3, "you said many, measured 3"),
+        ((2, 5), (2, 4), "you said (2, 5), measured (2, 4): no"),
     ],
 )
 def test_predictions_are_put_beside_what_was_measured(prediction, measured, says, capsys):

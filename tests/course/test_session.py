@@ -5,8 +5,9 @@ import torch
 
 from tests.course.sample_exercises import SAMPLES
 from tests.course.sample_exercises.sample_next import sample_next
+from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.session import Session
+from transformer_lab.course.session import Ladder, Session
 
 REFERENCES = {name: exercise.reference for name, exercise in every_exercise().items()}
 
@@ -46,23 +47,75 @@ def test_an_exercise_cannot_be_answered_by_its_own_part(lesson):
     assert "parts.softmax is what this exercise asks you to write" in verdict.message
 
 
-def test_hints_climb_the_ladder_of_the_mistake_and_stay_on_its_last_step(lesson, session):
+def hints_of(mistake):
+    return next(m.hints for m in every_exercise()["softmax"].mistakes if m.name == mistake)
+
+
+def titles(session, attempt, n):
+    return [session.hint(attempt).title for _ in range(n)]
+
+
+def test_hints_climb_the_ladder_of_the_mistake_and_end_in_a_solution(lesson, session):
     attempt = lesson.run(WRONG).names["softmax"]
-    ladder = next(m.hints for m in every_exercise()["softmax"].mistakes if m.name == "first_axis")
-    said = [session.hint(attempt) for _ in range(len(ladder) + 1)]
+    ladder = hints_of("first_axis")
+    said = [session.hint(attempt) for _ in range(len(ladder) + 2)]
     assert [panel.title for panel in said[:3]] == [f"softmax: hint {n} of {len(ladder)}" for n in (1, 2, 3)]
-    assert all(panel.message.startswith(text) for panel, text in zip(said, [*ladder, ladder[-1]], strict=True))
-    assert "`solution(softmax)` shows an answer" in said[-1].message
-    assert "solution" not in said[0].message
+    assert [panel.message for panel in said[: len(ladder) - 1]] == list(ladder[:-1])
+    assert said[len(ladder) - 1].message == f"{ladder[-1]}\nThat was the last hint. The next call shows a solution."
+    for panel in said[len(ladder) :]:
+        assert panel.title == "softmax: there are no more hints; a solution"
+        assert panel.message == session.solution(attempt).message
 
 
-def test_without_a_known_mistake_hints_are_the_general_ones(lesson, session):
+def test_hints_start_over_when_a_check_finds_something_else(lesson, session):
+    first = lesson.run(WRONG).names["softmax"]
+    assert titles(session, first, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
+    session.check(first)
+    assert titles(session, first, 1) == ["softmax: hint 3 of 3"]
+    not_recognised = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
+    assert titles(session, not_recognised, 2) == ["softmax: general hint 1 of 4", "softmax: general hint 2 of 4"]
+    crashes = lesson.run("def softmax(scores): return scores.nothing").names["softmax"]
+    assert titles(session, crashes, 1) == ["softmax: general hint 1 of 4"]
+    assert titles(session, first, 1) == ["softmax: hint 1 of 3"]
+    session.check(lesson.run(RIGHT).names["softmax"])
+    assert titles(session, first, 1) == ["softmax: hint 1 of 3"]
+    session.check(lesson.run("def similarity(query, keys): return query").names["similarity"])
+    assert titles(session, first, 1) == ["softmax: hint 2 of 3"]
+
+
+def test_a_check_inside_an_attempt_does_not_start_the_hints_over(lesson, session):
+    lesson.names["check"] = session.check
+    source = "def softmax(scores):\n    check(softmax)\n    return torch.softmax(scores, dim=0)"
+    attempt = lesson.run(source).names["softmax"]
+    assert titles(session, attempt, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
+
+
+def test_without_a_known_mistake_hints_are_the_general_ones_and_claim_nothing_about_the_attempt(lesson, session):
+    general = every_exercise()["softmax"].hints
     stub = lesson.run("def softmax(scores): raise NotImplementedError").names["softmax"]
-    assert session.hint(stub).message.startswith(every_exercise()["softmax"].hints[0])
+    assert session.hint(stub).message == general[0]
+    attempt = lesson.run("def softmax(scores): return torch.softmax(7.5 * scores, dim=-1)").names["softmax"]
+    said = [session.hint(attempt).message for _ in general]
+    assert said[0] == (
+        "No known mistake is recognised in this attempt. Read what the check says first.\n"
+        "The hints that follow are not about this attempt: they are the steps of a right answer, in order.\n"
+        f"{general[0]}"
+    )
+    assert said[1] == general[1]
 
 
-def test_who_has_passed_needs_no_hint(lesson, session):
-    assert session.hint(lesson.run(RIGHT).names["softmax"]).title == "No hint needed"
+def test_a_verdict_that_names_more_than_the_hints_know_is_not_called_unknown(lesson, session, monkeypatch):
+    attempt = lesson.run(WRONG).names["softmax"]
+    cut = Verdict("softmax", "mistake", "`detach()` cuts the gradient.", "gradient_cut")
+    monkeypatch.setattr(session, "check", lambda *_: cut)
+    session.ladders["softmax"] = Ladder("gradient_cut")
+    assert session.hint(attempt).message.startswith("The check names what is wrong, and there are no hints about that.")
+
+
+def test_a_passed_attempt_gets_no_hint(lesson, session):
+    panel = session.hint(lesson.run(RIGHT).names["softmax"])
+    assert panel.title == "softmax: passed, so there is no hint"
+    assert panel.message == every_exercise()["softmax"].verified
 
 
 def test_a_sampler_that_draws_by_other_means_passes(session):

@@ -13,10 +13,12 @@ import torch
 
 from transformer_lab.course.checking.explain import format_value
 from transformer_lab.course.checking.panel import Panel
+from transformer_lab.course.checking.prediction import judge_prediction
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.session import Session
 from transformer_lab.course.workspace import saved_parts
+from transformer_lab.course.workspace.cell_panels import CellPanels
 
 if TYPE_CHECKING:
     from transformer_lab.course.running.parts import Parts
@@ -27,6 +29,8 @@ if TYPE_CHECKING:
 __all__ = ["NotPassed", "check", "compare", "hint", "parts", "solution"]
 
 _sessions: list[Session] = []
+_cell_panels: list[CellPanels] = []
+"""Those of the process's shell, where it has one."""
 
 
 class NotPassed(AssertionError):
@@ -42,9 +46,12 @@ def current_session() -> Session:
         from IPython import get_ipython
 
         torch.set_num_threads(1)  # on a busy machine, a second thread makes small models several times slower
-        session = Session(every_exercise(), get_ipython())
+        shell = get_ipython()
+        if shell is not None:
+            _cell_panels.append(CellPanels(shell))
+        session = Session(every_exercise(), shell)
         _sessions.append(session)  # before the parts are loaded, for they may import `parts` themselves
-        saved_parts.load_parts(session.parts)
+        saved_parts.load_parts(session.parts, shell)
     return _sessions[-1]
 
 
@@ -72,17 +79,26 @@ def check(attempt: Any, name: Any = None) -> Verdict:
         name: The exercise, where it is not called as the attempt is.
 
     Returns:
-        The verdict, which shows itself as a panel in a notebook and as text in a terminal. Nothing is raised,
-        unless the environment variable ``TRANSFORMER_LAB_STRICT`` is 1 and the verdict is not ``passed``.
+        The verdict, which shows itself as a panel in a notebook, on whichever line of a cell the check stands, and
+        as text in a terminal. Nothing is raised, unless the environment variable ``TRANSFORMER_LAB_STRICT`` is 1 and
+        the verdict is not ``passed``.
     """
-    verdict = current_session().check(attempt, name)
+    session = current_session()
+    verdict = session.check(attempt, name)
     if os.environ.get("TRANSFORMER_LAB_STRICT") == "1" and not verdict.passed:
         raise NotPassed(str(verdict))
+    if not session.n_checking:
+        for panels in _cell_panels:
+            panels.add(verdict)
     return verdict
 
 
 def hint(attempt: Any, name: Any = None) -> Panel:
-    """Return the next hint: for the mistake your attempt makes, if it is a known one. Call again for more."""
+    """Return the next hint: about the mistake that your attempt makes, if it is a known one, else about the exercise.
+
+    Call again for more. After the last hint follows a solution. When a check finds something else than before, the
+    hints start over.
+    """
     return current_session().hint(attempt, name)
 
 
@@ -92,16 +108,22 @@ def solution(attempt: Any, name: Any = None) -> Panel:
 
 
 def compare(prediction: Any, measured: Any) -> None:
-    """Answer a prediction: print what was said beside what was measured.
+    """Answer a prediction: print what was said beside what was measured, and whether that is right, close or neither.
+
+    Nothing is said of a prediction that cannot be compared, such as a word where a number was measured. How close is
+    close, ``judge_prediction`` says.
 
     Args:
-        prediction: A number or a word, or ``...`` as long as none was made.
+        prediction: A number, a word or a list of these, or ``...`` as long as none was made.
         measured: What the experiment gave.
     """
     value = measured.item() if isinstance(measured, torch.Tensor) and measured.numel() == 1 else measured
     seen = f"{value + 0.0:.3g}" if isinstance(value, float) else _as_text(value)  # + 0.0 makes 0 of -0
-    said = "you made no prediction" if prediction is ... else f"you said {_as_text(prediction)}"
-    print(f"{said}, measured {seen}")
+    if prediction is ...:
+        print(f"you made no prediction, measured {seen}")
+        return
+    answer = judge_prediction(prediction, value)
+    print(f"you said {_as_text(prediction)}, measured {seen}{f': {answer}' if answer else ''}")
 
 
 def _as_text(value: Any) -> str:

@@ -2,9 +2,8 @@
 
 import difflib
 import functools
-from collections import Counter
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 from torch import nn
@@ -13,7 +12,7 @@ from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
-from transformer_lab.course.checking.speed import MAX_SLOWDOWN, slowdown
+from transformer_lab.course.checking.speed import is_slow, slowdown
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, exercises_of
@@ -31,6 +30,23 @@ SECONDS = 10.0
 """Time that all cases of one check may take together: loops in plain Python are slow, but may be right."""
 
 
+GENERAL_HINTS = "The hints that follow are not about this attempt: they are the steps of a right answer, in order."
+"""Said before the first of an exercise's own hints, which know nothing of the learner's error."""
+
+
+@dataclass
+class Ladder:
+    """The place on a ladder of hints.
+
+    Attributes:
+        verdict: What the verdict says that the hints are given for: the recognised mistake, or the status without one.
+        n_given: Number of hints given for it.
+    """
+
+    verdict: str
+    n_given: int = 0
+
+
 class Session:
     """The state of one lesson.
 
@@ -43,34 +59,51 @@ class Session:
     def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS) -> None:
         self.exercises, self.shell, self.seconds = exercises, shell, seconds
         self.parts = Parts(lambda name: exercises[name].reference)
-        self.hints_given: Counter[tuple[str, str | None]] = Counter()
+        self.ladders: dict[str, Ladder] = {}
+        self.has_told_not_kept = False
+        self.n_checking = 0
+        """Number of checks that are running: more than one where an attempt checks something itself."""
 
     def check(self, attempt: Any, name: Any = None) -> Verdict:
         """Return the verdict on an attempt, whatever it is. If it is right, later cells work with it."""
         called = None
+        self.n_checking += 1
         try:
             called = _name_of(attempt, name)
             exercise = self.exercises.get(called or "")
-            return _unknown(attempt, called) if exercise is None else self._check(exercise, attempt)
+            verdict = _unknown(attempt, called) if exercise is None else self._check(exercise, attempt)
         except Exception as error:  # a check that raises would stop a whole lesson
-            return Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
+            verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
+        finally:
+            self.n_checking -= 1
+        if not self.n_checking:
+            self._restart_hints(verdict)
+        return verdict
 
     def hint(self, attempt: Any, name: Any = None) -> Panel:
-        """Return the next hint for the mistake that an attempt makes, or for its exercise."""
+        """Return the next hint for the mistake that an attempt makes, or for its exercise; then a solution.
+
+        The hints start over when a check finds something else than before: another mistake, or another status.
+        """
         with suppressed_output():
             verdict = self.check(attempt, name)
         exercise = self.exercises.get(verdict.exercise)
         if exercise is None:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
         if verdict.passed:
-            return Panel("No hint needed", verdict.message, "help")
-        hints = ladder(exercise, verdict.mistake)
-        key = (exercise.name, verdict.mistake)
-        step = min(self.hints_given[key], len(hints) - 1)
-        self.hints_given[key] += 1
-        is_last = step == len(hints) - 1
-        last = f"\nThat was the last hint. `solution({exercise.name})` shows an answer." if is_last else ""
-        return Panel(f"{exercise.name}: hint {step + 1} of {len(hints)}", hints[step] + last, "help")
+            return Panel(f"{exercise.name}: passed, so there is no hint", verdict.message, "help")
+        of_mistake = ladder(exercise, verdict.mistake)
+        hints = exercise.hints if of_mistake is None else of_mistake
+        climbed = self.ladders[exercise.name]
+        if climbed.n_given == len(hints):
+            return _solution(exercise, "there are no more hints; a solution")
+        climbed.n_given += 1
+        message, kind = hints[climbed.n_given - 1], "hint" if of_mistake is not None else "general hint"
+        if of_mistake is None and climbed.n_given == 1:
+            message = "\n".join([*_before_general_hints(verdict), message])
+        if climbed.n_given == len(hints):
+            message += "\nThat was the last hint. The next call shows a solution."
+        return Panel(f"{exercise.name}: {kind} {climbed.n_given} of {len(hints)}", message, "help")
 
     def solution(self, attempt: Any, name: Any = None) -> Panel:
         """Return an answer to the exercise of an attempt."""
@@ -78,8 +111,7 @@ class Session:
         exercise = self.exercises.get(called or "")
         if exercise is None:
             return Panel("No such exercise", _unknown(attempt, called, "solution").message, "help")
-        code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
-        return Panel(f"{exercise.name}: a solution", code, "help")
+        return _solution(exercise, "a solution")
 
     def _check(self, exercise: Exercise, attempt: Any) -> Verdict:
         if isinstance(exercise.reference, type) and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
@@ -100,21 +132,49 @@ class Session:
             self.parts.add(exercise.name, attempt)
             problem = saved_parts.save_part(exercise.name, attempt, self.shell)
             remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
+            remark = remark or self._not_kept_remark()
         return replace(verdict, message=verdict.message + remark)
+
+    def _restart_hints(self, verdict: Verdict) -> None:
+        """Begin a ladder of hints for a verdict, unless the last one on this exercise was the same."""
+        found = verdict.mistake or verdict.status
+        ladder = self.ladders.get(verdict.exercise)
+        if ladder is None or ladder.verdict != found:
+            self.ladders[verdict.exercise] = Ladder(found)
+
+    def _not_kept_remark(self) -> str:
+        """Return why nothing is kept in this session, if so, the first time that it is asked."""
+        if self.has_told_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
+            return ""
+        self.has_told_not_kept = True
+        return f"\n{why}"
 
     def _remark(self, attempt: Any, exercise: Exercise, largest: Case, seen: Observation, right: Observation) -> str:
         """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""
         seen_remarks, right_remarks = seen.get("remarks", {}), right.get("remarks", {})
         if right_remarks.get("differentiable") and not seen_remarks.get("differentiable"):
             return (
-                "\nOne thing: no gradient passes through your version (`.item()`, `.tolist()` and `.numpy()` cut it)."
+                "\nOne thing: no gradient passes through your version. (What cuts it: `.item()`, `.tolist()`, "
+                "`.numpy()`, `.detach()`, `torch.tensor`, `torch.no_grad`.)"
             )
         times = slowdown(attempt, exercise.reference, largest, seen_remarks["seconds"], self.seconds)
-        return (
-            f"\nOne thing: your version takes {times:.0f} times as long as the reference."
-            if times > MAX_SLOWDOWN
-            else ""
-        )
+        if not is_slow(times):
+            return ""
+        return f"\nAbout its speed only, for it is right: it takes {times:.0f} times as long as the reference."
+
+
+def _before_general_hints(verdict: Verdict) -> list[str]:
+    """Return what comes before an exercise's own hints: whether the check has found something that they do not know."""
+    if verdict.status == "not_started":
+        return []
+    if verdict.mistake:
+        return ["The check names what is wrong, and there are no hints about that.", GENERAL_HINTS]
+    return ["No known mistake is recognised in this attempt. Read what the check says first.", GENERAL_HINTS]
+
+
+def _solution(exercise: Exercise, title: str) -> Panel:
+    code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
+    return Panel(f"{exercise.name}: {title}", code, "help")
 
 
 def _name_of(attempt: Any, name: Any) -> str | None:

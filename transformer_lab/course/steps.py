@@ -15,11 +15,12 @@ steps, and in a module ``self``. The last step is the answer::
 
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, cast
 
-from torch import nn
+from torch import Tensor, nn
 
 Step = Callable[..., Any]
 
@@ -113,10 +114,15 @@ class Variant:
         function.__name__ = self.of.reference.__name__
         return function
 
-    def evaluate(self, bound: inspect.BoundArguments) -> Any:
-        """Return the answer for these arguments. Only the steps that it needs are run, each once."""
+    def evaluate(self, bound: inspect.BoundArguments, shared: "SharedValues | None" = None) -> Any:
+        """Return the answer for these arguments. Only the steps that it needs are run, each once.
+
+        Args:
+            bound: The arguments.
+            shared: What variants share that are evaluated for the same arguments.
+        """
         bound.apply_defaults()
-        return self._value(self.result or self.of.last, dict(bound.arguments), {})
+        return _Evaluation(self, bound.arguments, shared).value(self.result or self.of.last)
 
     def combined(self, other: "Variant") -> "Variant | None":
         """Return the answer that makes both changes; None where they change the same step."""
@@ -124,23 +130,61 @@ class Variant:
             return None
         return Variant(self.of, {**self.changes, **other.changes})
 
-    def _value(self, name: str, arguments: Mapping[str, Any], values: dict[str, Any]) -> Any:
-        if name not in values:
-            change = self.changes.get(name)
-            if change is None:
-                values[name] = self._unchanged(name, arguments, values)
-            else:
-                values[name] = change(*[
-                    self._unchanged(name, arguments, values) if need == name else self._value(need, arguments, values)
-                    for need in needs(change)
-                ])  # fmt: skip
-        return values[name]
 
-    def _unchanged(self, name: str, arguments: Mapping[str, Any], values: dict[str, Any]) -> Any:
-        if name in arguments:
-            return arguments[name]
-        step = self.of.steps[name]
-        return step(*[self._value(need, arguments, values) for need in needs(step)])
+class SharedValues:
+    """Values that many variants have in common when they get the same arguments: each is computed once.
+
+    What identifies a call is the step and what it is given; what was written into is another value.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[Hashable, tuple[Any, Hashable, Sequence[Any]]] = {}
+
+    def call(self, step: Step, given: Sequence[Any]) -> Any:
+        """Return what a step makes of the values it is given."""
+        key = (step, identity(given))
+        if key[1] is None:
+            return step(*given)
+        if key not in self._calls or identity(self._calls[key][0]) != self._calls[key][1]:
+            value = step(*given)
+            if (same := identity(value)) is None or identity(given) != key[1]:
+                return value
+            self._calls[key] = value, same, given  # what is given must live on, or its id may come again
+        return self._calls[key][0]
+
+
+def identity(value: Any) -> Hashable:
+    """Return what tells a value from all others, and from itself once it is written into; None if nothing does."""
+    kind = type(value)
+    if kind is Tensor:
+        return id(value), value._version
+    if kind is tuple or kind is list:
+        parts = (kind, *[identity(part) for part in value])
+        return None if None in parts else parts
+    if value is None or kind in (bool, int, float, str):
+        return kind, value
+    return id(value) if kind is FunctionType or isinstance(value, nn.Module) else None
+
+
+class _Evaluation:
+    """The values of one variant for some arguments."""
+
+    def __init__(self, variant: Variant, arguments: Mapping[str, Any], shared: SharedValues | None) -> None:
+        self.steps, self.changes, self.arguments, self.shared = variant.of.steps, variant.changes, arguments, shared
+        self.values: dict[str, Any] = {}
+
+    def value(self, name: str) -> Any:
+        if name not in self.values:
+            self.values[name] = self._value(name, changed=name in self.changes)
+        return self.values[name]
+
+    def _value(self, name: str, changed: bool) -> Any:
+        """Return a value, changed or as it would be; a change may ask for the very thing it replaces."""
+        if not changed and name in self.arguments:
+            return self.arguments[name]
+        step = self.changes[name] if changed else self.steps[name]
+        given = [self._value(need, False) if changed and need == name else self.value(need) for need in needs(step)]
+        return step(*given) if self.shared is None else self.shared.call(step, given)
 
 
 @functools.cache

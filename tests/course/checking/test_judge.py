@@ -96,7 +96,7 @@ def test_a_stub_that_is_called_is_told_instead(body):
     verdict = of_cell(f"def softmax(x):\n    {body}\n\ndef f(x): return softmax(x) * 2")
     assert verdict.status == "crashed"
     assert verdict.message.startswith(
-        "It calls `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work.\nCase 1 of 3"
+        "It uses `softmax`, which is not written yet. Meanwhile `parts.softmax` does the same work.\nCase 1 of 3"
     )
 
 

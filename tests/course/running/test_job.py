@@ -131,7 +131,7 @@ def test_an_answer_that_calls_an_unfinished_one_is_told_which(jail: Jail):
     code = cells({"attention_weights": "def attention_weights(q, k): return softmax(q @ k.mT)"})
     verdict = grade_cells(jail, code, "attention_weights").verdict
     assert verdict.status == "crashed"
-    assert verdict.message.startswith("It calls `softmax`, which is not written yet.")
+    assert verdict.message.startswith("It uses `softmax`, which is not written yet.")
 
 
 def test_parts_are_right_even_where_the_learners_own_are_not(jail: Jail):

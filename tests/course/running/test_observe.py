@@ -36,6 +36,12 @@ def test_an_attempt_that_writes_into_its_arguments_is_seen_and_spoils_nothing():
     assert torch.equal(case.inputs["y"], X)
 
 
+def test_a_model_that_is_left_in_another_mode_is_seen():
+    case = every_exercise()["parameter_groups"].cases(0)[0]
+    assert observe(lambda model, decay: model.eval() and None, case)["changed"] == ["model.training"]
+    assert observe(lambda model, decay: model.eval().train() and None, case)["changed"] == []
+
+
 def test_parameters_are_told_from_copies_of_them():
     case = every_exercise()["parameter_groups"].cases(0)[0]
     everything = observe(lambda model, decay: [{"params": list(model.parameters())}], case)

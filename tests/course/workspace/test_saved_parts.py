@@ -9,6 +9,7 @@ from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.running.parts import Parts
 from transformer_lab.course.workspace import saved_parts
+from transformer_lab.course.workspace.working_copies import EDITIONS_FILE
 
 IMPORTS = "import torch\nfrom torch import Tensor"
 SOFTMAX = "def softmax(scores: Tensor) -> Tensor:\n    return torch.softmax(scores, dim=-1)"
@@ -44,10 +45,10 @@ def shell(session):
     return session.shell
 
 
-def later():
+def later(shell=None):
     """Start another lesson, which finds what was saved."""
     parts = Parts(lambda name: every_exercise()[name].reference)
-    saved_parts.load_parts(parts)
+    saved_parts.load_parts(parts, shell)
     return parts
 
 
@@ -153,17 +154,71 @@ def test_without_the_folder_one_starts_afresh(folder, shell):
     assert later().whose("softmax") == "the library's"
 
 
-def test_where_no_folder_is_named_nothing_is_saved(tmp_path, shell, monkeypatch):
+@pytest.fixture
+def lessons(tmp_path, monkeypatch):
+    """The folder of the working copies, in a notebook that no program of the course has opened."""
+    monkeypatch.delenv("TRANSFORMER_LAB_PARTS", raising=False)
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(tmp_path / "mine"))
+    return tmp_path / "mine"
+
+
+@pytest.fixture
+def made(lessons):
+    """The same, after ``course.py lab`` has made the working copies."""
+    lessons.mkdir()
+    (lessons / EDITIONS_FILE).write_text("{}")
+    return lessons
+
+
+def test_where_the_folder_is_turned_off_nothing_is_saved_and_nothing_is_said(made, shell, monkeypatch):
+    monkeypatch.setenv("TRANSFORMER_LAB_PARTS", "")
+    shell.run(SOFTMAX)
+    assert "kept" not in shell.check("softmax").message
+    assert later(shell).whose("softmax") == "the library's"
+    assert os.listdir(made) == [EDITIONS_FILE]
+
+
+def test_a_notebook_opened_elsewhere_uses_the_parts_of_the_working_copies(made, shell, monkeypatch, tmp_path):
     monkeypatch.chdir(tmp_path)
-    for nowhere in (None, ""):
-        if nowhere is None:
-            monkeypatch.delenv("TRANSFORMER_LAB_PARTS", raising=False)
-        else:
-            monkeypatch.setenv("TRANSFORMER_LAB_PARTS", nowhere)
-        shell.run(SOFTMAX)
-        assert "kept" not in shell.check("softmax").message
-        assert later().whose("softmax") == "the library's"
-        assert os.listdir(tmp_path) == []
+    shell.run(SOFTMAX)
+    assert "kept" not in shell.check("softmax").message
+    assert os.listdir(made / "parts") == ["01_lookup.py"]
+    assert later(shell).whose("softmax") == "yours"
+    assert later().whose("softmax") == "the library's"  # a script is no notebook
+
+
+def test_without_working_copies_nothing_is_kept_which_is_told_once(lessons, shell, monkeypatch, tmp_path):
+    foreign = tmp_path / "foreign"
+    (foreign / "parts").mkdir(parents=True)
+    (foreign / EDITIONS_FILE).write_text("{}")
+    (foreign / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
+    monkeypatch.chdir(foreign)  # what lies beside a notebook is never run
+    assert later(shell).whose("softmax") == "the library's"
+    shell.run(SOFTMAX, SIMILARITY)
+    assert shell.check("softmax").message.endswith(
+        "\nIt is not kept for later lessons: there is no folder for it yet. `python3 course.py lab` makes one. From "
+        "then on lessons use it, whatever program opens them."
+    )
+    assert "kept" not in shell.check("similarity").message
+    assert not lessons.exists()
+
+
+@pytest.mark.parametrize("shared", [".", EDITIONS_FILE, "parts"])
+def test_working_copies_that_others_may_write_to_are_not_used(made, shell, shared):
+    (made / "parts").mkdir()
+    (made / "parts" / "01_lookup.py").write_text("# %% softmax\nsoftmax = exit()\n")
+    (made / shared).chmod(0o777)
+    assert later(shell).whose("softmax") == "the library's"
+    shell.run(SOFTMAX)
+    told = shell.check("softmax").message
+    assert f"not kept for later lessons: {made / shared} belongs to somebody else, or others may write" in told
+
+
+def test_working_copies_of_another_user_are_not_used(made, shell, monkeypatch):
+    monkeypatch.setattr(os, "getuid", lambda: os.stat(made).st_uid + 1)
+    shell.run(SOFTMAX)
+    assert f": {made} belongs to somebody else" in shell.check("softmax").message
+    assert os.listdir(made) == [EDITIONS_FILE]
 
 
 def test_outside_of_a_notebook_nothing_is_saved(folder):

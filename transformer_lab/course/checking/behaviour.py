@@ -2,7 +2,7 @@
 
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
@@ -18,7 +18,7 @@ from transformer_lab.course.running.isolation import default_torch_state, suppre
 from transformer_lab.course.running.observation import Observation
 from transformer_lab.course.running.observe import copy_inputs, load_module, observe
 from transformer_lab.course.running.plain_data import to_plain_data
-from transformer_lab.course.steps import Variant
+from transformer_lab.course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
 
@@ -86,16 +86,13 @@ class Behaviour:
             self._runs[way] = self.normalised([observe(attempt, case) for case in self.cases])
         return self._runs[way]
 
-    def output(self, way: Way, index: int, *, remember: bool = True) -> Observation:
+    def output(self, way: Way, index: int) -> Observation:
         """Return only what a way of answering returns, or raises, when it is first called on a case.
 
         That takes a small part of the time, and is enough to rule most mistakes out. To be called ``in_isolation``.
         """
         if (way, index) not in self._outputs:
-            output = self._output(way, index)
-            if not remember:  # there are thousands of pairs
-                return output
-            self._outputs[way, index] = output
+            self._outputs[way, index] = self._output(way, index)
         return self._outputs[way, index]
 
     def varies(self, way: Way) -> bool:
@@ -103,19 +100,36 @@ class Behaviour:
         last = len(self.cases) - 1  # the largest: there, no two draws are alike
         return observation_distance(self._output(way, last), self._output(way, last)) > 1
 
-    def _output(self, way: Way, index: int) -> Observation:
+    def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
+        """Yield the same for thousands of variants: what they have in common is computed once, and nothing is kept."""
+        shared, given = SharedValues(), self._given(index)
+        before = identity([*given.values()])
+        for variant in variants:
+            yield self._output(variant, index, given, shared)
+            if before is None or identity([*given.values()]) != before:  # it may have written into its arguments
+                shared, given = SharedValues(), self._given(index)
+                before = identity([*given.values()])
+
+    def _given(self, index: int) -> dict[str, Any]:
+        return copy_inputs({**self.cases[index].inputs, **self.cases[index].keywords})
+
+    def _output(
+        self, way: Way, index: int, given: Mapping[str, Any] | None = None, shared: SharedValues | None = None
+    ) -> Observation:
         case = self.cases[index]
-        inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+        given = self._given(index) if given is None else given
+        inputs = [given[name] for name in case.inputs]
+        keywords = {name: given[name] for name in case.keywords}
         seen: dict[str, Any]
         try:
             if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
                 module = [self._module(index)] if way.of.is_module else []
-                returned = way.evaluate(way.of.arguments.bind(*module, *inputs.values(), **keywords))
+                returned = way.evaluate(way.of.arguments.bind(*module, *inputs, **keywords), shared)
             else:
                 attempt = load_module(way, case) if case.kind == "module" else way
                 if isinstance(attempt, dict):
                     return cast(Observation, {"parameters": attempt})
-                returned = attempt(*inputs.values(), **keywords)
+                returned = attempt(*inputs, **keywords)
             seen = {"output": to_plain_data(returned)}
         except Exception as error:
             seen = {"error": {"type": type(error).__name__, "message": message_of(error)}}

@@ -21,7 +21,7 @@ IN_PLACE_HINTS = (
 _OF_EVERY_EXERCISE = {GRADIENT_CUT: GRADIENT_HINTS, CHANGES_ARGUMENT: IN_PLACE_HINTS}
 
 
-def ladder(exercise: Exercise, mistake: str | None) -> Sequence[str]:
-    """Return the hints for a recognised mistake; for everything else, those of the exercise."""
+def ladder(exercise: Exercise, mistake: str | None) -> Sequence[str] | None:
+    """Return the hints for a recognised mistake; None where there are only those of the exercise."""
     own = {known.name: known.hints for known in exercise.mistakes}
-    return {**_OF_EVERY_EXERCISE, **own}.get(mistake or "", exercise.hints)
+    return {**_OF_EVERY_EXERCISE, **own}.get(mistake or "")

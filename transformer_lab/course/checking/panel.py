@@ -13,7 +13,7 @@ VERDICTS = {
     "half_finished": (": half-way", "help"),
     "mistake": (": a known mistake", "bad"),
     "wrong": (": not right yet", "bad"),
-    "crashed": (": it crashed", "bad"),
+    "crashed": (": it did not finish", "bad"),
 }
 """For each status of a verdict, what follows the exercise's name in the title, and the tint."""
 

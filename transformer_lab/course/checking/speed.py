@@ -10,34 +10,43 @@ from transformer_lab.course.running.isolation import suppressed_output
 from transformer_lab.course.running.observe import observe_all
 
 MAX_SLOWDOWN = 5.0
-"""Lessons do not train with a right answer that takes more times as long as the reference."""
-MAX_REPEATED_SECONDS = 1.0
-"""Seconds: an attempt that took longer is not measured again."""
+"""Lessons need not train with a right answer that takes more times as long as the reference."""
+MARGIN = 1.5
+"""An attempt is called slow only where it takes this many times as long as ``MAX_SLOWDOWN`` allows."""
+TURNS = 5
+"""Number of times that both are timed at most."""
+SECONDS = 1.0
+"""Time after which no further turn begins; each is timed once at least."""
 
 
 def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
     """Return how many times as long as the reference an attempt takes.
 
-    The best times of a few turns taken alternately are compared, which a busy machine disturbs least.
+    The fastest of a few turns taken alternately are compared, which a busy machine disturbs least. An attempt that is
+    fast enough takes two turns, and so does one that is slow beyond doubt.
 
     Args:
         attempt: The function to time.
         reference: The function to compare it with.
         case: The arguments of both.
-        best: Seconds that the attempt has taken before. What has taken long is not run again: noise is smaller.
+        best: Seconds that the attempt has taken before.
         limit: Seconds that one call may take.
     """
     best_of_reference = math.inf
-    deadline = time.perf_counter() + 0.3
-    for turn in range(5):
+    deadline = time.perf_counter() + SECONDS
+    for turn in range(TURNS):
         best_of_reference = min(best_of_reference, _time(reference, case, limit))
-        fast = (
-            turn > 0 and best <= MAX_SLOWDOWN * best_of_reference
-        )  # the first time, the reference may have been disturbed
-        if fast or best > MAX_REPEATED_SECONDS or time.perf_counter() > deadline:
-            break
         best = min(best, _time(attempt, case, limit))
+        is_fast = best <= MAX_SLOWDOWN * best_of_reference
+        is_slow_beyond_doubt = best > 10 * MARGIN * MAX_SLOWDOWN * best_of_reference
+        if (turn > 0 and (is_fast or is_slow_beyond_doubt)) or time.perf_counter() > deadline:
+            break
     return best / best_of_reference
+
+
+def is_slow(times: float) -> bool:
+    """Return whether an attempt that takes this many times as long as the reference is slow for sure."""
+    return times > MARGIN * MAX_SLOWDOWN
 
 
 def _time(function: Any, case: Case, limit: float) -> float:

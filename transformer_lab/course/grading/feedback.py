@@ -97,4 +97,5 @@ def _exercise_panels(graded: GradedExercise) -> list[str]:
 
 
 def _hint_panel(graded: GradedExercise) -> str:
-    return Panel("A hint", ladder(graded.exercise, graded.verdict.mistake)[0], "help")._repr_html_()
+    hints = ladder(graded.exercise, graded.verdict.mistake) or graded.exercise.hints
+    return Panel("A hint", hints[0], "help")._repr_html_()

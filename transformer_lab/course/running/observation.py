@@ -58,7 +58,7 @@ class FunctionObservation(TypedDict):
 
     Attributes:
         output: What it returned.
-        changed: Arguments that the call wrote into.
+        changed: Arguments that the call wrote into, and ``model.training`` of those left in another mode.
         repeatable: Whether a second call with the same arguments returned the same.
         own_parameters: For an argument that is a model and a list that is returned: number of entries that are the
             model's own parameters, not copies.

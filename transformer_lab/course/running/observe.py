@@ -81,11 +81,11 @@ def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observa
 
 def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] | None = None) -> FunctionObservation:
     inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+    models = [value for value in inputs.values() if isinstance(value, nn.Module)]
     started = time.perf_counter()
     output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
     seconds = time.perf_counter() - started
     changed = _changed(case, {**inputs, **keywords})
-    models = [value for value in inputs.values() if isinstance(value, nn.Module)]
     own_parameters = None
     if models and isinstance(returned, list | tuple):
         own_parameters = _count_objects(returned, {id(p) for model in models for p in model.parameters()})

@@ -1,82 +1,13 @@
 """What goes wrong when one query is looked up: with how its weights mix the values."""
 
-import torch
-
 from transformer_lab.course.exercise import Mistake
-
-
-def _weights(query, keys):
-    return torch.softmax(keys @ query, dim=0)
-
-
-def mixes_the_keys(query, keys, values):
-    return _weights(query, keys) @ keys
-
-
-def only_the_weights(query, keys, values):
-    return _weights(query, keys)
-
-
-def values_not_added(query, keys, values):
-    return _weights(query, keys)[:, None] * values
-
-
-def adds_over_the_width(query, keys, values):
-    return (_weights(query, keys)[:, None] * values).sum(dim=-1)
-
-
-def adds_everything(query, keys, values):
-    return (_weights(query, keys)[:, None] * values).sum()
-
-
-def averages_once_more(query, keys, values):
-    return (_weights(query, keys)[:, None] * values).mean(dim=0)
-
-
-def weights_along_the_width(query, keys, values):
-    return _weights(query, keys) * values
-
-
-def weights_along_the_width_behind(query, keys, values):
-    return values * _weights(query, keys)
-
-
-def weights_along_the_width_added(query, keys, values):
-    return (_weights(query, keys) * values).sum(dim=0)
-
-
-def weights_along_the_width_behind_added(query, keys, values):
-    return (values * _weights(query, keys)).sum(dim=0)
-
-
-def weights_along_the_width_added_across(query, keys, values):
-    return (_weights(query, keys) * values).sum(dim=-1)
-
-
-def weights_along_the_width_all_added(query, keys, values):
-    return (_weights(query, keys) * values).sum()
-
-
-def values_on_the_left(query, keys, values):
-    return values @ _weights(query, keys)
-
-
-def values_transposed(query, keys, values):
-    return _weights(query, keys) @ values.mT
-
-
-def one_row_too_many(query, keys, values):
-    return _weights(query, keys)[None] @ values
-
-
-def one_column_too_many(query, keys, values):
-    return values.mT @ _weights(query, keys)[:, None]
-
+from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
 
 MISTAKES = [
     Mistake(
         "mixes_the_keys",
-        [mixes_the_keys],
+        [STEPS.but(weighted=lambda column, keys: column * keys)],
+        does="the keys are mixed, not the values",
         says="The keys are mixed. They have done their work once the weights are known; the values are handed over.",
         hints=[
             "Which width should the result have, that of the keys or that of the values?",
@@ -86,7 +17,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_weights",
-        [only_the_weights],
+        [STEPS.but(found=lambda weights: weights)],
+        does="the weights are handed back, and no values",
         says="These are the weights, one number per key. The values have not been mixed yet.",
         hints=[
             "Do the values occur in the code at all?",
@@ -96,10 +28,11 @@ MISTAKES = [
     ),
     Mistake(
         "values_not_added",
-        [values_not_added],
+        [STEPS.but(mixture=lambda weighted: weighted)],
+        does="the weighted values are not added up",
         says=(
-            "Each value has been multiplied by its weight, but they are not added up: one row per key comes out. Look at "
-            "the shape."
+            "Each value has been multiplied by its weight, but they are not added up: one row per key comes out. Look "
+            "at the shape."
         ),
         hints=[
             "How many vectors should come out of one lookup?",
@@ -109,10 +42,11 @@ MISTAKES = [
     ),
     Mistake(
         "adds_over_the_width",
-        [adds_over_the_width, adds_everything],
+        [STEPS.but(axis=lambda: -1), STEPS.but(axis=lambda: (0, 1))],
+        does="the sum runs along the width of the values",
         says=(
-            "One number per key comes out, or a single one: the sum runs along the width, so the entries of each value are "
-            "added to each other. The *values* should be added. Look at the axis of the sum."
+            "One number per key comes out, or a single one: the sum runs along the width, so the entries of each "
+            "value are added to each other. The *values* should be added. Look at the axis of the sum."
         ),
         hints=[
             "How many numbers should come out for values of width 5?",
@@ -122,7 +56,8 @@ MISTAKES = [
     ),
     Mistake(
         "averages_once_more",
-        [averages_once_more],
+        [STEPS.but(mixture=lambda weighted, axis: weighted.mean(dim=axis))],
+        does="a mean is taken of the weighted values, not their sum",
         says=(
             "All numbers are too small by one factor, the number of keys: a mean is taken of the weighted values. The "
             "weights make it an average already."
@@ -134,18 +69,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "weights_along_the_width",
-        [
-            weights_along_the_width,
-            weights_along_the_width_behind,
-            weights_along_the_width_added,
-            weights_along_the_width_behind_added,
-            weights_along_the_width_added_across,
-            weights_along_the_width_all_added,
+        "largest_instead_of_the_sum",
+        [STEPS.but(mixture=lambda weighted, axis: weighted.amax(dim=axis))],
+        does="the largest entries of the weighted values are taken, not their sum",
+        says="Only the largest entry in each place of the weighted values is left. They should be added up.",
+        hints=[
+            "With the weights ½ and ½, what is ½·4 + ½·6, and what comes out?",
+            "A weighted average is a *sum* of weight times value.",
+            "`sum` in place of `max`.",
         ],
+    ),
+    Mistake(
+        "weights_along_the_width",
+        [STEPS.but(weighted=lambda weights, values: weights * values)],
+        does="broadcasting lines the n weights up with the *width* of the values",
         says=(
-            "In `weights * values`, broadcasting lines the n weights up with the *width* of the values. That crashes, or, "
-            "where the numbers happen to fit, weighs entries instead of values. Look at the two shapes."
+            "Broadcasting lines the n weights up with the *width* of the values. That crashes, or, where the numbers "
+            "happen to fit, weighs entries instead of values. Look at the two shapes."
         ),
         hints=[
             "Broadcasting lines shapes up from the right: (n,) and (n, d_v). Which axes meet?",
@@ -155,10 +95,14 @@ MISTAKES = [
     ),
     Mistake(
         "values_on_the_left",
-        [values_on_the_left, values_transposed],
+        [
+            STEPS.but(mixture=lambda weights, values: values @ weights),
+            STEPS.but(mixture=lambda weights, values: weights @ values.mT),
+        ],
+        does="a matrix product pairs the n weights with the *width* of the values",
         says=(
-            "The product pairs the n weights with the *width* of the values. That crashes, or, where the numbers happen to "
-            "fit, mixes the entries of each value instead of the values. Look at the order of the product."
+            "The product pairs the n weights with the *width* of the values. That crashes, or, where the numbers "
+            "happen to fit, mixes the entries of each value instead of the values. Look at the order of the product."
         ),
         hints=[
             "(n, d_v) @ (n,): which two numbers would have to be equal?",
@@ -167,16 +111,171 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "one_row_too_many",
-        [one_row_too_many, one_column_too_many],
+        "matrix_product_of_a_column",
+        [STEPS.but(weighted=lambda column, values: column @ values)],
+        does="a matrix product meets the weights as a column, (n, 1)",
         says=(
-            "The numbers are right, but they lie in a table with an axis of length 1. One query gives one plain vector of "
-            "width d_v. Look at the shape."
+            "A matrix product meets the weights as a column: (n, 1) does not fit (n, d_v), and it crashes. Look at "
+            "the shape of the weights, and at which product is meant."
+        ),
+        hints=[
+            "In `a @ b`, which two lengths have to be equal? Are they, in (n, 1) and (n, d_v)?",
+            "A row of weights fits: (n,) or (1, n). A column is right for multiplying entry by entry.",
+            "`weights @ values`, without an extra axis.",
+        ],
+    ),
+    Mistake(
+        "first_pair_left_out",
+        [
+            STEPS.but(keys=lambda keys: keys[1:], values=lambda values: values[1:]),
+            STEPS.but(weighted=lambda weighted: weighted[1:]),
+            STEPS.but(mixture=lambda weighted: sum(weighted[1:])),
+        ],
+        does="the first key and its value are left out",
+        says="The value of the first key never takes part. Look at where the counting begins.",
+        hints=[
+            "What comes out if only the first key matches?",
+            "The first place has the number 0.",
+            "`range(n)` goes from 0 to n - 1, `range(1, n)` misses place 0.",
+        ],
+    ),
+    Mistake(
+        "last_pair_left_out",
+        [
+            STEPS.but(keys=lambda keys: keys[:-1], values=lambda values: values[:-1]),
+            STEPS.but(weighted=lambda weighted: weighted[:-1]),
+            STEPS.but(mixture=lambda weighted: sum(weighted[:-1])),
+        ],
+        does="the last key and its value are left out",
+        says="The value of the last key never takes part. Look at where the counting ends.",
+        hints=[
+            "What comes out if only the last key matches?",
+            "`range(n)` ends at n - 1 by itself.",
+            "There is nothing to subtract from n.",
+        ],
+    ),
+    Mistake(
+        "only_one_value",
+        [STEPS.but(mixture=lambda weighted: weighted[-1]), STEPS.but(mixture=lambda weighted: weighted[0])],
+        does="only one of the weighted values arrives",
+        says=(
+            "Only one value arrives, weighted: the last, if each turn of a loop throws away what the one before it "
+            "found, or the first, if a loop is left in its first turn."
+        ),
+        hints=[
+            "How many of the values does the result depend on?",
+            "In a loop: start from zeros before it, and add to them in each turn.",
+            "One product does without a loop: `weights @ values`.",
+        ],
+    ),
+    Mistake(
+        "as_many_keys_as_entries",
+        [
+            STEPS.but(mixture=lambda weighted, query: sum(weighted[i] for i in range(len(query)))),
+            STEPS.but(weighted=lambda weighted, query: weighted[: len(query)]),
+        ],
+        does="as many values are added as the query has *entries*",
+        says=(
+            "As many values are added as the query has *entries*: some are left out, or a loop runs past the end. "
+            "There is one for each key. Look at what is counted."
+        ),
+        hints=[
+            "What is `len(query)` for a query of width 2? How many keys are there?",
+            "The number of keys is the first length in the shape of `keys`, and of `values`.",
+            "`len(keys)`; or no counting at all: `weights @ values`.",
+        ],
+    ),
+    Mistake(
+        "one_row_too_many",
+        [STEPS.but(found=lambda found: found[None]), STEPS.but(found=lambda found: found[:, None])],
+        does="an axis of length 1 too many is left in the result",
+        says=(
+            "The numbers are right, but they lie in a table with an axis of length 1. One query gives one plain "
+            "vector of width d_v. Look at the shape."
         ),
         hints=[
             "Print the shape of the result. Which axis has length 1?",
             "A `[None]`, a `[:, None]` or an `unsqueeze` has never been undone.",
             "A product of (n,) and (n, d_v) needs no extra axis: `weights @ values`.",
+        ],
+    ),
+    Mistake(
+        "squeezes_everything",
+        [STEPS.but(found=lambda found: found.squeeze())],
+        does="`squeeze()` takes away every axis of length 1, even that of the values",
+        says=(
+            "Right for values of width 2 or more; of width 1, the result loses its only axis: `squeeze()` without a "
+            "number takes away *every* axis of length 1. A vector of one number is asked for there."
+        ),
+        hints=[
+            "What does `torch.zeros(1, 1).squeeze().shape` say?",
+            "Only one axis should go. Which number does it have?",
+            "`.squeeze(0)`; or no extra axis in the first place.",
+        ],
+    ),
+    Mistake(
+        "no_tensor",
+        [STEPS.but(found=lambda found: found.tolist()), STEPS.but(found=lambda found: found.numpy())],
+        does="a list or an array comes out, not a tensor",
+        says="The numbers come as a list, or as an array of numpy. A tensor is asked for: only that can be trained.",
+        hints=[
+            "What is the type of the result?",
+            "Where is the tensor left?",
+            "Compute with the tensors themselves: `weights @ values` is one.",
+        ],
+    ),
+    Mistake(
+        "weights_returned_too",
+        [
+            STEPS.but(found=lambda found, weights: (found, weights)),
+            STEPS.but(found=lambda found, weights: (weights, found)),
+        ],
+        does="the weights are handed back beside what is found",
+        says="A pair comes out: what is found, and the weights. Only what is found is asked for.",
+        hints=[
+            "What does `type(...)` say of the result?",
+            "A comma behind `return` makes a tuple.",
+            "Return the mixture alone.",
+        ],
+    ),
+    Mistake(
+        "function_of_the_mixture",
+        [
+            STEPS.but(found=lambda found: found.softmax(dim=-1)),
+            STEPS.but(found=lambda found: found.tanh()),
+            STEPS.but(found=lambda found: found / found.norm()),
+        ],
+        does="the mixture is put through a further function, such as a softmax",
+        says=(
+            "Something more is done to the mixture: a softmax, a `tanh`, a division by its length. The mixture itself "
+            "is asked for."
+        ),
+        hints=[
+            "With a single key, its value should come back unchanged. Does it?",
+            "Score, weigh, mix: nothing comes after that.",
+            "Return the mixture as it is.",
+        ],
+    ),
+    Mistake(
+        "rounded",
+        [
+            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=2)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=1)),
+            STEPS.but(weights=lambda weights: weights.round()),
+            STEPS.but(found=lambda found: found.round(decimals=4)),
+            STEPS.but(found=lambda found: found.round(decimals=3)),
+            STEPS.but(found=lambda found: found.round(decimals=2)),
+            STEPS.but(found=lambda found: found.round(decimals=1)),
+            STEPS.but(found=lambda found: found.round()),
+        ],
+        does="numbers are rounded on the way",
+        says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
+        hints=[
+            "Which line rounds, or makes whole numbers?",
+            "Rounding is for printing only.",
+            "Leave `round` out, and compute with the numbers as they are.",
         ],
     ),
 ]

@@ -222,7 +222,6 @@ MISTAKES = [
             STEPS.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
             STEPS.but(scores=lambda scores: scores / scores.shape[-1]),
             STEPS.but(scores=lambda scores: scores / 10),
-            STEPS.but(scores=lambda scores: scores / 100),
             STEPS.but(scores=lambda scores: scores / 1000),
             STEPS.but(scores=lambda scores: scores / scores.norm(dim=-1, keepdim=True)),
             STEPS.but(

@@ -1,29 +1,29 @@
 """How much a dot product varies."""
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_02_scaling.score_variance.answer import STEPS, score_variance
 from transformer_lab.course.exercises.lesson_02_scaling.score_variance.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, uniform
 from transformer_lab.course.running.case import Case
-
-
-def score_variance(d_k: int, variance: float) -> float:
-    """Give the variance of a dot product of d_k independent entries with mean 0 and this variance."""
-    return d_k * variance**2
 
 
 def score_variance_cases(seed: int) -> list[Case]:
     rng = generator(seed)
     low, high = uniform(rng, 0.3, 0.7), uniform(rng, 1.5, 3.0)
     return [
+        Case({"d_k": 2, "variance": 3.0}, "2 products of entries with variance 3"),
         Case({"d_k": 1, "variance": high}, "a single product"),
         Case({"d_k": 4, "variance": 1.0}, "4 products of entries with variance 1"),
         Case({"d_k": 7, "variance": low}, "7 products of entries with a variance below 1"),
+        Case({"d_k": 7, "variance": 2 * high}, "7 products again, of entries with a larger variance"),
+        Case({"d_k": 2, "variance": 3.0}, "the first call once more"),
         Case({"d_k": 512, "variance": high}, "512 products of entries with a variance above 1"),
     ]
 
 
 SCORE_VARIANCE = Exercise(
     reference=score_variance,
+    steps=STEPS,
     may_cut_gradients=True,
     cases=score_variance_cases,
     points=1,

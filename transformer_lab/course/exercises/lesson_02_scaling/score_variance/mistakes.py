@@ -1,78 +1,46 @@
 """What goes wrong when the variance of a score is worked out."""
 
+import math
+
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_02_scaling.score_variance.answer import STEPS
 
-
-def forgets_that_two_are_multiplied(d_k, variance):
-    return d_k * variance
-
-
-def adds_the_two_variances(d_k, variance):
-    return d_k * (variance + variance)
-
-
-def spread_instead_of_variance(d_k, variance):
-    return d_k**0.5 * variance
-
-
-def takes_it_for_a_deviation(d_k, variance):
-    return d_k * variance**4
-
-
-def forgets_the_width(d_k, variance):
-    return variance**2
-
-
-def forgets_the_variance(d_k, variance):
-    return d_k
-
-
-def adds_deviations(d_k, variance):
-    return d_k**2 * variance**2
-
-
-def already_scaled(d_k, variance):
-    return d_k**0.5 * variance**2
-
-
-def whole_numbers_only(d_k, variance):
-    return int(d_k * variance**2)
-
-
-def rounded(d_k, variance):
-    return round(d_k * variance**2)
-
+OF_A_PRODUCT = (
+    "If every q and k is doubled, by how much does the product q·k grow? And its variance?",
+    "Var(q·k) = E[q²] E[k²] for independent q and k with mean 0.",
+    "Each of the two factors brings the variance in once: σ² · σ².",
+)
+OF_A_SUM = (
+    "By how much does the variance of a sum grow with each further independent term?",
+    "At d_k = 4 and variance 1 the answer is 4; at d_k = 2 and variance 3 it is 18.",
+    "d_k equal terms, added up: multiply by d_k, once.",
+)
 
 MISTAKES = [
     Mistake(
         "forgets_that_two_are_multiplied",
-        [forgets_that_two_are_multiplied],
+        [STEPS.but(of_a_product=lambda variance: variance)],
+        does="a product of two numbers is given the variance of one of them",
         says=(
-            "A product of two numbers is given the variance of one of them. That goes unnoticed only at variance 1. Look "
-            "at a single product."
+            "A product of two numbers is given the variance of one of them. That goes unnoticed only at variance 1. "
+            "Look at a single product."
         ),
-        hints=[
-            "If every q and k is doubled, by how much does the product q·k grow? And its variance?",
-            "Var(q·k) = E[q²] E[k²] for independent q and k with mean 0.",
-            "Each of the two factors brings the variance in once: σ² · σ².",
-        ],
+        hints=OF_A_PRODUCT,
     ),
     Mistake(
         "adds_the_two_variances",
-        [adds_the_two_variances],
+        [STEPS.but(of_a_product=lambda variance: variance + variance)],
+        does="the variances of q and k are added, not multiplied",
         says=(
-            "The variances of q and k are added. That would be right for the sum q + k; here the two are multiplied. Look "
-            "at a single product."
+            "The variances of q and k are added. That would be right for the sum q + k; here the two are multiplied. "
+            "Look at a single product."
         ),
-        hints=[
-            "If every q and k is doubled, by how much does the product q·k grow? And its variance?",
-            "Var(q·k) = E[q²] E[k²] for independent q and k with mean 0.",
-            "Each of the two factors brings the variance in once: σ² · σ².",
-        ],
+        hints=OF_A_PRODUCT,
     ),
     Mistake(
         "forgets_the_variance",
-        [forgets_the_variance],
+        [STEPS.but(of_a_product=lambda: 1.0)],
+        does="the argument `variance` is not used",
         says="Right for entries with variance 1 only: the argument `variance` is not used. Look at a single product.",
         hints=[
             "Does the result change when every entry of q and k is doubled? Should it?",
@@ -81,8 +49,44 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "root_of_the_variance",
+        [STEPS.but(of_a_product=lambda variance: variance**0.5)],
+        does="a product of two numbers is given the root of the variance",
+        says=(
+            "A product of two numbers is given the *root* of the variance, which is the standard deviation of one of "
+            "them. Look at a single product."
+        ),
+        hints=OF_A_PRODUCT,
+    ),
+    Mistake(
+        "takes_it_for_a_deviation",
+        [STEPS.but(variance=lambda variance: variance**2), STEPS.but(of_a_product=lambda variance: variance**3)],
+        does="`variance` is multiplied by itself once too often",
+        says=(
+            "`variance` is multiplied by itself too often, as if it were a standard deviation. Look at what the "
+            "argument is."
+        ),
+        hints=[
+            "σ is the standard deviation, σ² the variance. Which one is given?",
+            "In d_k σ⁴, how often does σ² occur?",
+            "σ⁴ is the square of the variance.",
+        ],
+    ),
+    Mistake(
+        "caret",
+        [STEPS.but(of_a_product=lambda variance: variance ^ 2)],
+        does="`^` is written for a power",
+        says="In Python `^` is no power: it compares the bits of two whole numbers, and crashes at a float.",
+        hints=[
+            "How does Python write 3 to the power of 2?",
+            "Two signs, one behind the other; or a multiplication.",
+            "`3**2` is 9.",
+        ],
+    ),
+    Mistake(
         "spread_instead_of_variance",
-        [spread_instead_of_variance],
+        [STEPS.but(of_the_score=lambda total: math.sqrt(total))],
+        does="the root of the variance is returned, which is the standard deviation",
         says="This is the standard deviation of the score, the typical size. Its square is asked for.",
         hints=[
             "Which of the two adds up over independent terms, the variance or the standard deviation?",
@@ -91,18 +95,9 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "takes_it_for_a_deviation",
-        [takes_it_for_a_deviation],
-        says="`variance` is treated as a standard deviation, and squared once too often. Look at what the argument is.",
-        hints=[
-            "σ is the standard deviation, σ² the variance. Which one is given?",
-            "In d_k σ⁴, how often does σ² occur?",
-            "σ⁴ is the square of the variance.",
-        ],
-    ),
-    Mistake(
         "forgets_the_width",
-        [forgets_the_width],
+        [STEPS.but(count=lambda: 1)],
+        does="the result does not depend on `d_k`",
         says="This is the variance of one product. A score adds up d_k of them.",
         hints=[
             "Does the result change with d_k?",
@@ -111,8 +106,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "off_by_one",
+        [STEPS.but(count=lambda d_k: d_k - 1), STEPS.but(count=lambda d_k: d_k + 1)],
+        does="one product too few or too many is counted",
+        says=(
+            "One product too few, or one too many, is counted. Look at where a loop begins and ends, or at what is "
+            "added to d_k."
+        ),
+        hints=[
+            "What comes out for d_k = 1? There is one product.",
+            "`range(d_k)` has d_k numbers, `range(1, d_k)` has one less.",
+            "d_k products, each with the same variance.",
+        ],
+    ),
+    Mistake(
         "adds_deviations",
-        [adds_deviations],
+        [STEPS.but(count=lambda d_k: d_k**2)],
+        does="`d_k` is squared",
         says=(
             "The variance grows with d_k², as if all the products always pushed the same way. They are independent: "
             "some are positive, some negative. Look at what adds up."
@@ -125,18 +135,53 @@ MISTAKES = [
     ),
     Mistake(
         "already_scaled",
-        [already_scaled],
+        [STEPS.but(count=lambda d_k: d_k**0.5)],
+        does="the root of d_k stands where d_k should",
         says="It grows with √d_k. That is how the typical *size* of a score grows; the variance grows faster.",
-        hints=[
-            "By how much does the variance of a sum grow with each further independent term?",
-            "At d_k = 4 and variance 1 the answer is 4.",
-            "No root is needed.",
-        ],
+        hints=OF_A_SUM,
+    ),
+    Mistake(
+        "twice_the_width",
+        [STEPS.but(count=lambda d_k: 2 * d_k), STEPS.but(count=lambda d_k: d_k / 2)],
+        does="`d_k` is doubled or halved",
+        says=(
+            "Twice or half as many products are counted as there are: q and k have d_k entries each, and meet in d_k "
+            "pairs."
+        ),
+        hints=OF_A_SUM,
+    ),
+    Mistake(
+        "divides_by_the_width",
+        [STEPS.but(count=lambda d_k: 1 / d_k), STEPS.but(count=lambda d_k: d_k**-0.5)],
+        does="the variance is divided by the width, or by its root",
+        says=(
+            "The wider the vectors, the smaller the result: something is divided by the width. A score is a sum, not "
+            "a mean."
+        ),
+        hints=OF_A_SUM,
+    ),
+    Mistake(
+        "adds_the_width",
+        [STEPS.but(total=lambda of_a_product, count: of_a_product + count)],
+        does="`d_k` is added, not multiplied",
+        says="d_k is added to the variance of one product. There are d_k such variances to be added to each other.",
+        hints=OF_A_SUM,
+    ),
+    Mistake(
+        "multiplies_the_terms",
+        [STEPS.but(total=lambda of_a_product, count: of_a_product**count)],
+        does="the variance of a product is raised to the power of d_k",
+        says=(
+            "The variance of one product is raised to the power of d_k, as if the products were multiplied by each "
+            "other. A score adds them up."
+        ),
+        hints=OF_A_SUM,
     ),
     Mistake(
         "whole_numbers_only",
-        [whole_numbers_only, rounded],
-        says="The formula is right, but its result is cut down to a whole number. A variance is any number above 0.",
+        [STEPS.but(of_the_score=lambda total: int(total)), STEPS.but(of_the_score=lambda total: round(total))],
+        does="the result is cut down to a whole number",
+        says="The result is cut down to a whole number. A variance is any number from 0 on.",
         hints=[
             "Print the result for d_k = 1 and variance 1.5. What should it be?",
             "Look for `int`, `round` or `//`.",

@@ -3,69 +3,21 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_04_masks.causal_mask.answer import STEPS
+from transformer_lab.course.exercises.shared import mask_mistakes
 
 
-def _ones(length):
-    return torch.ones(length, length, dtype=torch.bool)
-
-
-def upper_triangle(length):
-    return _ones(length).triu()
-
-
-def forbidden_is_true(length):
-    return _ones(length).triu(1)
-
-
-def without_itself(length):
-    return _ones(length).tril(-1)
-
-
-def one_ahead(length):
-    return _ones(length).tril(1)
-
-
-def everybody(length):
-    return _ones(length)
-
-
-def only_itself(length):
-    return torch.eye(length).bool()
-
-
-def numbers_instead_of_booleans(length):
-    return torch.ones(length, length).tril()
-
-
-def whole_numbers_instead_of_booleans(length):
-    return torch.ones(length, length, dtype=torch.int64).tril()
-
-
-def to_be_added_to_the_scores(length):
-    return torch.full((length, length), -torch.inf).triu(1)
-
-
-def axes_in_front(length):
-    return _ones(length).tril()[None, None]
-
-
-def one_axis_in_front(length):
-    return _ones(length).tril()[None]
-
-
-def no_pairs(length):
-    positions = torch.arange(length)
-    return positions <= positions
-
-
-def a_list(length):
-    return [[j <= i for j in range(length)] for i in range(length)]
+def without_row(table, row):
+    changed = table.clone()
+    changed[row] = False
+    return changed
 
 
 MISTAKES = [
     Mistake(
         "upper_triangle",
-        [upper_triangle],
+        [STEPS.but(allowed=lambda table, diagonal: table.tril(diagonal).mT)],
+        does="rows and columns have changed places: each query looks ahead, where it should look back",
         says=(
             "The first row is True everywhere: the first position sees the whole future, and the last one only itself. "
             "Rows and columns seem to have changed places."
@@ -78,7 +30,8 @@ MISTAKES = [
     ),
     Mistake(
         "forbidden_is_true",
-        [forbidden_is_true],
+        [STEPS.but(allowed=lambda allowed: allowed == 0)],
+        does="the entries are True where looking is forbidden",
         says="True stands where looking is *forbidden*. In this course True means: may look.",
         hints=[
             "What does the first query see with this mask? And the last?",
@@ -88,7 +41,8 @@ MISTAKES = [
     ),
     Mistake(
         "without_itself",
-        [without_itself],
+        [STEPS.but(diagonal=lambda: -1)],
+        does="the diagonal itself is left out",
         says="No position may look at itself, so the first one may look at nothing at all. Look at the diagonal.",
         hints=[
             "What does row 0 say?",
@@ -98,7 +52,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_ahead",
-        [one_ahead],
+        [STEPS.but(diagonal=lambda: 1)],
+        does="the triangle goes one diagonal too far",
         says=(
             "Every position may also look at the *next* one. That one token is just what it has to predict. Look at "
             "the diagonal where the mask ends."
@@ -110,9 +65,10 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "everybody",
-        [everybody],
-        says="Everybody may look at everybody: nothing is hidden.",
+        "nothing_hidden",
+        [STEPS.but(allowed=lambda table: table)],
+        does="no triangle is cut out: nothing is hidden",
+        says="Every position may look at every other: nothing is hidden.",
         hints=[
             "Which entries of the first row should be False?",
             "Something has to depend on whether the key comes after the query.",
@@ -120,8 +76,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "everything_hidden",
+        [STEPS.but(allowed=lambda table: table == 0)],
+        does="all entries are False",
+        says=(
+            "All entries are False: no position may look at anything, not even at itself. Look at the table before its "
+            "triangle is taken."
+        ),
+        hints=[
+            "What should the first row say for 3 positions?",
+            "A triangle of a table of zeros is all zeros.",
+            "Begin with `torch.ones(length, length, dtype=torch.bool)`.",
+        ],
+    ),
+    Mistake(
         "only_itself",
-        [only_itself],
+        [STEPS.but(allowed=lambda table: table.tril().triu())],
+        does="only the diagonal is kept",
         says="Every position sees itself and nothing else. It may also look at all that came before.",
         hints=[
             "The last position has everything before it. What should its row look like?",
@@ -130,8 +101,73 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "counts_from_the_other_end",
+        [
+            STEPS.but(allowed=lambda allowed: allowed.flip(1)),
+            STEPS.but(allowed=lambda allowed: allowed.flip(0)),
+        ],
+        does="the rows or the columns are counted from the other end",
+        says=(
+            "The triangle leans the wrong way: the rows or the columns are counted from the other end. Look at the "
+            "order of the positions."
+        ),
+        hints=[
+            "Row 0 is the first query, column 0 the first key. Which entry of row 0 should be True?",
+            "The edge of the triangle runs from the top left to the bottom right.",
+            "`.tril()` of a table of True, without turning it over.",
+        ],
+    ),
+    Mistake(
+        "first_row_left_out",
+        [STEPS.but(allowed=lambda allowed: without_row(allowed, 0))],
+        does="the first row is left False",
+        says=(
+            "The first row is all False: the first position may look at nothing, not even at itself. Look at where the "
+            "rows begin."
+        ),
+        hints=[
+            "Which rows are filled, and with which one does that begin?",
+            "`range(1, length)` leaves out 0.",
+            "All rows: `range(length)`; or no loop at all, with `.tril()`.",
+        ],
+    ),
+    Mistake(
+        "last_row_left_out",
+        [STEPS.but(allowed=lambda allowed: without_row(allowed, -1))],
+        does="the last row is left False",
+        says="The last row is all False: the last position may look at nothing. Look at where the rows end.",
+        hints=[
+            "Which rows are filled, and with which one does that end?",
+            "`range(n)` leaves out n itself.",
+            "All rows: `range(length)`; or no loop at all, with `.tril()`.",
+        ],
+    ),
+    Mistake(
+        "another_length",
+        [
+            STEPS.but(table=lambda length: torch.ones(length + 1, length + 1, dtype=torch.bool)),
+            STEPS.but(table=lambda length: torch.ones(length - 1, length - 1, dtype=torch.bool)),
+            STEPS.but(table=lambda length: torch.ones(length, length + 1, dtype=torch.bool)),
+            STEPS.but(table=lambda: torch.ones(3, 3, dtype=torch.bool)),
+            STEPS.but(table=lambda: torch.ones(4, 4, dtype=torch.bool)),
+        ],
+        does="the table has another size than the number of positions",
+        says="The table has another size than asked for. Look at what its rows and columns are made of.",
+        hints=[
+            "Print `mask.shape` for 3 positions, and for 1.",
+            "There is a row for each position, and a column for each position.",
+            "`torch.ones(length, length, dtype=torch.bool)`.",
+        ],
+    ),
+    Mistake(
         "numbers_instead_of_booleans",
-        [numbers_instead_of_booleans, whole_numbers_instead_of_booleans],
+        [
+            STEPS.but(table=lambda table: table.float()),
+            STEPS.but(table=lambda table: table.long()),
+            STEPS.but(table=lambda table: table.int()).attempt,
+            STEPS.but(mask=lambda mask: mask.float()),
+        ],
+        does="the entries are numbers, not True and False",
         says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
         hints=[
             "Print `mask.dtype`. What is asked for?",
@@ -139,22 +175,11 @@ MISTAKES = [
             "`dtype=torch.bool` when the table is made, or `.bool()` at the end.",
         ],
     ),
-    Mistake(
-        "to_be_added_to_the_scores",
-        [to_be_added_to_the_scores],
-        says=(
-            "This is a table to be *added* to the scores, 0 where a query may look and -∞ where not. A mask of True "
-            "and False is asked for."
-        ),
-        hints=[
-            "Print `mask.dtype`. What is asked for?",
-            "True where this table holds 0, False where it holds -∞.",
-            "Make a table of booleans and keep its lower triangle.",
-        ],
-    ),
+    mask_mistakes.to_be_added(STEPS),
     Mistake(
         "axes_in_front",
-        [axes_in_front, one_axis_in_front],
+        [STEPS.but(table=lambda table: table[None, None]), STEPS.but(table=lambda table: table[None])],
+        does="the table has axes of length 1 in front",
         says="The table is right, but it has axes in front. Broadcasting adds those where they are needed.",
         hints=[
             "Which shape is asked for?",
@@ -164,7 +189,8 @@ MISTAKES = [
     ),
     Mistake(
         "no_pairs",
-        [no_pairs],
+        [STEPS.but(mask=lambda length: torch.ones(length, dtype=torch.bool))],
+        does="every position is compared with itself only",
         says=(
             "Every position is compared with itself only: one row of entries, and all of them True. Every query has to "
             "be compared with every key."
@@ -176,13 +202,18 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "a_list",
-        [a_list],
-        says="The entries are right, but this is a list of lists. A tensor is asked for.",
+        "triangle_of_one_axis",
+        [STEPS.but(table=lambda length: torch.ones(length, dtype=torch.bool))],
+        does="the triangle is taken of a single row",
+        says=(
+            "A triangle needs rows and columns, and the table has one axis only: it crashes. Look at how the table is "
+            "made."
+        ),
         hints=[
-            "What does `type(mask)` say?",
-            "One function of torch makes a tensor of a list.",
-            "`torch.tensor(...)` round it.",
+            "Print the shape of what `.tril()` is called on.",
+            "There is a row for each query, and a column for each key.",
+            "`torch.ones(length, length, dtype=torch.bool)`.",
         ],
     ),
+    mask_mistakes.a_list(STEPS),
 ]

@@ -1,22 +1,13 @@
 """What a decoder may look at: real tokens, up to itself."""
 
 import torch
-from jaxtyping import Bool, Int
-from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_04_masks.decoder_mask.answer import STEPS, decoder_mask
 from transformer_lab.course.exercises.lesson_04_masks.decoder_mask.mistakes import MISTAKES
 from transformer_lab.course.exercises.lesson_04_masks.padding_mask.exercise import VOCAB_SIZE, draw_padded
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case
-
-
-def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 n n"]:
-    """Let every position look at the real tokens up to itself."""
-    n = tokens.shape[1]
-    real = (tokens != pad_id)[:, None, None, :]  # what may be looked at: (batch, 1, 1, n)
-    not_later = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (n, n)
-    return real & not_later
 
 
 def decoder_mask_cases(seed: int) -> list[Case]:
@@ -27,16 +18,18 @@ def decoder_mask_cases(seed: int) -> list[Case]:
         return Case({"tokens": draw_padded(rng, pad_id, rows, length, zero=pad_id != 0), "pad_id": pad_id}, shows)
 
     return [
-        case(0, [(0, 1)], 4, "one sentence of 4 tokens, the last of them padding"),
-        case(0, [(0, 0), (0, 2)], 5, "2 sentences, one of them padded"),
-        case(pad, [(0, 0), (0, 2), (0, 1)], 3, "a pad_id that is not 0"),
-        case(pad, [(2, 0), (0, 1), (0, 3)], 7, "padding in front as well"),
+        case(0, [(0, 1)], 3, "one sentence of 3 tokens, the last of them padding"),
+        case(0, [(0, 0), (0, 1)], 2, "2 sentences, one of them padded"),
+        case(0, [(0, 0), (0, 1), (0, 0), (0, 0)], 1, "4 sentences of one token, which may be padding"),
+        case(pad, [(0, 0), (0, 2), (0, 1)], 4, "a pad_id that is not 0"),
+        case(pad, [(2, 0), (0, 1), (0, 7)], 7, "padding in front as well, and a sentence of nothing else"),
         case(pad, [(0, i) for i in range(11)], 13, "11 sentences of 13 tokens"),
     ]
 
 
 DECODER_MASK = Exercise(
     reference=decoder_mask,
+    steps=STEPS,
     cases=decoder_mask_cases,
     points=2,
     verified="A key may be looked at if it is a real token *and* does not come later. Next: whether both halves are "

@@ -3,117 +3,14 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-
-
-def _real(tokens, pad_id):
-    return (tokens != pad_id)[:, None, None, :]
-
-
-def _lower(tokens, diagonal=0):
-    n = tokens.shape[1]
-    return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
-
-
-def either_will_do(tokens, pad_id):
-    return _real(tokens, pad_id) | _lower(tokens)
-
-
-def turned_round(tokens, pad_id):
-    return ~(_real(tokens, pad_id) & _lower(tokens))
-
-
-def keep_and_drop_mixed(tokens, pad_id):
-    return _real(tokens, pad_id) & ~_lower(tokens)
-
-
-def padding_kept_and_tokens_dropped(tokens, pad_id):
-    return ~_real(tokens, pad_id) & _lower(tokens)
-
-
-def only_padding(tokens, pad_id):
-    return _real(tokens, pad_id)
-
-
-def only_padding_for_every_query(tokens, pad_id):
-    n = tokens.shape[1]
-    return _real(tokens, pad_id).expand(-1, -1, n, n)
-
-
-def only_causal(tokens, pad_id):
-    return _lower(tokens)
-
-
-def only_causal_for_every_sentence(tokens, pad_id):
-    return _lower(tokens).expand(len(tokens), 1, -1, -1)
-
-
-def sees_what_comes_after(tokens, pad_id):
-    return _real(tokens, pad_id) & _lower(tokens).mT
-
-
-def next_one_too(tokens, pad_id):
-    return _real(tokens, pad_id) & _lower(tokens, 1)
-
-
-def not_itself(tokens, pad_id):
-    return _real(tokens, pad_id) & _lower(tokens, -1)
-
-
-def padding_does_not_look(tokens, pad_id):
-    return _real(tokens, pad_id).mT & _lower(tokens)
-
-
-def padding_neither_looks_nor_is_seen(tokens, pad_id):
-    real = _real(tokens, pad_id)
-    return real & real.mT & _lower(tokens)
-
-
-def no_axis_for_the_heads(tokens, pad_id):
-    return (tokens != pad_id)[:, None, :] & _lower(tokens)
-
-
-def no_axes_at_all(tokens, pad_id):
-    return (tokens != pad_id) & _lower(tokens)
-
-
-def axes_in_front(tokens, pad_id):
-    return (tokens != pad_id)[None, None] & _lower(tokens)
-
-
-def hides_token_zero(tokens, pad_id):
-    return _real(tokens, 0) & _lower(tokens)
-
-
-def decoder_mask_of_numbers(tokens, pad_id):
-    return (_real(tokens, pad_id) & _lower(tokens)).float()
-
-
-def decoder_mask_of_whole_numbers(tokens, pad_id):
-    return (_real(tokens, pad_id) & _lower(tokens)).long()
-
-
-def decoder_mask_of_short_numbers(tokens, pad_id):
-    return (_real(tokens, pad_id) & _lower(tokens)).int()
-
-
-def triangle_of_numbers(tokens, pad_id):
-    n = tokens.shape[1]
-    return _real(tokens, pad_id) & torch.ones(n, n).tril()
-
-
-def joined_by_the_word(tokens, pad_id):
-    return _real(tokens, pad_id) and _lower(tokens)
-
-
-def as_long_as_the_batch(tokens, pad_id):
-    batch = tokens.shape[0]
-    return _real(tokens, pad_id) & torch.ones(batch, batch, dtype=torch.bool).tril()
-
+from transformer_lab.course.exercises.lesson_04_masks.decoder_mask.answer import STEPS
+from transformer_lab.course.exercises.shared import mask_mistakes, padding_mistakes
 
 MISTAKES = [
     Mistake(
         "either_will_do",
-        [either_will_do],
+        [STEPS.but(sign=lambda: torch.logical_or)],
+        does="it is enough that one of the two conditions holds",
         says=(
             "A key may be looked at if it is real *or* not later: every real token of the future is visible, and so is "
             "padding in the past. Look at how the two are joined."
@@ -125,9 +22,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "exactly_one_condition",
+        [STEPS.but(sign=lambda: torch.logical_xor)],
+        does="exactly one of the two conditions has to hold",
+        says=(
+            "A key may be looked at if *exactly one* of the two conditions holds: if it is real, or not later, and not "
+            "both. Look at the sign between the two."
+        ),
+        hints=[
+            "What does `^` or `!=` make of True and True?",
+            "The exercise names three signs: for and, or, not.",
+            "`&` for and.",
+        ],
+    ),
+    Mistake(
         "turned_round",
-        [turned_round],
-        says="Every entry is turned round: True stands where looking is forbidden. In this course True means: may look.",
+        [STEPS.but(both=lambda both: ~both)],
+        does="the entries are True where looking is forbidden",
+        says=(
+            "Every entry is turned round: True stands where looking is forbidden. In this course True means: may look."
+        ),
         hints=[
             "What does the first query see with this mask?",
             "This is the meaning that `nn.MultiheadAttention` gives to a mask.",
@@ -136,7 +50,8 @@ MISTAKES = [
     ),
     Mistake(
         "keep_and_drop_mixed",
-        [keep_and_drop_mixed],
+        [STEPS.but(not_later=lambda not_later: ~not_later)],
+        does="the causal half is True where looking is forbidden",
         says=(
             "The two halves speak different languages: for padding True means may look, for the future it means "
             "forbidden. So only the future is visible."
@@ -149,7 +64,8 @@ MISTAKES = [
     ),
     Mistake(
         "padding_kept_and_tokens_dropped",
-        [padding_kept_and_tokens_dropped],
+        [STEPS.but(real=lambda real: ~real)],
+        does="the half about padding is True at the padding",
         says=(
             "The two halves speak different languages: the causal one says what may be looked at, the other one where "
             "the padding is. So only padding is visible."
@@ -162,7 +78,11 @@ MISTAKES = [
     ),
     Mistake(
         "only_padding",
-        [only_padding, only_padding_for_every_query],
+        [
+            STEPS.but(both=lambda keys: keys),
+            STEPS.but(both=lambda keys, n: keys.expand(-1, 1, n, n)),
+        ],
+        does="the causal half plays no part",
         says="Padding is hidden, and the future is not: the causal half is missing.",
         hints=[
             "What may the first position look at? What does its row say?",
@@ -172,7 +92,12 @@ MISTAKES = [
     ),
     Mistake(
         "only_causal",
-        [only_causal, only_causal_for_every_sentence],
+        [
+            STEPS.but(both=lambda not_later: not_later),
+            STEPS.but(both=lambda tokens, not_later: not_later.expand(len(tokens), 1, -1, -1)),
+            STEPS.but(both=lambda not_later: not_later[None, None]),
+        ],
+        does="the half about padding plays no part",
         says="The future is hidden, and padding is not: the other half is missing.",
         hints=[
             "Does `pad_id` occur in the code?",
@@ -182,7 +107,8 @@ MISTAKES = [
     ),
     Mistake(
         "sees_what_comes_after",
-        [sees_what_comes_after],
+        [STEPS.but(not_later=lambda n, diagonal: torch.ones(n, n, dtype=torch.bool).tril(diagonal).mT)],
+        does="rows and columns of the triangle have changed places: each query looks ahead, where it should look back",
         says="The triangle is the wrong one: each position sees itself and what comes *after*.",
         hints=[
             "What does the first row say? What may the first position look at?",
@@ -192,7 +118,8 @@ MISTAKES = [
     ),
     Mistake(
         "next_one_too",
-        [next_one_too],
+        [STEPS.but(diagonal=lambda: 1)],
+        does="the triangle goes one diagonal too far",
         says=(
             "Every position may also look at the *next* token, the one it has to predict. Look at the diagonal where "
             "the triangle ends."
@@ -205,7 +132,8 @@ MISTAKES = [
     ),
     Mistake(
         "not_itself",
-        [not_itself],
+        [STEPS.but(diagonal=lambda: -1)],
+        does="the diagonal itself is left out of the triangle",
         says="No position may look at itself, so the first one may look at nothing. Look at the diagonal.",
         hints=[
             "What does the first row say?",
@@ -214,8 +142,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "always_sees_itself",
+        [STEPS.but(both=lambda both: both | torch.eye(both.shape[-1], dtype=torch.bool))],
+        does="every position may look at itself, even if it is padding",
+        says=(
+            "Every position may look at itself, even if it is padding: True stands all along the diagonal. Padding is "
+            "not to be looked at by anybody."
+        ),
+        hints=[
+            "What does the last row of a padded sentence say?",
+            "A row may be all False; what becomes of it is not this mask's business.",
+            "Nothing more than real keys *and* keys that are not later.",
+        ],
+    ),
+    Mistake(
         "padding_does_not_look",
-        [padding_does_not_look],
+        [STEPS.but(keys=lambda real: real[:, None, :, None])],
+        does="the padding lies along the queries",
         says=(
             "Padding is hidden along the queries: it may not look, but may be looked *at*. Look at the axis that holds "
             "the tokens."
@@ -228,10 +171,11 @@ MISTAKES = [
     ),
     Mistake(
         "padding_neither_looks_nor_is_seen",
-        [padding_neither_looks_nor_is_seen],
+        [STEPS.but(keys=lambda keys: keys & keys.mT)],
+        does="padding is hidden as a query as well",
         says=(
-            "Padding is not looked at, which is right, but it may not look either: its rows are all False. What "
-            "padding computes is thrown away anyway, and empty rows only make trouble."
+            "Padding is not looked at, and it may not look either: its rows are all False. What padding computes is "
+            "thrown away anyway, and empty rows only make trouble."
         ),
         hints=[
             "What does the last row of a padded sentence say?",
@@ -241,7 +185,8 @@ MISTAKES = [
     ),
     Mistake(
         "no_axis_for_the_heads",
-        [no_axis_for_the_heads],
+        [STEPS.but(keys=lambda real: real[:, None, :])],
+        does="the axis for the heads is missing",
         says=(
             "The entries are right, but the axis for the heads is missing: with (batch, n, n), the sentences would "
             "meet the *heads* of the scores."
@@ -253,11 +198,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "no_axes_at_all",
-        [no_axes_at_all, axes_in_front],
+        "axis_for_the_heads_in_front",
+        [STEPS.but(keys=lambda real: real[None, :, None, :])],
+        does="the axis for the heads stands in front of the batch",
         says=(
-            "The halves are lined up from the right, where (batch, n) meets (n, n), so the sentences meet the *queries*: "
-            "a crash, or nonsense where the two are equal. Look at the shape of the half about padding."
+            "The axis for the heads stands in front of the batch, so the sentences would meet the *heads* of the "
+            "scores. Right for one sentence, wrong for more."
+        ),
+        hints=[
+            "Which shape is asked for? Which comes out for 2 sentences?",
+            "The batch has to stay in front: (batch, n_heads, n_query, n_key).",
+            "(batch, 1, 1, n) before the two are joined.",
+        ],
+    ),
+    Mistake(
+        "no_axes_at_all",
+        [STEPS.but(keys=lambda real: real), STEPS.but(keys=lambda real: real[None, None])],
+        does="the half about padding has no axis for the queries between batch and keys",
+        says=(
+            "The halves are lined up from the right, where (batch, n) meets (n, n), so the sentences meet the "
+            "*queries*: a crash, or nonsense where the two are equal. Look at the shape of the half about padding."
         ),
         hints=[
             "What shape does the half about padding have? Which did `padding_mask` ask for?",
@@ -266,18 +226,9 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "hides_token_zero",
-        [hides_token_zero],
-        says="Token 0 is hidden, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
-        hints=[
-            "Does `pad_id` occur in the code?",
-            "Try a pad_id of 5. What is hidden?",
-            "Compare the tokens with `pad_id`.",
-        ],
-    ),
-    Mistake(
         "triangle_of_numbers",
-        [triangle_of_numbers],
+        [STEPS.but(both=lambda keys, not_later: keys & not_later.float())],
+        does="`&` is given a triangle of numbers",
         says="`&` joins booleans, and one side holds numbers. Look at the dtype of the triangle.",
         hints=[
             "Print `.dtype` of both halves.",
@@ -286,11 +237,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "numbers_turned_round",
+        [STEPS.but(both=lambda keys, n: keys & ~torch.ones(n, n).triu(1))],
+        does="`~` is given a triangle of numbers",
+        says="`~` turns booleans round, and here it is given numbers: it crashes. Look at the dtype of the triangle.",
+        hints=[
+            "Print `.dtype` of what stands behind `~`.",
+            "`torch.ones` makes numbers unless it is told otherwise.",
+            "`dtype=torch.bool` when the triangle is made, or `parts.causal_mask(n)`.",
+        ],
+    ),
+    Mistake(
         "joined_by_the_word",
-        [joined_by_the_word],
+        [STEPS.but(sign=lambda: lambda keys, not_later: keys and not_later)],
+        does="the two are joined by the word `and`",
         says=(
-            "Python's words `and`, `or` and `not` ask whether a whole tensor is true, which has no answer. Entry by entry, "
-            "it takes a sign."
+            "Python's words `and`, `or` and `not` ask whether a whole tensor is true, which has no answer. Entry by "
+            "entry, it takes a sign."
         ),
         hints=[
             "What does `bool(torch.tensor([True, False]))` say?",
@@ -300,7 +263,8 @@ MISTAKES = [
     ),
     Mistake(
         "as_long_as_the_batch",
-        [as_long_as_the_batch],
+        [STEPS.but(n=lambda tokens: tokens.shape[0])],
+        does="the triangle is as long as there are sentences",
         says=(
             "The triangle is as long as there are *sentences*; it should be as long as they are. It crashes where the "
             "two differ. Look at which length is taken."
@@ -311,14 +275,8 @@ MISTAKES = [
             "`tokens.shape[1]`.",
         ],
     ),
-    Mistake(
-        "decoder_mask_of_numbers",
-        [decoder_mask_of_numbers, decoder_mask_of_whole_numbers, decoder_mask_of_short_numbers],
-        says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
-        hints=[
-            "Print `mask.dtype`. What is asked for?",
-            "`&` of two tensors of booleans gives booleans.",
-            "Join the two by `&`, or put `.bool()` at the end.",
-        ],
-    ),
+    *padding_mistakes.which_tokens(STEPS),
+    mask_mistakes.of_numbers(STEPS),
+    mask_mistakes.to_be_added(STEPS),
+    mask_mistakes.a_list(STEPS),
 ]

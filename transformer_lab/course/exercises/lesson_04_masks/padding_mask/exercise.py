@@ -3,8 +3,8 @@
 import torch
 from torch import Tensor
 
-from transformer_lab.attention.masks import padding_mask
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_04_masks.padding_mask.answer import STEPS, padding_mask
 from transformer_lab.course.exercises.lesson_04_masks.padding_mask.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case
@@ -35,15 +35,18 @@ def padding_mask_cases(seed: int) -> list[Case]:
 
     return [
         case(0, [(0, 1)], 3, "one sentence of 3 tokens, the last of them padding"),
-        case(0, [(0, 0), (0, 3)], 5, "2 sentences, one of them padded"),
+        case(0, [(0, 0), (0, 1)], 2, "2 sentences, one of them padded"),
+        case(0, [(0, 0), (0, 1), (0, 0)], 1, "3 sentences of one token, which may be padding"),
+        case(pad, [(0, 2), (2, 0)], 5, "a pad_id that is not 0, behind and in front"),
         case(pad, [(0, 0), (0, 2), (0, 1)], 3, "a pad_id that is not 0"),
-        case(pad, [(2, 0), (0, 1), (0, 3)], 7, "padding in front as well"),
+        case(pad, [(2, 0), (0, 1), (0, 7)], 7, "padding in front as well, and a sentence of nothing else"),
         case(pad, [(0, i) for i in range(11)], 13, "11 sentences of 13 tokens"),
     ]
 
 
 PADDING_MASK = Exercise(
     reference=padding_mask,
+    steps=STEPS,
     cases=padding_mask_cases,
     points=2,
     verified="Nobody looks at padding, wherever it stands and whatever its id; the axes for heads and queries are "

@@ -1,78 +1,14 @@
 """What goes wrong when padding is hidden."""
 
-import torch
-
 from transformer_lab.course.exercise import Mistake
-
-
-def true_at_the_padding(tokens, pad_id):
-    return (tokens == pad_id)[:, None, None, :]
-
-
-def no_axes_for_heads_and_queries(tokens, pad_id):
-    return tokens != pad_id
-
-
-def one_axis_only(tokens, pad_id):
-    return (tokens != pad_id)[:, None, :]
-
-
-def axes_in_front_of_the_batch(tokens, pad_id):
-    return (tokens != pad_id)[None, None]
-
-
-def axes_at_the_end(tokens, pad_id):
-    return (tokens != pad_id)[:, :, None, None]
-
-
-def on_the_queries(tokens, pad_id):
-    return (tokens != pad_id)[:, None, :, None]
-
-
-def zero_is_always_padding(tokens, pad_id):
-    return (tokens != 0)[:, None, None, :]
-
-
-def larger_than_the_padding(tokens, pad_id):
-    return (tokens > pad_id)[:, None, None, :]
-
-
-def assumes_padding_at_the_end(tokens, pad_id):
-    lengths = (tokens != pad_id).sum(dim=1)
-    return (torch.arange(tokens.shape[1]) < lengths[:, None])[:, None, None, :]
-
-
-def repeated_for_every_query(tokens, pad_id):
-    n = tokens.shape[1]
-    return (tokens != pad_id)[:, None, None, :].expand(-1, -1, n, n)
-
-
-def pairs_of_real_tokens(tokens, pad_id):
-    real = tokens != pad_id
-    return real[:, None, None, :] & real[:, None, :, None]
-
-
-def padding_as_numbers(tokens, pad_id):
-    return (tokens != pad_id)[:, None, None, :].float()
-
-
-def padding_as_whole_numbers(tokens, pad_id):
-    return (tokens != pad_id)[:, None, None, :].long()
-
-
-def padding_as_short_numbers(tokens, pad_id):
-    return (tokens != pad_id)[:, None, None, :].int()
-
-
-def padding_to_be_added(tokens, pad_id):
-    hidden = (tokens == pad_id)[:, None, None, :]
-    return torch.zeros(hidden.shape).masked_fill(hidden, -torch.inf)
-
+from transformer_lab.course.exercises.lesson_04_masks.padding_mask.answer import STEPS
+from transformer_lab.course.exercises.shared import mask_mistakes, padding_mistakes
 
 MISTAKES = [
     Mistake(
         "true_at_the_padding",
-        [true_at_the_padding],
+        [STEPS.but(real=lambda real: ~real)],
+        does="the entries are True at the padding",
         says=(
             "True stands at the padding: everybody looks at the padding and nobody at the tokens. In this course True "
             "means: may look."
@@ -85,7 +21,8 @@ MISTAKES = [
     ),
     Mistake(
         "no_axes_for_heads_and_queries",
-        [no_axes_for_heads_and_queries],
+        [STEPS.but(per_query=lambda real: real)],
+        does="no axes are added for heads and queries",
         says=(
             "The entries are right, but the shape is (batch, n). Lined up from the right with scores of shape (batch, "
             "n_heads, n_query, n_key), the batch would meet the *queries*."
@@ -98,7 +35,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_axis_only",
-        [one_axis_only],
+        [STEPS.but(per_query=lambda per_head: per_head)],
+        does="a single axis is added between the batch and the keys",
         says="One axis is missing: with (batch, 1, n), the batch would meet the *heads* of the scores.",
         hints=[
             "Line the shapes up from the right: (batch, 1, n) under (batch, n_heads, n_query, n_key).",
@@ -107,8 +45,34 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "one_axis_too_many",
+        [STEPS.but(per_query=lambda real: real[:, None, None, None, :])],
+        does="three axes are added between the batch and the keys",
+        says="There are five axes: one too many of length 1. Look at how many are added.",
+        hints=[
+            "The scores have the shape (batch, n_heads, n_query, n_key). How many axes are that?",
+            "One axis stands for the heads, one for the queries.",
+            "Two axes of length 1 between the batch and n: `[:, None, None, :]`.",
+        ],
+    ),
+    Mistake(
+        "one_axis_elsewhere",
+        [
+            STEPS.but(per_query=lambda real: real[:, :, None]),
+            STEPS.but(per_query=lambda real: real[None]),
+        ],
+        does="a single axis is added, and not between the batch and the keys",
+        says="There are three axes, and there should be four: (batch, 1, 1, n). Look at how many are added, and where.",
+        hints=[
+            "Which shape is asked for? Which comes out for 2 sentences?",
+            "The batch stays first, the keys stay last.",
+            "Two axes of length 1, both between the batch and n.",
+        ],
+    ),
+    Mistake(
         "axes_in_front_of_the_batch",
-        [axes_in_front_of_the_batch],
+        [STEPS.but(per_query=lambda real: real[None, None])],
+        does="the axes for heads and queries stand in front of the batch",
         says=(
             "The two axes stand in front of the batch, so the sentences would meet the *queries* of the scores. Right "
             "for one sentence, wrong for more."
@@ -120,8 +84,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "one_axis_in_front_of_the_batch",
+        [STEPS.but(per_query=lambda real: real[None, :, None])],
+        does="one of the two axes stands in front of the batch",
+        says=(
+            "One of the two axes stands in front of the batch, so the sentences would meet the *heads* of the scores. "
+            "Right for one sentence, wrong for more."
+        ),
+        hints=[
+            "Which shape is asked for? Which comes out for 2 sentences?",
+            "The batch has to stay in front: (batch, n_heads, n_query, n_key).",
+            "Both axes of length 1 stand between the batch and n.",
+        ],
+    ),
+    Mistake(
         "axes_at_the_end",
-        [axes_at_the_end],
+        [STEPS.but(per_query=lambda real: real[:, :, None, None])],
+        does="the axes for heads and queries stand behind the tokens",
         says="The two axes stand at the end, so the tokens would meet the *heads* of the scores.",
         hints=[
             "Which shape is asked for? Which comes out?",
@@ -131,7 +110,8 @@ MISTAKES = [
     ),
     Mistake(
         "on_the_queries",
-        [on_the_queries],
+        [STEPS.but(per_query=lambda per_head: per_head[..., None])],
+        does="the tokens lie along the axis of the queries",
         says=(
             "The padding is hidden along the queries: padding may not look, but everybody may look *at* it. Look at "
             "the axis that holds the tokens."
@@ -143,41 +123,37 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "zero_is_always_padding",
-        [zero_is_always_padding],
-        says="Token 0 is hidden, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
+        "sentences_and_tokens_swapped",
+        [STEPS.but(real=lambda real: real.mT)],
+        does="sentences and tokens have changed places",
+        says="Sentences and tokens have changed places. Look at what turns the table over.",
         hints=[
-            "Does `pad_id` occur in the code?",
-            "Try a pad_id of 5. What is hidden?",
-            "Compare the tokens with `pad_id`.",
+            "Which shape comes out for 2 sentences of 5 tokens?",
+            "The batch stays first, the keys stay last.",
+            "Leave out the transposition: two axes of length 1 are all that is added.",
         ],
     ),
     Mistake(
-        "larger_than_the_padding",
-        [larger_than_the_padding],
-        says="Only tokens larger than `pad_id` are real here. That is right as long as the padding is 0.",
-        hints=[
-            "Try a pad_id of 5 and a token 3.",
-            "A token is padding if it *is* the pad_id, and only then.",
-            "Compare with `!=`.",
+        "loses_axes_of_length_1",
+        [
+            STEPS.but(per_query=lambda tokens, pad_id: (tokens.squeeze() != pad_id)[..., None, None, :]),
+            STEPS.but(per_query=lambda per_query: per_query.squeeze()),
         ],
-    ),
-    Mistake(
-        "assumes_padding_at_the_end",
-        [assumes_padding_at_the_end],
+        does="`squeeze` removes every axis of length 1, that of the batch or the tokens included",
         says=(
-            "The real tokens are counted, and then so many are allowed from the left. With padding in front that hides "
-            "tokens and shows padding."
+            "An axis of length 1 is lost, as `squeeze` removes *every* such axis: that of a batch of one sentence "
+            "too, and that of sentences of one token. Look at what is squeezed."
         ),
         hints=[
-            "Try a sentence that begins with padding.",
-            "No counting is needed: each token says by itself whether it is padding.",
-            "Compare the tokens with `pad_id`.",
+            "What shape does `squeeze()` make of tokens of shape (1, 3)? And of (3, 1)?",
+            "The shape asked for has four axes, whatever their lengths.",
+            "Leave `squeeze()` out.",
         ],
     ),
     Mistake(
         "repeated_for_every_query",
-        [repeated_for_every_query],
+        [STEPS.but(per_query=lambda per_query: per_query.expand(-1, -1, per_query.shape[-1], -1))],
+        does="the row is written out for every query",
         says=(
             "The entries are right, but they are written out for every query. One row is enough, because it is the "
             "same for all of them, and it fits any number of queries."
@@ -190,10 +166,11 @@ MISTAKES = [
     ),
     Mistake(
         "pairs_of_real_tokens",
-        [pairs_of_real_tokens],
+        [STEPS.but(per_query=lambda per_query: per_query & per_query.mT)],
+        does="padding is hidden as a query as well",
         says=(
-            "Padding may not be looked at, which is right, but it may not look either: its rows are all False. What "
-            "padding computes is thrown away, and rows with nothing allowed only make trouble."
+            "Padding may not be looked at, and it may not look either: its rows are all False. What padding computes "
+            "is thrown away, and rows with nothing allowed only make trouble."
         ),
         hints=[
             "Which shape is asked for?",
@@ -202,26 +179,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "padding_as_numbers",
-        [padding_as_numbers, padding_as_whole_numbers, padding_as_short_numbers],
-        says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
-        hints=[
-            "Print `mask.dtype`. What is asked for?",
-            "A comparison gives booleans by itself.",
-            "Leave out what turns them into numbers.",
+        "asks_about_whole_sentences",
+        [
+            STEPS.but(real=lambda real: real.all(dim=1, keepdim=True)),
+            STEPS.but(real=lambda real: real.any(dim=1, keepdim=True)),
+            STEPS.but(real=lambda real: real.all()[None, None]),
+            STEPS.but(real=lambda real: real.any()[None, None]),
         ],
-    ),
-    Mistake(
-        "padding_to_be_added",
-        [padding_to_be_added],
+        does="one answer is given for a whole sentence or batch, by `all` or `any`",
         says=(
-            "This is a table to be *added* to the scores, 0 where a query may look and -∞ where not. A mask of True "
-            "and False is asked for."
+            "There is one answer for a whole sentence, or for the whole batch: `all` and `any` make one of many. Each "
+            "token should have its own."
         ),
         hints=[
-            "Print `mask.dtype`. What is asked for?",
-            "True where this table holds 0, False where it holds -∞.",
-            "The comparison alone is enough, with two axes added.",
+            "Which shape is asked for? Which comes out?",
+            "What does `all()` make of a row of True and False?",
+            "The comparison alone says it for each token.",
         ],
     ),
+    *padding_mistakes.which_tokens(STEPS),
+    mask_mistakes.of_numbers(STEPS),
+    mask_mistakes.to_be_added(STEPS),
+    mask_mistakes.a_list(STEPS),
 ]

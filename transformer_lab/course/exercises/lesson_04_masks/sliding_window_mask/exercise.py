@@ -1,30 +1,23 @@
 """Transfer: look back only so far."""
 
 import torch
-from jaxtyping import Bool
-from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_04_masks.sliding_window_mask.answer import STEPS, sliding_window_mask
 from transformer_lab.course.exercises.lesson_04_masks.sliding_window_mask.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case
 
 
-def sliding_window_mask(length: int, window: int) -> Bool[Tensor, "length length"]:
-    """Let every position look at the last ``window`` positions up to and with itself."""
-    positions = torch.arange(length)
-    back = positions[:, None] - positions[None, :]  # how far the query looks back
-    return (back >= 0) & (back < window)
-
-
 def sliding_window_cases(seed: int) -> list[Case]:
     n = int(torch.randint(12, 31, (), generator=generator(seed)))
-    sizes = [(4, 2), (5, 1), (6, 3), (3, 7), (n + 1, 5), (n + 10, n // 2)]
+    sizes = [(4, 2), (5, 1), (6, 3), (3, 7), (2, 2), (n + 1, 5), (n + 10, n // 2), (n + 129, 11)]
     return [Case({"length": n, "window": w}, f"{n} positions, a window of {w}") for n, w in sizes]
 
 
 SLIDING_WINDOW_MASK = Exercise(
     reference=sliding_window_mask,
+    steps=STEPS,
     cases=sliding_window_cases,
     points=2,
     stretch=True,

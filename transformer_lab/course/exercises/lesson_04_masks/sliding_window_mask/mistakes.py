@@ -3,65 +3,45 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_04_masks.sliding_window_mask.answer import STEPS
+from transformer_lab.course.exercises.shared import mask_mistakes
 
 
-def _back(length):
-    return torch.arange(length)[:, None] - torch.arange(length)
+def slices_from_below_zero(length, window):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for i in range(length):
+        mask[i, i - window + 1 : i + 1] = True
+    return mask
 
 
-def one_too_many(length, window):
-    return (_back(length) >= 0) & (_back(length) <= window)
+def columns_from_below_zero(length, window):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for i in range(length):
+        for j in range(i - window + 1, i + 1):
+            mask[i, j] = True
+    return mask
 
 
-def without_the_position_itself(length, window):
-    return (_back(length) > 0) & (_back(length) <= window)
+def slices_from_below_zero_one_more(length, window):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for i in range(length):
+        mask[i, i - window : i + 1] = True
+    return mask
 
 
-def not_itself_and_one_less(length, window):
-    return (_back(length) > 0) & (_back(length) < window)
-
-
-def both_ways(length, window):
-    return _back(length).abs() < window
-
-
-def both_ways_and_one_too_many(length, window):
-    return _back(length).abs() <= window
-
-
-def window_into_the_future(length, window):
-    return (_back(length) <= 0) & (-_back(length) < window)
-
-
-def no_window(length, window):
-    return _back(length) >= 0
-
-
-def outside_the_window(length, window):
-    return (_back(length) < 0) | (_back(length) >= window)
-
-
-def forgets_to_look_back_only(length, window):
-    return _back(length) < window
-
-
-def the_first_ones(length, window):
-    return (_back(length) >= 0) & (torch.arange(length) < window)
-
-
-def in_blocks(length, window):
-    block = torch.arange(length) // window
-    return (block[:, None] == block) & (_back(length) >= 0)
-
-
-def window_of_numbers(length, window):
-    return ((_back(length) >= 0) & (_back(length) < window)).float()
+def places_out_of_the_table(length, window):
+    mask = torch.zeros(length, length, dtype=torch.bool)
+    for back in range(window):
+        rows = torch.arange(back, length)
+        mask[rows, rows - back] = True
+    return mask
 
 
 MISTAKES = [
     Mistake(
         "one_too_many",
-        [one_too_many],
+        [STEPS.but(near=lambda back, window: back <= window)],
+        does="the far end of the window is one position too far back",
         says=(
             "One place too many: with a window of 1, a position should see itself and nothing else. Look at the far "
             "end of the window."
@@ -73,8 +53,25 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "one_too_few",
+        [STEPS.but(near=lambda back, window: back < window - 1)],
+        does="the far end of the window is one position too near",
+        says=(
+            "One place too few: with a window of 2, a position should see itself and the one before. Look at the far "
+            "end of the window."
+        ),
+        hints=[
+            "How many True has the last row of 4 positions with a window of 2?",
+            "The position itself counts as one of the window, and `window` - 1 others come before it.",
+            "The distance is less than the window: up to `window` - 1, with `window` - 1.",
+        ],
+    ),
+    Mistake(
         "without_the_position_itself",
-        [without_the_position_itself],
+        [
+            STEPS.but(not_ahead=lambda back: back > 0, near=lambda back, window: back <= window),
+        ],
+        does="the window begins one position before the query",
         says="The window begins one before the position: it does not see itself. It should count as the first of them.",
         hints=[
             "What does the first row say?",
@@ -84,7 +81,8 @@ MISTAKES = [
     ),
     Mistake(
         "not_itself_and_one_less",
-        [not_itself_and_one_less],
+        [STEPS.but(not_ahead=lambda back: back > 0)],
+        does="a position does not see itself",
         says="A position does not see itself, so there is one place too few. Look at the near end of the window.",
         hints=[
             "What does the first row say?",
@@ -93,8 +91,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "next_one_too",
+        [STEPS.but(not_ahead=lambda back: back >= -1)],
+        does="each position also sees the next one",
+        says="Each position also sees the *next* one, which it has to predict. Look at the near end of the window.",
+        hints=[
+            "What does the first row say?",
+            "A negative distance is a key that comes later.",
+            "The distance is at least 0: `back >= 0`, or `.tril()` without a number.",
+        ],
+    ),
+    Mistake(
         "both_ways",
-        [both_ways, both_ways_and_one_too_many],
+        [
+            STEPS.but(not_ahead=lambda back: back.abs() >= 0, near=lambda back, window: back.abs() < window),
+            STEPS.but(back=lambda positions: (positions[:, None] - positions[None, :]).abs()),
+        ],
+        does="the window reaches as far ahead as back",
         says=(
             "The window reaches as far ahead as back: the future is visible. Only what came before and the position "
             "itself should be."
@@ -107,7 +120,8 @@ MISTAKES = [
     ),
     Mistake(
         "window_into_the_future",
-        [window_into_the_future],
+        [STEPS.but(back=lambda positions: positions[None, :] - positions[:, None])],
+        does="rows and columns have changed places: the window opens to what comes after",
         says=(
             "The window opens to the wrong side: each position sees itself and what comes *after*. Rows and columns "
             "have changed places."
@@ -120,7 +134,8 @@ MISTAKES = [
     ),
     Mistake(
         "no_window",
-        [no_window],
+        [STEPS.but(near=lambda back: back == back)],
+        does="nothing is too far back",
         says="This is the causal mask: every position sees all that came before. What is too far back has to go.",
         hints=[
             "Does `window` occur in the code?",
@@ -129,8 +144,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "beyond_the_window",
+        [
+            STEPS.but(near=lambda back, window: back >= window),
+            STEPS.but(near=lambda back, window: back > window).attempt,
+        ],
+        does="what is too far back is kept, and what is near is hidden",
+        says=(
+            "The window is the wrong way round: the keys that are too far back are seen, the near ones are not. Look "
+            "at the comparison with `window`."
+        ),
+        hints=[
+            "What does the last row say? Which keys should it see?",
+            "How far back is the position itself? Is that allowed?",
+            "The distance is *less* than the window.",
+        ],
+    ),
+    Mistake(
         "outside_the_window",
-        [outside_the_window],
+        [STEPS.but(mask=lambda mask: ~mask)],
+        does="the entries are True outside the window",
         says="True stands *outside* the window. It means: may look.",
         hints=[
             "Which entries of the first row should be True?",
@@ -139,8 +172,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "either_will_do",
+        [STEPS.but(both=lambda not_ahead, near: not_ahead | near)],
+        does="one of the two conditions is enough",
+        says="Every entry is True: it is enough that *one* of the two conditions holds. Look at how they are joined.",
+        hints=[
+            "Is there any key that is neither in the past nor near?",
+            "Both have to hold: not ahead, and not too far back.",
+            "`&`, not `|`.",
+        ],
+    ),
+    Mistake(
         "forgets_to_look_back_only",
-        [forgets_to_look_back_only],
+        [STEPS.but(not_ahead=lambda back: back == back)],
+        does="keys that come later are not hidden",
         says="Nothing too far back is seen, but the whole future is. A second condition is missing.",
         hints=[
             "What does the first row say? What may the first position see?",
@@ -150,7 +195,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_first_ones",
-        [the_first_ones],
+        [STEPS.but(near=lambda positions, window: positions < window)],
+        does="the position of the key, not its distance, is compared with the window",
         says=(
             "Every position sees the *first* places of the sequence: the window stands still. It should move along "
             "with the query."
@@ -163,7 +209,8 @@ MISTAKES = [
     ),
     Mistake(
         "in_blocks",
-        [in_blocks],
+        [STEPS.but(near=lambda positions, window: positions[:, None] // window == positions // window)],
+        does="the sequence is cut into blocks, and only the query's own block is near",
         says=(
             "The sequence is cut into blocks, and each position sees its own block only. The first of each block sees "
             "nothing before it. The window should move along with the query."
@@ -175,13 +222,46 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "window_of_numbers",
-        [window_of_numbers],
-        says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
+        "only_the_farthest",
+        [
+            STEPS.but(near=lambda back, window: back == window - 1),
+            STEPS.but(near=lambda back, window: back == window),
+        ],
+        does="only keys at one single distance are seen",
+        says="Each position sees one key at most: those at a single distance. Look at the comparison with the window.",
         hints=[
-            "Print `mask.dtype`. What is asked for?",
-            "A comparison gives booleans by itself.",
-            "Leave out what turns them into numbers, or put `.bool()` at the end.",
+            "How many True has the last row of 4 positions with a window of 2? How many should it have?",
+            "All distances from 0 to window - 1 are allowed.",
+            "Two comparisons joined by `&`: at least 0, and less than the window.",
         ],
     ),
+    Mistake(
+        "indices_below_zero",
+        [slices_from_below_zero, columns_from_below_zero, slices_from_below_zero_one_more],
+        says=(
+            "The first rows go wrong: the window begins before the first position there, and an index below 0 counts "
+            "from the end. Look at where the window of the first rows begins."
+        ),
+        hints=[
+            "Where does the window of position 0 begin, with a window of 2?",
+            "`row[-1:1]` and `row[-1]` of a row of 4: which places are these?",
+            "`max(0, i - window + 1)` is the first place of the window.",
+        ],
+    ),
+    Mistake(
+        "longer_than_the_sequence",
+        [places_out_of_the_table],
+        says=(
+            "It crashes where the window is longer than the sequence. Such a window hides nothing of the past. Look at "
+            "what is counted up to `window`."
+        ),
+        hints=[
+            "Try 3 positions with a window of 7.",
+            "No query looks further back than `length` - 1.",
+            "`range(min(window, length))`; or no loop, with two comparisons of the distance.",
+        ],
+    ),
+    mask_mistakes.of_numbers(STEPS),
+    mask_mistakes.to_be_added(STEPS),
+    mask_mistakes.a_list(STEPS),
 ]

@@ -84,6 +84,22 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "as_many_frequencies_as_features",
+            [
+                steps.but(two_i=lambda width: torch.arange(width)),
+            ],
+            does="there are as many frequencies as features, and not as pairs",
+            says=(
+                "There are as many frequencies as features, so two for each pair: their shapes do not fit. Look at "
+                "how many exponents there are."
+            ),
+            hints=[
+                "How many pairs are there in 6 features?",
+                "In the formula, i is the same for both features of a pair.",
+                f"`torch.arange(0, {d}, 2)` has half as many numbers.",
+            ],
+        ),
+        Mistake(
             "slow_pairs_first",
             [steps.but(two_i=lambda two_i: two_i.flip(0))],
             does="the pairs get their frequencies in the reverse order",
@@ -114,7 +130,6 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         Mistake(
             "reaches_the_base",
             [
-                steps.but(exponents=lambda width: torch.linspace(0, 1, width // 2)),
                 steps.but(exponents=lambda two_i, width: two_i / max(width - 2, 1)),
             ],
             does="the exponents run to −1 itself in the last pair",
@@ -129,9 +144,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             "divides_by_another_number",
             [
                 steps.but(exponents=lambda two_i, width: two_i / (width - 1)),
-                steps.but(exponents=lambda two_i, width: two_i / (width + 1)),
                 steps.but(exponents=lambda two_i, width: two_i / math.sqrt(width)),
-                steps.but(exponents=lambda two_i, width: two_i / width**2),
             ],
             does=f"the exponents are divided by another number than {d}",
             says=(
@@ -147,7 +160,6 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         Mistake(
             "one_frequency_for_all",
             [
-                steps.but(frequencies=lambda exponents: torch.ones_like(exponents)),
                 steps.but(exponents=lambda two_i, width: two_i // width),
             ],
             does="all pairs have the same frequency, 1",
@@ -200,9 +212,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             "powers_of_another_number",
             [
                 steps.but(base=lambda: math.e),
-                steps.but(base=lambda: 2.0),
                 steps.but(base=lambda base: math.exp(math.log10(base))),
-                steps.but(base=lambda base: math.exp(math.log2(base))),
             ],
             does="the powers are of another number than `base`",
             says=(
@@ -253,7 +263,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "angles_in_whole_numbers",
-            [steps.but(angles=lambda angles: angles.floor()), steps.but(angles=lambda angles: angles.long())],
+            [steps.but(angles=lambda angles: angles.floor())],
             does="the angles are cut to whole numbers",
             says=(
                 "Slow pairs do not move at all: the angles are cut to whole numbers. Look at the division, or at the "

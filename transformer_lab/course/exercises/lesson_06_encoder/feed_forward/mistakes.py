@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
@@ -12,7 +12,7 @@ from transformer_lab.course.exercises.lesson_06_encoder.feed_forward.answer impo
 from transformer_lab.course.steps import Variant
 
 
-def activation(function: Callable[[Tensor], Tensor]) -> Variant:
+def activation(function: Callable[..., Any]) -> Variant:
     """Return the answer with another function in the place of the ReLU."""
     return STEPS.but(activated=lambda hidden: function(hidden))
 
@@ -103,7 +103,10 @@ ACTIVATION = [
     Mistake(
         "another_activation",
         [
-            *map(activation, [F.gelu, F.silu, F.elu, F.softplus, F.tanh, F.sigmoid, F.mish, F.hardswish, F.selu]),
+            *[
+                activation(f)
+                for f in (F.gelu, F.silu, F.elu, F.softplus, F.tanh, F.sigmoid, F.mish, F.hardswish, F.selu)
+            ],
             activation(partial(F.gelu, approximate="tanh")),
             activation(partial(F.leaky_relu, negative_slope=0.01)),
             activation(partial(F.leaky_relu, negative_slope=0.1)),

@@ -1,22 +1,13 @@
 """One vector for each sentence."""
 
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_04_masks.padding_mask.exercise import VOCAB_SIZE, draw_padded
-from transformer_lab.course.exercises.lesson_06_encoder.sentence_vectors.mistakes import MISTAKES
+from transformer_lab.course.exercises.lesson_06_encoder.sentence_vectors import mistakes_mean, mistakes_padding
+from transformer_lab.course.exercises.lesson_06_encoder.sentence_vectors.answer import STEPS, sentence_vectors
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
-
-
-def sentence_vectors(
-    x: Float[Tensor, "batch n d_model"], tokens: Int[Tensor, "batch n"], pad_id: int
-) -> Float[Tensor, "batch d_model"]:
-    """Average the vectors of each sentence's real tokens; a sentence of padding gets zeros."""
-    real = (tokens != pad_id).unsqueeze(-1)  # (batch, n, 1)
-    return (x * real).sum(dim=1) / real.sum(dim=1).clamp(min=1)
 
 
 def sentence_vectors_cases(seed: int) -> list[Case]:
@@ -30,7 +21,10 @@ def sentence_vectors_cases(seed: int) -> list[Case]:
 
     return [
         Case({"x": small, "tokens": torch.tensor([[4, 2, 0]]), "pad_id": 0}, "two tokens and a padding"),
+        Case({"x": small, "tokens": torch.tensor([[3, 4, 2]]), "pad_id": 3}, "padding in front, and pad_id 3"),
+        Case({"x": small, "tokens": torch.tensor([[0, 0, 0]]), "pad_id": 0}, "nothing but padding"),
         case(0, [(0, 0), (0, 2)], 5, 3, "2 sentences, one of them padded"),
+        case(pad, [(0, 1), (1, 0), (0, 2)], 4, 4, "as many tokens as features"),
         case(pad, [(0, 0), (2, 1), (0, 3)], 4, 5, "a pad_id that is not 0, padding in front as well"),
         case(pad, [(0, 1), (0, 7), (0, 4)], 7, 4, "a sentence of nothing but padding"),
         case(pad, [(0, i) for i in range(11)], 13, 24, "11 sentences of 13 tokens"),
@@ -39,16 +33,17 @@ def sentence_vectors_cases(seed: int) -> list[Case]:
 
 SENTENCE_VECTORS = Exercise(
     reference=sentence_vectors,
+    steps=STEPS,
     cases=sentence_vectors_cases,
     points=2,
     verified="One vector for each sentence, the same however much padding its batch needs. Next: what a plain mean "
     "makes of padding.",
     hints=[
-        "In three steps: silence the vectors of the padding; add up those of each sentence; divide by how many count.",
+        "In three steps: set the vectors of the padding to 0; add up those of each sentence; divide by how many count.",
         "`real = (tokens != pad_id).unsqueeze(-1)` has the shape (batch, n, 1). Multiplied with x, it makes zeros of "
         "what does not count.",
         "`(x * real).sum(dim=1)` over `real.sum(dim=1)`; and what if that is 0?",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*mistakes_padding.MISTAKES, *mistakes_mean.MISTAKES],
     stretch=True,
 )

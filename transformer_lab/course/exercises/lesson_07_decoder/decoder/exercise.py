@@ -8,10 +8,9 @@ from transformer_lab.course.exercises.lesson_07_decoder.decoder import (
     mistakes_layers,
     mistakes_memory_and_masks,
 )
-from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.exercise import layer_parameters
 from transformer_lab.course.exercises.lesson_07_decoder.shared.reference_pieces import Decoder
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
-from transformer_lab.course.exercises.shared.draw_layers import drawn_mask
+from transformer_lab.course.exercises.shared.draw_layers import decoder_layer_parameters, drawn_mask
 from transformer_lab.course.running.case import Case
 
 VOCAB_SIZE, MAX_LENGTH = 17, 19
@@ -27,7 +26,8 @@ def decoder_cases(seed: int) -> list[Case]:
         d_ff = 2 * d_model + 1
         parameters = {"embedding.weight": normal(rng, VOCAB_SIZE, d_model)}
         for i in range(n_layers):
-            parameters |= layer_parameters(rng, d_model, d_ff, f"layers.{i}.")
+            layer = decoder_layer_parameters(rng, d_model, d_ff)
+            parameters |= {f"layers.{i}.{name}": parameter for name, parameter in layer.items()}
         sizes = {"vocab_size": VOCAB_SIZE, "d_model": d_model, "n_heads": 2, "d_ff": d_ff, "n_layers": n_layers}
         return Case(
             {

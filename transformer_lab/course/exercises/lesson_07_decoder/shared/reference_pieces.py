@@ -8,30 +8,6 @@ from torch import Tensor, nn
 from transformer_lab.course.exercises.shared.library_parts import parts
 
 
-class DecoderLayer(nn.Module):
-    """Look back at what was written, across at what was read, then compute; add and norm after each (post-norm)."""
-
-    def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
-        super().__init__()
-        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)
-        self.cross_attention = parts.MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = parts.FeedForward(d_model, d_ff)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.norm_3 = nn.LayerNorm(d_model)
-
-    def forward(
-        self,
-        x: Float[Tensor, "batch n d_model"],
-        memory: Float[Tensor, "batch n_source d_model"],
-        mask: Bool[Tensor, "*#batch #n #n"] | None = None,
-        memory_mask: Bool[Tensor, "*#batch #n #n_source"] | None = None,
-    ) -> Float[Tensor, "batch n d_model"]:
-        x = self.norm_1(x + self.self_attention(x, x, x, mask))
-        x = self.norm_2(x + self.cross_attention(x, memory, memory, memory_mask))
-        return self.norm_3(x + self.feed_forward(x))
-
-
 class Decoder(nn.Module):
     """Embed tokens, add their positions, and pass them through layers that all read the same memory."""
 

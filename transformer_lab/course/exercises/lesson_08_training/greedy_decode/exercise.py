@@ -3,8 +3,7 @@
 from typing import Any
 
 import torch
-from jaxtyping import Int
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Exercise
@@ -12,44 +11,29 @@ from transformer_lab.course.exercises.lesson_08_training.greedy_decode import (
     mistakes_end_of_sequence,
     mistakes_next_token,
 )
+from transformer_lab.course.exercises.lesson_08_training.greedy_decode.answer import STEPS, greedy_decode
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.stand_in_models import describe_model
 
-VOCAB_SIZE = 13
+VOCAB_SIZE, N_SOURCE = 13, 2
 N_PLACES = 8
 """So many target tokens the models of the cases can read."""
 
 
-def greedy_decode(
-    model: nn.Module, source: Int[Tensor, "batch n"], bos_id: int, eos_id: int, max_length: int
-) -> Int[Tensor, "batch n_written"]:
-    """Write the likeliest next token up to max_length times; the bos is not part of the output, the eos is."""
-    target = torch.full((len(source), 1), bos_id)
-    ended = torch.zeros(len(source), dtype=torch.bool)
-    for _ in range(max_length):
-        best = model(source, target)[:, -1].argmax(dim=-1)
-        best = torch.where(ended, eos_id, best)  # after the end, only the end
-        target = torch.cat([target, best[:, None]], dim=1)
-        ended = ended | (best == eos_id)
-        if ended.all():
-            break
-    return target[:, 1:]
-
-
 def padded(output: Any, case: Case) -> Any:
-    """Let every output be as long as is allowed: whether it ends when all sentences have, is left open."""
-    if not isinstance(output, Tensor) or output.dim() != 2:
+    """Let every output in which all sentences have ended be as long as is allowed: when to stop then is left open."""
+    eos_id, max_length = case.inputs["eos_id"], case.inputs["max_length"]
+    if not isinstance(output, Tensor) or output.dim() != 2 or not (output == eos_id).any(dim=1).all():
         return output
-    missing = case.inputs["max_length"] - output.shape[1]
-    return F.pad(output, (0, missing), value=case.inputs["eos_id"]) if missing > 0 else output
+    return F.pad(output, (0, max(max_length - output.shape[1], 0)), value=eos_id)
 
 
 def greedy_decode_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
-    def case(ends, max_length, shows, sure=True):
-        """Walk from token to token; a sentence whose source says so ends where the walk is weak, at its third token.
+    def case(ends, max_length, shows):
+        """Walk from token to token, less and less surely; a source may say that eos comes in some round.
 
         What would follow the end is a token that is never seen. At the first place another token lures, which is
         what those write who always look from there.
@@ -58,29 +42,48 @@ def greedy_decode_cases(seed: int) -> list[Case]:
         transition = normal(rng, VOCAB_SIZE, VOCAB_SIZE)
         reading = torch.zeros(VOCAB_SIZE, VOCAB_SIZE)
         places = torch.zeros(N_PLACES, VOCAB_SIZE)
-        if sure:
-            for step, (here, there) in enumerate(zip([bos, *walk], walk, strict=False)):
-                transition[here, there] += 10 if step == 2 else 30
-            transition[bos, walk[0]] += 60
-            transition[eos, walk[-1]] += 60
-            reading[walk[0], eos] = 10.0  # a source has 2 tokens, so twice as much
-            places[0, lure] = 50.0
-        source = torch.tensor([[walk[0] if end else walk[1]] * 2 for end in ends])
+        for t, (here, there) in enumerate(zip([bos, *walk], walk, strict=False)):
+            transition[here, there] += 100 - 10 * t
+            reading[there, eos] = (105 - 10 * t) / N_SOURCE  # likelier than what the walk says in this round
+        transition[bos, walk[0]] += 300
+        reading[walk[0], eos] += 300 / N_SOURCE
+        transition[eos, walk[-1]] += 600
+        places[0, lure] = 200.0
+        source = torch.tensor([[lure if end is None else walk[end]] * N_SOURCE for end in ends])
         model = describe_model("table_translator", transition=transition, reading=reading, places=places)
         return Case({"model": model, "source": source, "bos_id": bos, "eos_id": eos, "max_length": max_length}, shows)
 
+    def unsure():
+        """Draw everything; each sentence has a source of its own."""
+        tables = {"transition": (VOCAB_SIZE, VOCAB_SIZE), "reading": (VOCAB_SIZE, VOCAB_SIZE)}
+        tables |= {"places": (N_PLACES, VOCAB_SIZE)}
+        model = describe_model("table_translator", **{name: normal(rng, *shape) for name, shape in tables.items()})
+        source = torch.randperm(VOCAB_SIZE, generator=rng)[:6].view(3, 2)
+        bos, eos = (1 + torch.randperm(VOCAB_SIZE - 1, generator=rng)[:2]).tolist()
+        inputs = {"model": model, "source": source, "bos_id": bos, "eos_id": eos, "max_length": 6}
+        return Case(inputs, "3 sentences, and a model that is never sure")
+
+    with_zero = case([None], 5, "a sentence with token 0 and bos in it")
+    transition, bos = with_zero.inputs["model"]["tables"]["transition"], with_zero.inputs["bos_id"]
+    first = int(transition[bos].argmax())
+    transition[first, 0] += 250
+    transition[0, bos] += 250
     return [
-        case([False], 1, "one token"),
-        case([False], 4, "4 tokens without an end"),
-        case([True], 5, "a sentence that ends early"),
-        case([False, True], 6, "2 sentences, the second of which ends early"),
-        case([False, False, False], 6, "3 sentences, and a model that is never sure", sure=False),
-        case([True, False, True, False], 7, "4 sentences, two of which end early"),
+        case([None], 1, "one token"),
+        case([None], 4, "4 tokens without an end"),
+        case([2], 5, "a sentence that ends early"),
+        case([0], 3, "a sentence that ends at once"),
+        with_zero,
+        case([None, 2], 6, "2 sentences, the second of which ends early"),
+        case([1, 4], 7, "2 sentences, the first of which ends first"),
+        unsure(),
+        case([2, None, 0, 5, 1], 8, "5 sentences, of which 4 end at different times"),
     ]
 
 
 GREEDY_DECODE = Exercise(
     reference=greedy_decode,
+    steps=STEPS,
     cases=greedy_decode_cases,
     points=3,
     verified="Every step sees all that has been written, and every sentence ends by itself. Next: the training.",

@@ -3,140 +3,36 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_08_training.greedy_decode.mistakes_next_token import decode
+from transformer_lab.course.exercises.lesson_08_training.greedy_decode.answer import STEPS
 
 
-def likeliest(model, source):
-    return lambda target: model(source, target)[:, -1].argmax(-1)
+def never():
+    return lambda ended, tokens, target: False
 
 
-def right(model, source, bos_id, eos_id, max_length):
-    return decode(likeliest(model, source), source, bos_id, eos_id, max_length)
+def filled_with(filling):
+    """Make the ways of writing something else than eos after the end, stopping when all have ended, or not."""
+    return [STEPS.but(tokens=filling), STEPS.but(tokens=filling, stop=never)]
 
 
-def ends_what_has_not_ended(model, source, bos_id, eos_id, max_length):
-    target = torch.full((len(source), 1), bos_id)
-    ended = torch.zeros(len(source), dtype=torch.bool)
-    for _ in range(max_length):
-        best = torch.where(ended, model(source, target)[:, -1].argmax(dim=-1), eos_id)
-        target = torch.cat([target, best[:, None]], dim=1)
-        ended = ended | (best == eos_id)
-        if ended.all():
-            break
-    return target[:, 1:]
+def always(token):
+    """Make the step that writes one token after the end."""
+    return lambda: lambda chosen, ended: chosen.masked_fill(ended, token)
 
 
-def asks_the_whole_batch(model, source, bos_id, eos_id, max_length):
-    target = torch.full((len(source), 1), bos_id)
-    for _ in range(max_length):
-        best = model(source, target)[:, -1].argmax(dim=-1)
-        target = torch.cat([target, best[:, None]], dim=1)
-        if best == eos_id:
-            break
-    return target[:, 1:]
-
-
-def positions_in_rows(model, source, bos_id, eos_id, max_length):
-    return right(model, source, bos_id, eos_id, max_length).T
-
-
-def keeps_the_bos(model, source, bos_id, eos_id, max_length):
-    return torch.cat([torch.full((len(source), 1), bos_id), right(model, source, bos_id, eos_id, max_length)], dim=1)
-
-
-def goes_on_after_the_end(model, source, bos_id, eos_id, max_length):
-    return decode(likeliest(model, source), source, bos_id, -1, max_length)
-
-
-def goes_on_until_all_have_ended(model, source, bos_id, eos_id, max_length):
-    target, ended = torch.full((len(source), 1), bos_id), torch.zeros(len(source), dtype=torch.bool)
-    for _ in range(max_length):
-        best = model(source, target)[:, -1].argmax(-1)
-        target = torch.cat([target, best[:, None]], dim=1)
-        ended |= best == eos_id
-        if ended.all():
-            break
-    return target[:, 1:]
-
-
-def stops_only_when_all_end_at_once(model, source, bos_id, eos_id, max_length):
-    target = torch.full((len(source), 1), bos_id)
-    for _ in range(max_length):
-        best = model(source, target)[:, -1].argmax(-1)
-        target = torch.cat([target, best[:, None]], dim=1)
-        if (best == eos_id).all():
-            break
-    return target[:, 1:]
-
-
-def waits_for_nobody(model, source, bos_id, eos_id, max_length):
-    target = torch.full((len(source), 1), bos_id)
-    for _ in range(max_length):
-        best = model(source, target)[:, -1].argmax(dim=-1)
-        target = torch.cat([target, best[:, None]], dim=1)
-        if (best == eos_id).any():
-            break
-    return target[:, 1:]
-
-
-def looks_at_the_first_sentence_only(model, source, bos_id, eos_id, max_length):
-    target = torch.full((len(source), 1), bos_id)
-    for _ in range(max_length):
-        best = model(source, target)[:, -1].argmax(dim=-1)
-        target = torch.cat([target, best[:, None]], dim=1)
-        if best[0] == eos_id:
-            break
-    return target[:, 1:]
-
-
-def one_step_short(model, source, bos_id, eos_id, max_length):
-    choose = likeliest(model, source)
-    return decode(choose, source, bos_id, eos_id, max_length - 1)
-
-
-def one_step_long(model, source, bos_id, eos_id, max_length):
-    return decode(likeliest(model, source), source, bos_id, eos_id, max_length + 1)
-
-
-def ignores_max_length(model, source, bos_id, eos_id, max_length):
-    return decode(likeliest(model, source), source, bos_id, eos_id, 10**6)
-
-
-def zeros_after_the_end(model, source, bos_id, eos_id, max_length):
-    written = right(model, source, bos_id, eos_id, max_length)
-    after = (written == eos_id).cumsum(1) > 1
-    return written.masked_fill(after, 0)
-
-
-def bos_after_the_end(model, source, bos_id, eos_id, max_length):
-    written = right(model, source, bos_id, eos_id, max_length)
-    return written.masked_fill((written == eos_id).cumsum(1) > 1, bos_id)
-
-
-def the_last_token_again(model, source, bos_id, eos_id, max_length):
-    written = right(model, source, bos_id, eos_id, max_length)
-    for t in range(1, written.shape[1]):
-        written[:, t] = torch.where(written[:, t] == eos_id, written[:, t - 1], written[:, t])
-    return written
-
-
-def leaves_the_end_out(model, source, bos_id, eos_id, max_length):
-    written = right(model, source, bos_id, eos_id, max_length)
-    return written.masked_fill(written == eos_id, 0)
-
-
-def a_list_of_sentences(model, source, bos_id, eos_id, max_length):
-    return [row[row != eos_id] for row in right(model, source, bos_id, eos_id, max_length)]
-
-
-def a_list_of_lists(model, source, bos_id, eos_id, max_length):
-    return right(model, source, bos_id, eos_id, max_length).tolist()
+def with_its_last_token(written, eos_id):
+    """Return a target in which what has ended is filled up with its last token, in place of eos."""
+    filled = written.clone()
+    for t in range(2, filled.shape[1]):
+        filled[:, t] = torch.where(filled[:, t] == eos_id, filled[:, t - 1], filled[:, t])
+    return filled[:, 1:]
 
 
 MISTAKES = [
     Mistake(
         "keeps_the_bos",
-        [keeps_the_bos],
+        [STEPS.but(output=lambda written: written)],
+        does="the bos is left in the output",
         says="A bos is left in the output. It was given, not written: the output begins with what comes after it.",
         hints=[
             "How many columns of bos does the target begin with, and how many are cut off?",
@@ -145,23 +41,84 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "ends_what_has_not_ended",
-        [ends_what_has_not_ended],
+        "keeps_the_bos_and_drops_the_last",
+        [STEPS.but(output=lambda written: written[:, :-1])],
+        does="the last column of the target is cut off, not the first",
+        says="The last column of the target is cut off, and the bos is left. It should be the other way round.",
+        hints=[
+            "What is the first token of the output?",
+            "`[:, :-1]` leaves out the last column. Which slice leaves out the first?",
+            "`target[:, 1:]`.",
+        ],
+    ),
+    Mistake(
+        "cuts_both_ends",
+        [STEPS.but(output=lambda written: written[:, 1:-1])],
+        does="the last column of the target is cut off as well as the first",
+        says="The last token that was written is cut off. Only the bos is no part of the output.",
+        hints=[
+            "With max_length = 1, how many tokens should come out?",
+            "Only the bos is no part of the output.",
+            "`target[:, 1:]`.",
+        ],
+    ),
+    Mistake(
+        "cuts_off_a_sentence",
+        [STEPS.but(output=lambda written: written[1:]).attempt],
+        does="the first *sentence* is cut off, not the first column",
+        says="The first *sentence* is cut off. It should be the first column, the bos of all of them.",
+        hints=[
+            "Which axis of the target are the sentences?",
+            "Before the comma stand the sentences, behind it the positions.",
+            "`target[:, 1:]`.",
+        ],
+    ),
+    Mistake(
+        "the_last_tokens_only",
+        [STEPS.but(output=lambda written: written[:, -1]), STEPS.but(output=lambda written: written[:, -1:]).attempt],
+        does="only the last tokens are returned",
+        says="Only the tokens of the last round are returned. All that were written are asked for.",
+        hints=[
+            "What shape is asked for?",
+            "The target has all the tokens, one column for each round.",
+            "`target[:, 1:]`.",
+        ],
+    ),
+    Mistake(
+        "stops_before_the_end_is_written",
+        [
+            STEPS.but(
+                output=lambda written, eos_id: (
+                    written[:, 1:-1] if (written[:, 1:] == eos_id).any(1).all() else written[:, 1:]
+                )
+            )
+        ],
+        does="when the last sentence ends, its eos is not appended any more",
         says=(
-            "Nothing is written but eos, or nothing at all. Either eos is chosen for the sentences that have *not* ended, "
-            "or the target does not grow from round to round."
+            "When the last sentence ends, its eos is not written any more: the loop stops first. Eos is a token like "
+            "any other, and part of the output."
         ),
         hints=[
-            "What does `torch.where(torch.tensor([True, False]), 1, 2)` give? And how many columns has the target in "
-            "the end?",
-            "Where the condition holds, `torch.where` takes the second argument, else the third; what comes out is "
-            "appended.",
-            "`best = torch.where(ended, eos_id, best)`, then `target = torch.cat([target, best[:, None]], dim=1)`.",
+            "What comes out for a single sentence that ends after 3 tokens?",
+            "The token is appended first; then comes the question whether to stop.",
+            "`target = torch.cat([target, best[:, None]], dim=1)` before the `break`.",
+        ],
+    ),
+    Mistake(
+        "ends_what_has_not_ended",
+        [STEPS.but(tokens=lambda eos_id: lambda chosen, ended: torch.where(ended, chosen, eos_id))],
+        does="eos is written where a sentence has *not* ended",
+        says="Nothing is written but eos: it is chosen for the sentences that have *not* ended.",
+        hints=[
+            "What does `torch.where(torch.tensor([True, False]), 1, 2)` give?",
+            "Where the condition holds, `torch.where` takes the second argument, else the third.",
+            "`best = torch.where(ended, eos_id, best)`.",
         ],
     ),
     Mistake(
         "asks_the_whole_batch",
-        [asks_the_whole_batch],
+        [STEPS.but(stop=lambda eos_id: lambda ended, tokens, target: tokens == eos_id)],
+        does="an `if` asks all sentences at once whether they have ended",
         says="An `if` takes one answer, and here there is one for each sentence: with several, torch refuses.",
         hints=[
             "What is `best == eos_id` for 2 sentences?",
@@ -171,8 +128,11 @@ MISTAKES = [
     ),
     Mistake(
         "positions_in_rows",
-        [positions_in_rows],
-        says="Sentences and positions have changed places: there is a row for each round of the loop. Look at the shape.",
+        [STEPS.but(output=lambda written: written[:, 1:].T)],
+        does="the output has a row for each round, not for each sentence",
+        says=(
+            "Sentences and positions have changed places: there is a row for each round of the loop. Look at the shape."
+        ),
         hints=[
             "What shape is asked for, and what shape comes out for 2 sentences?",
             "`torch.stack` puts its pieces one below the other, unless it is told along which axis.",
@@ -181,8 +141,19 @@ MISTAKES = [
     ),
     Mistake(
         "goes_on_after_the_end",
-        [goes_on_after_the_end, goes_on_until_all_have_ended, stops_only_when_all_end_at_once],
-        says="A sentence goes on after its end, as long as another one is being written. After eos, only eos should follow.",
+        [
+            STEPS.but(tokens=lambda: lambda chosen, ended: chosen),
+            STEPS.but(tokens=lambda: lambda chosen, ended: chosen, stop=never),
+            STEPS.but(
+                tokens=lambda: lambda chosen, ended: chosen,
+                stop=lambda eos_id: lambda ended, tokens, target: (tokens == eos_id).all(),
+            ),
+        ],
+        does="a sentence that has ended goes on with what the model says",
+        says=(
+            "A sentence goes on after its end, as long as another one is being written. After eos, only eos should "
+            "follow."
+        ),
         hints=[
             "What does a model write after eos? It was never trained to write anything there.",
             "Remember which sentences have ended, and choose eos for them whatever the model says.",
@@ -190,28 +161,114 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "forgets_who_has_ended",
+        [
+            STEPS.but(ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id),
+            STEPS.but(ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id, stop=never).attempt,
+            STEPS.but(
+                ended=lambda eos_id: lambda ended, tokens, chosen: chosen == eos_id,
+                stop=lambda eos_id: lambda ended, tokens, target: (target == eos_id).any(dim=1).all(),
+            ),
+        ],
+        does="that a sentence has ended is forgotten after one round",
+        says="A sentence that has ended gets eos once more, and then goes on: that it has ended is forgotten.",
+        hints=[
+            "What is remembered of a sentence that ended two rounds ago?",
+            "Is the mark overwritten in each round, or added to?",
+            "`ended = ended | (best == eos_id)`.",
+        ],
+    ),
+    Mistake(
+        "another_token_ends",
+        [
+            STEPS.but(ended=lambda bos_id: lambda ended, tokens, chosen: ended | (tokens == bos_id)),
+            STEPS.but(ended=lambda: lambda ended, tokens, chosen: ended | (tokens == 0)).attempt,
+        ],
+        does="another token than eos is taken for the end of a sentence",
+        says="Another token than eos, bos or 0, is taken for the end of a sentence.",
+        hints=[
+            "What does the loop do when a sentence has written eos?",
+            "With which number are the chosen tokens compared?",
+            "`best == eos_id`.",
+        ],
+    ),
+    Mistake(
         "waits_for_nobody",
-        [waits_for_nobody],
+        [
+            STEPS.but(stop=lambda: lambda ended, tokens, target: ended.any()),
+            STEPS.but(
+                stop=lambda: lambda ended, tokens, target: ended.any(),
+                output=lambda written, eos_id: written[:, 1:-1] if (written[:, 1:] == eos_id).any() else written[:, 1:],
+            ).attempt,
+        ],
+        does="the loop stops when *one* sentence has ended",
         says="All sentences stop when one of them ends. The others are cut off in the middle.",
         hints=[
-            "Case 4 has a sentence that ends after 3 tokens, and one that does not.",
+            "What becomes of a sentence whose neighbour in the batch ends after 3 tokens?",
             "When may the loop stop?",
             "When *all* have ended: `ended.all()`, not `.any()`.",
         ],
     ),
     Mistake(
         "looks_at_the_first_sentence_only",
-        [looks_at_the_first_sentence_only],
-        says="The end of the first sentence decides for all.",
+        [
+            STEPS.but(stop=lambda: lambda ended, tokens, target: ended[0]),
+            STEPS.but(
+                tokens=lambda: lambda chosen, ended: chosen,
+                stop=lambda eos_id: lambda ended, tokens, target: tokens[0] == eos_id,
+            ),
+        ],
+        does="the loop stops when the *first* sentence has ended",
+        says="The end of the first sentence decides for all: when it has ended, the others are cut off.",
         hints=[
-            "Case 4 has a sentence that ends after 3 tokens, and one that does not.",
+            "What becomes of a long sentence, if the first one of the batch is short?",
             "Each sentence needs a mark of its own, whether it has ended.",
             "`ended = ended | (best == eos_id)`, and stop when `ended.all()`.",
         ],
     ),
     Mistake(
+        "looks_at_the_last_sentence_only",
+        [
+            STEPS.but(stop=lambda: lambda ended, tokens, target: ended[-1]),
+            STEPS.but(
+                tokens=lambda: lambda chosen, ended: chosen,
+                stop=lambda eos_id: lambda ended, tokens, target: tokens[-1] == eos_id,
+            ).attempt,
+        ],
+        does="the loop stops when the *last* sentence has ended",
+        says="The end of the last sentence of the batch decides for all: when it has ended, the others are cut off.",
+        hints=[
+            "What becomes of a long sentence, if the last one of the batch is short?",
+            "Each sentence needs a mark of its own, whether it has ended.",
+            "`ended = ended | (best == eos_id)`, and stop when `ended.all()`.",
+        ],
+    ),
+    Mistake(
+        "stops_after_one_round",
+        [STEPS.but(n_rounds=lambda: 1)],
+        does="the loop stops after one round",
+        says="Only one token is written. The model is to be asked again, up to max_length times.",
+        hints=[
+            "How often is the model called?",
+            "Perhaps the `return` stands inside the loop?",
+            "`return target[:, 1:]` after the loop, not in it.",
+        ],
+    ),
+    Mistake(
+        "as_long_as_the_source",
+        [STEPS.but(n_rounds=lambda source: source.shape[1])],
+        does="the number of rounds is the length of the source",
+        says="As many tokens are written as the source has. A translation may be shorter or longer than that.",
+        hints=[
+            "How often does the loop run?",
+            "max_length says how many tokens are written at most.",
+            "`range(max_length)`.",
+        ],
+    ),
+    Mistake(
         "one_step_short",
-        [one_step_short],
+        [STEPS.but(n_rounds=lambda max_length: max_length - 1)],
+        does="the loop has one round too few",
         says="It stops one token too early. The bos does not count as written.",
         hints=[
             "With max_length = 1, how many tokens should come out?",
@@ -221,7 +278,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_step_long",
-        [one_step_long],
+        [STEPS.but(n_rounds=lambda max_length: max_length + 1)],
+        does="the loop has one round too many",
         says="One token more is written than was allowed.",
         hints=[
             "With max_length = 1, how many tokens should come out?",
@@ -231,10 +289,11 @@ MISTAKES = [
     ),
     Mistake(
         "ignores_max_length",
-        [ignores_max_length],
+        [STEPS.but(n_rounds=lambda: 20)],
+        does="max_length does not stop the loop",
         says=(
-            "It writes until all sentences have ended. Some never do: a model that has learned little goes on for ever, "
-            "and here it runs out of positions."
+            "It writes until all sentences have ended. Some never do: a model that has learned little goes on for "
+            "ever, and here it runs out of positions."
         ),
         hints=[
             "What stops the loop if no eos comes?",
@@ -244,7 +303,15 @@ MISTAKES = [
     ),
     Mistake(
         "zeros_after_the_end",
-        [zeros_after_the_end, bos_after_the_end],
+        [
+            *filled_with(lambda: lambda chosen, ended: chosen.masked_fill(ended, 0)),
+            STEPS.but(tokens=lambda bos_id: lambda chosen, ended: chosen.masked_fill(ended, bos_id)),
+            STEPS.but(
+                tokens=lambda bos_id: lambda chosen, ended: chosen.masked_fill(ended, bos_id), stop=never
+            ).attempt,
+            *[way.attempt for token in (-1, 1, -100) for way in filled_with(always(token))],
+        ],
+        does="after the end of a sentence something else than eos is written",
         says="After the end of a sentence there is something else than eos.",
         hints=[
             "What should fill up the sentences that have ended?",
@@ -254,7 +321,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_last_token_again",
-        [the_last_token_again],
+        [STEPS.but(output=with_its_last_token)],
+        does="eos is replaced by the last token before it",
         says="The eos itself is missing: what has ended is filled up with its last token.",
         hints=[
             "How would a reader know where the sentence ends?",
@@ -264,10 +332,16 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_the_end_out",
-        [leaves_the_end_out],
+        [
+            STEPS.but(output=lambda written, eos_id: written[:, 1:].masked_fill(written[:, 1:] == eos_id, 0)),
+            STEPS.but(
+                output=lambda written, eos_id, bos_id: written[:, 1:].masked_fill(written[:, 1:] == eos_id, bos_id)
+            ).attempt,
+        ],
+        does="eos is taken out of the output",
         says=(
-            "The eos is taken out of the output. It is a token like any other, and should stay: it says that the sentence "
-            "has ended, and was not cut off."
+            "The eos is taken out of the output. It is a token like any other, and should stay: it says that the "
+            "sentence has ended, and was not cut off."
         ),
         hints=[
             "How would a reader tell a sentence that ended from one that was cut off?",
@@ -277,10 +351,16 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_sentences",
-        [a_list_of_sentences],
+        [
+            STEPS.but(output=lambda written, eos_id: [row[row != eos_id] for row in written[:, 1:]]),
+            STEPS.but(output=lambda written, eos_id: [row[row != eos_id].tolist() for row in written[:, 1:]]).attempt,
+            STEPS.but(output=lambda written: list(written[:, 1:])).attempt,
+            STEPS.but(output=lambda written: list(written[:, 1:].T)).attempt,
+        ],
+        does="a list is returned, not one tensor",
         says=(
-            "This is a list. One tensor is asked for, (batch, n_written), in which sentences that have ended are filled up "
-            "with eos."
+            "This is a list. One tensor is asked for, (batch, n_written), in which sentences that have ended are "
+            "filled up with eos."
         ),
         hints=[
             "What does the annotation say behind the arrow?",
@@ -290,11 +370,27 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_lists",
-        [a_list_of_lists],
+        [STEPS.but(output=lambda written: written[:, 1:].tolist())],
+        does="the tokens are returned in lists, not in a tensor",
         says="The tokens are right, but they are in lists. One tensor is asked for, (batch, n_written).",
         hints=[
             "What does the annotation say behind the arrow?",
             "`.tolist()` is not needed.",
+            "Return `target[:, 1:]`.",
+        ],
+    ),
+    Mistake(
+        "without_the_axis_of_the_batch",
+        [
+            STEPS.but(output=lambda written: written[:, 1:].squeeze(0)),
+            STEPS.but(output=lambda written: written[0, 1:]).attempt,
+            STEPS.but(output=lambda written: written[:, 1:].flatten()).attempt,
+        ],
+        does="the output has no axis for the sentences",
+        says="The output has one axis, at least for a single sentence. A batch of one sentence is a batch, too.",
+        hints=[
+            "What shape is asked for, and what shape comes out for 1 sentence?",
+            "The output has two axes, whatever their lengths: (batch, n_written).",
             "Return `target[:, 1:]`.",
         ],
     ),

@@ -108,8 +108,8 @@ MISTAKES = [
         ],
         does="the rate is 0 during the warm-up",
         says=(
-            "During the warm-up the rate is 0: nothing is learned. (A `//` would do that: it drops what is left over.) It "
-            "should rise in even steps."
+            "During the warm-up the rate is 0: nothing is learned. (A `//` would do that: it drops what is left over.) "
+            "It should rise in even steps."
         ),
         hints=[
             "Compare the rates of steps 1 and 2, with a warm-up of 4. The later one should be twice the earlier.",

@@ -88,7 +88,7 @@ MISTAKES = [
                 ).sum()
             ),
         ],
-        does="padding is left out of the term of the target, but not out of the average over the vocabulary",
+        does="the average over the vocabulary is added up at every place, padding included",
         says=(
             "Padding is left out of one of the two terms only: the average over the vocabulary is still added up at "
             "*every* place."
@@ -108,7 +108,7 @@ MISTAKES = [
                 ).sum()
             )
         ],
-        does="padding is left out of the average over the vocabulary, but not out of the term of the target",
+        does="the term of the target is added up at every place, padding included",
         says=(
             "Padding is left out of one of the two terms only: the term of the target is still added up at *every* "
             "place."

@@ -1,0 +1,190 @@
+"""Whether a prediction was right: what a learner typed before an experiment against what the experiment gave."""
+
+import ast
+import re
+from typing import Any, Literal
+
+import numpy as np
+from torch import Tensor
+
+Answer = Literal["right", "close", "no"]
+
+NEAR = 0.05
+"""A number is right within this fraction of the measured one, or of itself where it is smaller."""
+NEAR_COUNT = 0.02
+"""A round figure for a count is right within this fraction."""
+CLOSE, CLOSE_DECIMAL = 0.1, 0.15
+"""A number is close if it is less than this fraction away: a whole number, and one with decimals."""
+TINY, SMALL = 0.0005, 0.005
+"""Numbers smaller in size count as 0, and as close to 0."""
+
+_NUMBER = r"[-+]?(?:\d[\d,]*\.?\d*|\.\d+)(?:e[-+]?\d+)?"
+_ABOUT = re.compile(
+    rf"(?:(?:near|about|around|roughly|approximately|~|≈)\s*)?({_NUMBER})\s*(?:%|per ?cent|times|x|×)?", re.IGNORECASE
+)
+_RANGE = re.compile(rf"({_NUMBER})\s*(?:to|-|–|…)\s*({_NUMBER})", re.IGNORECASE)
+_BELOW = re.compile(rf"(?:below|under|less than|at most|<=?|≤)\s*({_NUMBER})", re.IGNORECASE)
+_ABOVE = re.compile(rf"(?:above|over|more than|at least|>=?|≥)\s*({_NUMBER})", re.IGNORECASE)
+
+
+def judge_prediction(prediction: Any, measured: Any) -> Answer | None:
+    """Return whether a prediction was right, close, or neither; None where that cannot be told.
+
+    A number counts as being as precise as it was written:
+
+    - Counts, that is, two whole numbers, have to be equal. Only a round figure from 20 on, with at most two digits
+      before its zeros, is right within 2 % and close within 10 %: 60 for 59, but not 2020 for 2021.
+    - Any other number is right if what was measured rounds to it (0.3 for 0.32), or is at most 5 % away (22 for 22.6);
+      if it is less than 10 % away (15 % if it has decimals), it is close. Numbers under 0.0005 count as 0, and those
+      under 0.005 as close to 0.
+    - A percentage stands for its fraction: 90 for 0.9.
+    - In words, ``"about 20"``, ``"20 times"``, ``"more than 10"``, and ``"10 to 20"`` mean what they say.
+
+    Words are right if they are the same, whatever their case and the spaces around them. A list, a tuple or a tensor
+    is right if all of its entries are, and close if all are at least close; whole numbers in it have to be equal.
+
+    Args:
+        prediction: What the learner typed.
+        measured: What the experiment gave.
+    """
+    prediction, measured = _plain(prediction), _plain(measured)
+    try:
+        return _judge(prediction, measured)
+    except OverflowError:  # a whole number may be larger than any float
+        return "no"
+
+
+def _judge(prediction: Any, measured: Any) -> Answer | None:
+    if isinstance(prediction, str) and not isinstance(measured, str | int | float):
+        prediction = _parsed(prediction)
+    if isinstance(measured, list) or isinstance(prediction, list):
+        return _judge_lists(prediction, measured)
+    if isinstance(measured, bool) or isinstance(prediction, bool):
+        return _yes_or_no(prediction is measured) if type(prediction) is type(measured) else None
+    if isinstance(measured, str):
+        return _judge_words(prediction, measured)
+    if isinstance(prediction, str) and isinstance(measured, int | float):
+        return _judge_text(prediction, measured)
+    if isinstance(prediction, int | float) and isinstance(measured, int | float):
+        return _judge_numbers(prediction, measured)
+    return None
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Tensor | np.ndarray | np.generic):
+        value = value.tolist()
+    return [_plain(item) for item in value] if isinstance(value, list | tuple) else value
+
+
+def _parsed(text: str) -> Any:
+    try:
+        return _plain(ast.literal_eval(text.strip()))
+    except (ValueError, SyntaxError, MemoryError, RecursionError):
+        return None
+
+
+def _yes_or_no(is_right: bool) -> Answer:
+    return "right" if is_right else "no"
+
+
+def _judge_lists(prediction: Any, measured: Any) -> Answer | None:
+    if prediction is None or isinstance(prediction, str) != isinstance(measured, str):
+        return None
+    if not isinstance(measured, list):
+        measured = [measured]
+    if not isinstance(prediction, list):
+        prediction = [prediction]
+    if len(prediction) != len(measured):
+        return "no"
+    answers = [_judge_entry(*pair) for pair in zip(prediction, measured, strict=True)]
+    for answer in (None, "no", "close"):
+        if answer in answers:
+            return answer  # the worst of them
+    return "right"
+
+
+def _judge_entry(prediction: Any, measured: Any) -> Answer | None:
+    if type(prediction) is int and type(measured) is int:
+        return _yes_or_no(prediction == measured)
+    return _judge(prediction, measured)
+
+
+def _judge_words(prediction: Any, measured: str) -> Answer | None:
+    if _words(str(prediction)) == _words(measured):
+        return "right"
+    if found := _ABOUT.fullmatch(measured.strip()):
+        number = float(_as_number(found[1]))
+        return _judge_text(prediction, number) if isinstance(prediction, str) else _judge_number(prediction, number)
+    if found := _RANGE.fullmatch(measured.strip()):
+        low, high = _as_number(found[1]), _as_number(found[2])
+        if not isinstance(prediction, int | float):
+            return None
+        return "right" if low <= prediction <= high else _judge_number(prediction, low if prediction < low else high)
+    return "no" if isinstance(prediction, str | int | float) else None
+
+
+def _words(text: str) -> list[str]:
+    """Return the words of a text, without those that may be left out; of a sign alone, the sign."""
+    words = re.findall(r"[\w√.]+", text.casefold())
+    return [word for word in words if word not in ("a", "an", "and", "the")] or [text.strip().casefold()]
+
+
+def _judge_text(prediction: str, measured: float) -> Answer | None:
+    """Judge a number in words; None if there is no number in them."""
+    text = prediction.strip()
+    if found := _ABOUT.fullmatch(text):
+        return _judge_number(_as_number(found[1]), measured)
+    if found := _BELOW.fullmatch(text):
+        return _yes_or_no(measured <= _as_number(found[1]))
+    if found := _ABOVE.fullmatch(text):
+        return _yes_or_no(measured >= _as_number(found[1]))
+    if found := _RANGE.fullmatch(text):
+        return _yes_or_no(_as_number(found[1]) <= measured <= _as_number(found[2]))
+    return None
+
+
+def _as_number(text: str) -> int | float:
+    digits = text.replace(",", "")
+    return int(digits) if re.fullmatch(r"[-+]?\d+", digits) else float(digits)
+
+
+def _judge_number(prediction: Any, measured: float) -> Answer | None:
+    return _judge_numbers(prediction, measured) if isinstance(prediction, int | float) else None
+
+
+def _judge_numbers(prediction: float, measured: float) -> Answer:
+    if prediction == measured or (prediction != prediction and measured != measured):
+        return "right"
+    if (
+        abs(prediction) == float("inf")
+        or abs(measured) == float("inf")
+        or prediction + measured != prediction + measured
+    ):
+        return "no"
+    if isinstance(measured, float) and 0 < measured <= 1 < prediction <= 100:
+        return _judge_apart(prediction / 100, measured)
+    if isinstance(measured, int) and float(prediction).is_integer():
+        return _judge_apart(prediction, measured, NEAR_COUNT) if _is_round_figure(prediction) else "no"
+    return _judge_apart(prediction, measured)
+
+
+def _is_round_figure(number: float) -> bool:
+    return abs(number) >= 20 and number % 10 == 0 and len(str(abs(int(number))).rstrip("0")) <= 2
+
+
+def _judge_apart(prediction: float, measured: float, near: float = NEAR) -> Answer:
+    apart, smaller = abs(prediction - measured), min(abs(prediction), abs(measured))
+    if smaller < TINY:
+        larger = max(abs(prediction), abs(measured))
+        return "right" if larger < TINY else "close" if larger < SMALL else "no"
+    has_decimals = not float(prediction).is_integer()
+    rounds_to_it = has_decimals and apart <= 0.5001 * 10 ** -_decimals(prediction)
+    if rounds_to_it or apart <= 1.0001 * near * smaller:  # room for rounding
+        return "right"
+    return "close" if apart < (CLOSE_DECIMAL if has_decimals else CLOSE) * smaller else "no"
+
+
+def _decimals(number: float) -> int:
+    """Return the number of decimals that a number is written with."""
+    mantissa, _, exponent = f"{number!r}".partition("e")
+    return len(mantissa.partition(".")[2]) * (mantissa[-2:] != ".0") - int(exponent or 0)

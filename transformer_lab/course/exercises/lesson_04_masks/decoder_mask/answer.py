@@ -1,0 +1,58 @@
+"""The answer to ``decoder_mask``, plainly and in steps."""
+
+import torch
+from jaxtyping import Bool, Int
+from torch import Tensor
+
+from transformer_lab.course.steps import InSteps
+
+
+def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 n n"]:
+    """Let every position look at the real tokens up to itself."""
+    n = tokens.shape[1]
+    real = (tokens != pad_id)[:, None, None, :]  # what may be looked at: (batch, 1, 1, n)
+    not_later = torch.ones(n, n, dtype=torch.bool, device=tokens.device).tril()  # (n, n)
+    return real & not_later
+
+
+def real(tokens, pad_id):
+    """compare each token with `pad_id`: True at the real ones"""
+    return tokens != pad_id
+
+
+def keys(real):
+    """add axes of length 1 for heads and queries"""
+    return real[:, None, None, :]
+
+
+def n(tokens):
+    """count the tokens of a sentence"""
+    return tokens.shape[1]
+
+
+def diagonal():
+    """choose the last diagonal that stays: that of each position with itself"""
+    return 0
+
+
+def not_later(n, diagonal):
+    """make a triangle of that size: True where the key does not come later"""
+    return torch.ones(n, n, dtype=torch.bool).tril(diagonal)
+
+
+def sign():
+    """join the two by *and*"""
+    return torch.logical_and
+
+
+def both(keys, not_later, sign):
+    """broadcast them together"""
+    return sign(keys, not_later)
+
+
+def mask(both):
+    """leave it as it is: True and False"""
+    return both
+
+
+STEPS = InSteps(real, keys, n, diagonal, not_later, sign, both, mask, reference=decoder_mask)

@@ -1,0 +1,85 @@
+"""The answer to ``apply_rotary``, plainly and in steps."""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer_lab.course.exercises.lesson_05_positions.shared.frequencies import FREQUENCIES
+from transformer_lab.course.steps import InSteps
+
+
+def apply_rotary(
+    x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
+) -> Float[Tensor, "*batch n d"]:
+    """Turn features (0, 1), (2, 3), … of each vector by its position times base^(−2i/d)."""
+    d = x.shape[-1]
+    angles = positions[:, None] * base ** (-torch.arange(0, d, 2) / d)
+    cos, sin = angles.cos(), angles.sin()
+    even, odd = x[..., 0::2], x[..., 1::2]
+    return torch.stack([even * cos - odd * sin, even * sin + odd * cos], dim=-1).flatten(-2)
+
+
+def width(x):
+    """take the width of the vectors"""
+    return x.shape[-1]
+
+
+def column(positions):
+    """write the positions one below the other"""
+    return positions[:, None]
+
+
+def angles(column, frequencies):
+    """multiply each position by each frequency"""
+    return column * frequencies
+
+
+def cosines(angles):
+    """take the cosines of the angles"""
+    return angles.cos()
+
+
+def sines(angles):
+    """take the sines of the angles"""
+    return angles.sin()
+
+
+def first(x):
+    """pick the first member of each pair"""
+    return x[..., 0::2]
+
+
+def second(x):
+    """pick the second member of each pair"""
+    return x[..., 1::2]
+
+
+def turned_first(first, second, cosines, sines):
+    """compute the turned first members"""
+    return first * cosines - second * sines
+
+
+def turned_second(first, second, cosines, sines):
+    """compute the turned second members"""
+    return first * sines + second * cosines
+
+
+def turned(turned_first, turned_second):
+    """put the members of each pair side by side again"""
+    return torch.stack([turned_first, turned_second], dim=-1).flatten(-2)
+
+
+STEPS = InSteps(
+    width,
+    *FREQUENCIES,
+    column,
+    angles,
+    cosines,
+    sines,
+    first,
+    second,
+    turned_first,
+    turned_second,
+    turned,
+    reference=apply_rotary,
+)
