@@ -251,6 +251,27 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "batch_added_up",
+            [
+                _product(
+                    steps,
+                    lambda queries, keys: torch.einsum(
+                        "bqd,bkd->qk", *(x[None] if x.dim() == 2 else x for x in (queries, keys))
+                    ),
+                )
+            ],
+            does="the products of all tables of a batch are added up",
+            says=(
+                "With a batch, the products of all its tables are added up: an axis is missing behind the arrow of the "
+                "`einsum`, or summed over. Each table has scores of its own."
+            ),
+            hints=[
+                "What shape should the scores have for queries of shape (7, 5, 4)?",
+                "An `einsum` adds up over every letter that is missing behind its arrow.",
+                "`...` in front of the other letters stands for whatever is in front: `...qd,...kd->...qk`.",
+            ],
+        ),
+        Mistake(
             "absolute_scores",
             [_product(steps, lambda queries, turned: (queries @ turned).abs())],
             does="the absolute values of the products are taken",
@@ -303,27 +324,6 @@ def of_the_batch(steps: InSteps) -> list[Mistake]:
             ],
         ),
         *(_of_values_in_a_batch(steps) if has_values else []),
-        Mistake(
-            "batch_added_up",
-            [
-                _product(
-                    steps,
-                    lambda queries, keys: torch.einsum(
-                        "bqd,bkd->qk", *(x[None] if x.dim() == 2 else x for x in (queries, keys))
-                    ),
-                )
-            ],
-            does="the products of all tables of a batch are added up",
-            says=(
-                "With a batch, the products of all its tables are added up: an axis is missing behind the arrow of the "
-                "`einsum`, or summed over. Each table has scores of its own."
-            ),
-            hints=[
-                "What shape should the scores have for queries of shape (7, 5, 4)?",
-                "An `einsum` adds up over every letter that is missing behind its arrow.",
-                "`...` in front of the other letters stands for whatever is in front: `...qd,...kd->...qk`.",
-            ],
-        ),
         Mistake(
             "a_key_left_out",
             [
@@ -507,7 +507,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             [steps.but(divisor=lambda width: width)],
             does="the scores are divided by d_k, not by its root",
             says=(
-                "The scores are divided by d_k itself, which is too much: the weights become more and more even as d_k "
+                "The scores are divided by d_k, and not by its root: the weights become more and more even as d_k "
                 "grows. Look at how dividing changes a variance."
             ),
             hints=[
@@ -824,7 +824,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
                 made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
             ],
-            does="`exp` is taken of the scores as they are, which overflows where they are large",
+            does="`exp` is taken of the scores as they are, without subtracting the largest",
             says=(
                 "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
                 "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
@@ -1415,6 +1415,35 @@ def _exponentials_times_mask(scaled, visible):
     return exponentials / (exponentials.sum(dim=-1, keepdim=True) + 1e-9)
 
 
+COMMON = (
+    "transposes_the_batch",
+    "swaps_axes_from_the_front",
+    "keys_by_queries",
+    "one_number_of_axes",
+    "absolute_scores",
+    "a_key_left_out",
+    "softmax_over_the_queries",
+    "axis_from_the_front",
+    "first_axis",
+    "softmax_over_everything",
+    "scores_instead_of_weights",
+    "never_divided",
+    "overflows",
+    "divides_by_the_sum",
+    "softmax_twice",
+    "sigmoid",
+    "smallest_first",
+    "causal_weights",
+    "only_the_weights",
+    "weights_transposed",
+    "mixes_the_keys",
+    "weights_as_well",
+    "averaged_over_the_keys",
+    "queries_added",
+)
+"""What is common enough to meet another mistake; of all pairs, there would be thousands."""
+
+
 def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
     """Return these mistakes but for some, which the exercise tells in its own words or which are none there."""
     assert set(names) <= {mistake.name for mistake in mistakes}, names
@@ -1422,8 +1451,7 @@ def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
 
 
 def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
-    """Return these mistakes so that they meet no other, but for some: in a late lesson most are rare."""
-    assert set(but) <= {mistake.name for mistake in mistakes}, but
+    """Return these mistakes so that they meet no other, but for some."""
     return [m if m.name in but else dataclasses.replace(m, ways=m.attempts) for m in mistakes]
 
 

@@ -235,6 +235,7 @@ MISTAKES = [
                     "pairs_from_the_front",
                     "one_table_at_a_time",
                     "absolute_scores",
+                    "batch_added_up",
                 )
             ),
             *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),

@@ -102,7 +102,7 @@ MISTAKES = [
         "everything_from_the_query",
         [
             STEPS.but(key=lambda query: query),
-            STEPS.but(key=lambda query: query, value=lambda query: query),
+            STEPS.but(key=lambda query: query, value=lambda query: query).attempt,
         ],
         does="the keys are made from `query`",
         says=(
@@ -184,13 +184,13 @@ MISTAKES = [
                 from_query=lambda self, query: F.linear(query, self.w_q.weight),
                 from_key=lambda self, key: F.linear(key, self.w_k.weight),
                 from_value=lambda self, value: F.linear(value, self.w_v.weight),
-            ),
+            ).attempt,
             STEPS.but(
                 from_query=lambda self, query: F.linear(query, self.w_q.weight),
                 from_key=lambda self, key: F.linear(key, self.w_k.weight),
                 from_value=lambda self, value: F.linear(value, self.w_v.weight),
                 output=lambda self, merged: F.linear(merged, self.w_o.weight),
-            ),
+            ).attempt,
             STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
         ],
         does="the biases of layers are left out",

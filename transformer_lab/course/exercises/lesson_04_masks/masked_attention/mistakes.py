@@ -259,7 +259,18 @@ OF_EMPTY_ROWS = [
 
 MISTAKES = [
     *OF_EMPTY_ROWS,
-    *attention_mistakes.of_the_mask(STEPS),
+    *attention_mistakes.alone(
+        attention_mistakes.of_the_mask(STEPS),
+        "mask_inverted",
+        "mask_ignored",
+        "filled_with_zero",
+        "not_low_enough",
+        "mask_added",
+        "zero_scores_hidden_too",
+        "mask_after_the_softmax",
+        "renormalised_after_the_softmax",
+        "one_row_of_the_mask",
+    ),
     *attention_mistakes.alone(
         attention_mistakes.of_the_scaling(STEPS),
         "no_scaling",
