@@ -199,7 +199,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             [steps.but(frequencies=lambda two_i, width, base: base**-two_i / width)],
             does=f"{d} divides the power and not the exponent",
             says=(
-                f"Python takes the power first, so that `{d}` divides the angle and not the exponent. Look at the "
+                f"`{d}` divides the angle and not the exponent: Python takes a power before a division. Look at the "
                 "brackets."
             ),
             hints=[

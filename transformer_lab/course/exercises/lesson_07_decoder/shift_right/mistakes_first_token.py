@@ -157,6 +157,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "size_is_no_tuple",
+        [STEPS.but(begin=lambda tokens, bos_id: torch.full(len(tokens), bos_id))],  # type: ignore[arg-type]
+        does="`torch.full` is given a number in place of a shape",
+        says="`torch.full` wants a shape in brackets, and is given a number.",
+        hints=[
+            "What does the error message say of `size`?",
+            "A column of bos has the shape (batch, 1).",
+            "`torch.full((batch, 1), bos_id)`.",
+        ],
+    ),
+    Mistake(
         "bos_for_one_row",
         [STEPS.but(begin=lambda bos_id: torch.tensor([[bos_id]]))],
         does="there is a bos for a single row",
