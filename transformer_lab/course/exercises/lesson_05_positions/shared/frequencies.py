@@ -90,8 +90,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             ],
             does="there are as many frequencies as features, and not as pairs",
             says=(
-                "There are as many frequencies as features, so two for each pair: their shapes do not fit. Look at "
-                "how many exponents there are."
+                "There are as many frequencies as features, so two for each pair. Look at how many exponents there are."
             ),
             hints=[
                 "How many pairs are there in 6 features?",

@@ -1,4 +1,7 @@
-"""What goes wrong in the rotation once the frequencies are there: with the offset, the blocks, and where they lie."""
+"""What goes wrong in the rotation once the frequencies are there: with the offset, the blocks, and where they lie.
+
+Rare ways are given as plain attempts (``.attempt``): they are recognised alone, and meet no other mistake.
+"""
 
 import math
 
@@ -96,9 +99,9 @@ MISTAKES = [
     Mistake(
         "exchanged_in_one_row",
         [
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -cosines, sines)),
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -cosines, sines)).attempt,
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, -sines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, sines)),
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, sines)).attempt,
             STEPS.but(blocks=lambda cosines, sines: two_by_two(sines, cosines, -sines, cosines)),
         ],
         does="in one row of each block, sine and cosine have changed places",
@@ -114,10 +117,10 @@ MISTAKES = [
         [
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines)),
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, cosines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, -sines, cosines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines + 1)),
-            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)),
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, -sines, cosines)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines + 1)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)).attempt,
         ],
         does="an entry of each block is not filled in",
         says="An entry of each block is not filled in: it is still what it was at the start.",

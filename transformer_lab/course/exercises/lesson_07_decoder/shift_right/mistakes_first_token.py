@@ -187,7 +187,7 @@ MISTAKES = [
             STEPS.but(begin=lambda tokens, bos_id: torch.full((tokens.shape[1], 1), bos_id)),
             STEPS.but(begin=lambda tokens, bos_id: torch.full_like(tokens, bos_id)),
         ],
-        does="what holds bos has not one row for each row of tokens and one column",
+        does="what holds bos is not one column with a row for each row of tokens",
         says=(
             "What holds bos should have one row for each row of tokens, and one column; its shape is another. Look "
             "at which axis is measured."
