@@ -158,7 +158,7 @@ MISTAKES = [
     ),
     Mistake(
         "size_is_no_tuple",
-        [STEPS.but(begin=lambda tokens, bos_id: torch.full(len(tokens), bos_id))],  # type: ignore[arg-type]
+        [STEPS.but(begin=lambda tokens, bos_id: torch.full(len(tokens), bos_id))],  # type: ignore[call-overload]
         does="`torch.full` is given a number in place of a shape",
         says="`torch.full` wants a shape in brackets, and is given a number.",
         hints=[
