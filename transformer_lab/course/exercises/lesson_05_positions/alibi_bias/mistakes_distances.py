@@ -54,6 +54,25 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "triangle_at_the_first_key",
+        [
+            STEPS.but(distances=lambda distances: distances.tril()),
+            STEPS.but(
+                bias=lambda bias: bias.masked_fill(torch.ones(bias.shape[1:], dtype=torch.bool).triu(1), -torch.inf)
+            ),
+        ],
+        does="keys are left out by a triangle that begins at the first query and the first key",
+        says=(
+            "Keys are left out by a triangle, and it begins at the first key. Distance counts in both directions "
+            "here; what may be seen at all is for a mask to say."
+        ),
+        hints=[
+            "With 2 queries and 5 keys, which entries does the triangle leave?",
+            "A bias and a mask are two things; lesson 04 has the mask.",
+            "Leave the triangle out, and take `.abs()` of the differences.",
+        ],
+    ),
+    Mistake(
         "hides_the_future",
         [
             STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -torch.inf)),
@@ -124,6 +143,31 @@ MISTAKES = [
             "With 2 queries and 5 keys, at which positions are the queries?",
             "Positions are counted from 0: the last key is at n_key − 1.",
             "They are `torch.arange(n_key - n_query, n_key)`.",
+        ],
+    ),
+    Mistake(
+        "slopes_to_the_power_of_the_distance",
+        [STEPS.but(penalties=lambda slopes_in_front, distances: slopes_in_front**distances)],
+        does="the slopes are raised to the distances",
+        says="The slopes are raised to the power of the distances. The bias should fall in a straight line.",
+        hints=[
+            "What is the bias of a key at distance 0, and what should it be?",
+            "By how much should a key at distance 2 be lowered, compared with one at distance 1?",
+            "Multiply the slopes by the distances.",
+        ],
+    ),
+    Mistake(
+        "weights_in_place_of_a_bias",
+        [STEPS.but(bias=lambda bias: bias.softmax(-1)), STEPS.but(bias=lambda bias: bias.exp())],
+        does="an exponential or a softmax is taken at the end",
+        says=(
+            "An exponential or a softmax is taken at the end. The bias is added to the scores *before* the softmax "
+            "of attention."
+        ),
+        hints=[
+            "What is the bias of a key at distance 0, and what should it be?",
+            "In attention, the softmax comes after the sum of scores and bias.",
+            "Return minus slope times distance, as it is.",
         ],
     ),
     Mistake(

@@ -57,6 +57,20 @@ MISTAKES = [
         hints=[OF_EIGHT, "The last slope should be 2⁻⁸, not the first.", "The exponent is −8h/n_heads."],
     ),
     Mistake(
+        "exponents_from_one_to_eight",
+        [STEPS.but(exponents=lambda n_heads: torch.linspace(1, 8, n_heads))],
+        does="the exponents go from 1 to 8, however many heads there are",
+        says=(
+            "The first slope is 1/2 and the last 1/256, however many heads there are. Only the last one should be "
+            "the same."
+        ),
+        hints=[
+            "With 4 heads the exponents should be −2, −4, −6, −8.",
+            "For h = 1 the slope is 2^(−8/n_heads), which depends on the number of heads.",
+            "The exponent is −8h/n_heads.",
+        ],
+    ),
+    Mistake(
         "fraction_turned_round",
         [
             STEPS.but(exponents=lambda heads, n_heads: n_heads / (8 * heads)),
@@ -154,6 +168,20 @@ MISTAKES = [
         does="the exponent of 2 has no minus",
         says="The slopes are above 1, and grow from head to head. Look at the sign of the exponent.",
         hints=[OF_EIGHT, "2 to the power of −1 is a half.", "The slope of head h is 2^(−8h/n_heads)."],
+    ),
+    Mistake(
+        "slopes_in_whole_numbers",
+        [
+            STEPS.but(slopes=lambda heads, n_heads: 2 ** (-8 * heads // n_heads)),
+            STEPS.but(slopes=lambda slopes: slopes.long()),
+        ],
+        does="the slopes are whole numbers, and so 0",
+        says="The slopes are whole numbers, and so all of them are 0. Look at the types in the power.",
+        hints=[
+            OF_EIGHT,
+            "A power of two whole numbers is a whole number again in torch: what is left of 1/2?",
+            "Begin with a float, `2.0 ** …`, and divide by `/`.",
+        ],
     ),
     Mistake(
         "powers_of_another_number",

@@ -166,6 +166,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "flattens_too_much",
+        [
+            STEPS.but(turned=lambda turned: turned.flatten(1)),
+            STEPS.but(turned=lambda turned: turned.flatten()),
+            STEPS.but(
+                turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], 2).flatten(2)
+            ),
+        ],
+        does="more is flattened than the pairs, or another axis",
+        says="The axes are counted from the front, so that with a batch, positions are flattened along with the pairs.",
+        hints=[
+            "What shape is asked for, and what comes out?",
+            "Which two axes should become one, with a batch in front and without?",
+            "Count from the end: `dim=-1` and `.flatten(-2)`.",
+        ],
+    ),
+    Mistake(
         "only_half_of_the_features",
         [
             STEPS.but(turned=lambda turned_first: turned_first),
@@ -228,6 +245,24 @@ MISTAKES = [
             "What are sin 0 and cos 0? What becomes of (a, b) with them?",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ), in this order.",
             "In the first member, a is multiplied by the cosine; in the second, b is.",
+        ],
+    ),
+    Mistake(
+        "exchanged_in_one_member",
+        [
+            STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines + second * sines),
+            STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines - second * sines),
+            STEPS.but(turned_first=lambda first, second, cosines, sines: first * sines - second * cosines),
+        ],
+        does="in one of the two members, sine and cosine have changed places",
+        says=(
+            "In one of the two members, sine and cosine have changed places: at position 0 they are no longer what "
+            "they were."
+        ),
+        hints=[
+            "What are sin 0 and cos 0? What becomes of (a, b) with them?",
+            "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
+            "Each member keeps its own share by the cosine, and gets one of its partner by the sine.",
         ],
     ),
     Mistake(

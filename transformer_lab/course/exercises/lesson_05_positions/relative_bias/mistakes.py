@@ -1,6 +1,7 @@
 """What goes wrong when a bias is looked up by offset."""
 
 import torch
+from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.relative_bias.answer import STEPS
@@ -112,10 +113,10 @@ MISTAKES = [
             STEPS.but(clamped=lambda offsets, reach: offsets.clamp(max=reach)),
             STEPS.but(clamped=lambda offsets, reach: offsets.clamp(min=-reach)),
         ],
-        does="the offsets are brought to the table on one side only",
+        does="on one side, offsets beyond the table are not brought to its end",
         says=(
-            "Offsets beyond the table are brought in on one side only. Far keys can stand before the query, and "
-            "after it."
+            "On one side, offsets beyond the table are not brought to its end: there is no bound, or one too large. "
+            "Far keys can stand before the query, and after it."
         ),
         hints=[
             "What is the smallest offset that occurs, and what is the largest?",
@@ -243,12 +244,29 @@ MISTAKES = [
     ),
     Mistake(
         "rows_of_the_table",
-        [STEPS.but(bias=lambda table, columns: table[columns])],
+        [
+            STEPS.but(bias=lambda table, columns: table[columns]),
+            STEPS.but(bias=lambda table, columns: F.embedding(columns, table)),
+        ],
         does="rows of the table are looked up and not columns",
         says="Rows of the table are looked up, which are its heads. The offsets count its columns.",
         hints=[
             "What shape has the table, and which axis are the offsets?",
             "`table[index]` picks rows.",
+            "`table[:, columns]`.",
+        ],
+    ),
+    Mistake(
+        "gathers",
+        [STEPS.but(bias=lambda table, columns: table.gather(1, columns))],
+        does="`gather` is asked for the columns",
+        says=(
+            "`gather` wants an index with a row for each row of the table, and crashes. The same columns are needed "
+            "in all rows."
+        ),
+        hints=[
+            "What shape has the index, and what shape has the table?",
+            "An index in square brackets looks up a whole table of columns at once.",
             "`table[:, columns]`.",
         ],
     ),

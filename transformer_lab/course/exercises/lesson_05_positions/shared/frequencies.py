@@ -90,8 +90,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             ],
             does="there are as many frequencies as features, and not as pairs",
             says=(
-                "There are as many frequencies as features, so two for each pair: their shapes do not fit. Look at "
-                "how many exponents there are."
+                "There are as many frequencies as features, so two for each pair. Look at how many exponents there are."
             ),
             hints=[
                 "How many pairs are there in 6 features?",
@@ -199,7 +198,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             [steps.but(frequencies=lambda two_i, width, base: base**-two_i / width)],
             does=f"{d} divides the power and not the exponent",
             says=(
-                f"Python takes the power first, so that `{d}` divides the angle and not the exponent. Look at the "
+                f"`{d}` divides the angle and not the exponent: Python takes a power before a division. Look at the "
                 "brackets."
             ),
             hints=[

@@ -28,6 +28,20 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "queries_from_their_number_on",
+            [steps.but(queries=lambda n_query, n_key: torch.arange(n_query, n_key))],
+            does="the queries begin at n_query and not at n_key − n_query",
+            says=(
+                "The queries begin at position n_query, so that there are too few or too many. Look at where they "
+                "begin."
+            ),
+            hints=[
+                "With 2 queries and 5 keys, at which positions are the queries?",
+                "They end at n_key − 1, and there are n_query of them.",
+                "They are `torch.arange(n_key - n_query, n_key)`.",
+            ],
+        ),
+        Mistake(
             "queries_backwards",
             [steps.but(queries=lambda queries: queries.flip(0))],
             does="the queries are counted backwards",

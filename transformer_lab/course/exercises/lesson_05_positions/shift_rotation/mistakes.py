@@ -1,4 +1,7 @@
-"""What goes wrong in the rotation once the frequencies are there: with the offset, the blocks, and where they lie."""
+"""What goes wrong in the rotation once the frequencies are there: with the offset, the blocks, and where they lie.
+
+Rare ways are given as plain attempts (``.attempt``): they are recognised alone, and meet no other mistake.
+"""
 
 import math
 
@@ -91,6 +94,40 @@ MISTAKES = [
             "With offset 0 the matrix has to be the identity.",
             "Which of sin 0 and cos 0 is 1?",
             "Cosines belong on the diagonal, sines beside it.",
+        ],
+    ),
+    Mistake(
+        "exchanged_in_one_row",
+        [
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -cosines, sines)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, -sines)),
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, sines)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(sines, cosines, -sines, cosines)),
+        ],
+        does="in one row of each block, sine and cosine have changed places",
+        says="In one row of each block, sine and cosine have changed places. Look at what stands on the diagonal.",
+        hints=[
+            "With offset 0 the matrix has to be the identity. Is it, in both rows?",
+            "cos(a + b) = cos a cos b − sin a sin b: which factor stands before sin a, which before cos a?",
+            "Cosines belong on the diagonal, sines beside it.",
+        ],
+    ),
+    Mistake(
+        "entries_missing",
+        [
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines)),
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, cosines)),
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, -sines, cosines)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines + 1)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)).attempt,
+        ],
+        does="an entry of each block is not filled in",
+        says="An entry of each block is not filled in: it is still what it was at the start.",
+        hints=[
+            "Print the matrix for d_model = 2 and compare it with the block on paper.",
+            "How many entries has a block, and how many are written?",
+            "Four: cos, sin in the upper row, −sin, cos in the lower one.",
         ],
     ),
     Mistake(

@@ -38,7 +38,7 @@ MISTAKES = [
             STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin()),
             STEPS.but(encoding=lambda encoding: encoding.unflatten(1, (-1, 2)).flip(2).flatten(1)),
         ],
-        does="the cosines stand in the even columns, and the sines in the odd ones",
+        does="sines and cosines have changed places",
         says="The cosines stand in the even columns, and the sines in the odd ones. Look at what position 0 must get.",
         hints=[
             "At position 0 all angles are 0. What are sin 0 and cos 0?",
@@ -97,6 +97,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "cosines_over_the_sines",
+        [STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: torch.zeros_like(angles))],
+        does="the cosines are written over the sines, into the even columns",
+        says="The even columns hold cosines, and the odd ones are all 0: the cosines are written over the sines.",
+        hints=[
+            "Print the result for 3 positions and d_model = 4.",
+            "Which columns are `[:, 0::2]`, and which `[:, 1::2]`?",
+            "The sines go into `[:, 0::2]`, the cosines into `[:, 1::2]`.",
+        ],
+    ),
+    Mistake(
         "minus_before_a_sine",
         [STEPS.but(sines=lambda angles: -angles.sin())],
         does="the sines have a minus",
@@ -147,7 +158,7 @@ MISTAKES = [
     Mistake(
         "sines_then_cosines",
         [STEPS.but(encoding=lambda sines, cosines: torch.cat([sines, cosines], dim=-1))],
-        does="all the sines stand before all the cosines",
+        does="sines and cosines stand in two halves and not side by side",
         says=(
             "First all the sines, then all the cosines: a model can work as well with that, but here each sine stands "
             "beside its cosine. Look at the order of the columns."
@@ -238,6 +249,24 @@ MISTAKES = [
             "Which shapes have the positions and the frequencies, and which should the angles have?",
             "A column times a row is a table.",
             "`torch.arange(length)[:, None]` is a column.",
+        ],
+    ),
+    Mistake(
+        "frequencies_down",
+        [
+            STEPS.but(angles=lambda angles: angles.T),
+            STEPS.but(
+                angles=lambda angles: angles.T,
+                encoding=lambda sines, cosines: torch.stack([sines, cosines], dim=-1).flatten(1),
+            ),
+            STEPS.but(angles=lambda angles: angles.T, encoding=lambda sines, cosines: torch.cat([sines, cosines])),
+        ],
+        does="in the table of angles, frequencies go down and positions across",
+        says="In the table of angles, frequencies go down and positions across. Rows should be positions.",
+        hints=[
+            "Which shape have the angles, and which should they have?",
+            "Each row of the result is one position.",
+            "`torch.arange(length)[:, None] * frequencies`: the positions are the column.",
         ],
     ),
     Mistake(

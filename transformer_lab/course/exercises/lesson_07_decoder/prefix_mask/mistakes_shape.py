@@ -11,6 +11,12 @@ def _one_length(choose):
     return lambda prefix_lengths: choose(prefix_lengths).expand(len(prefix_lengths))[:, None, None, None]
 
 
+def _in_the_first_row(in_the_prefix):
+    first = torch.zeros_like(in_the_prefix)
+    first[0] = in_the_prefix[0]
+    return first
+
+
 def _one_slice(not_later, prefix_lengths):
     mask = not_later.clone()
     mask[:, :prefix_lengths] = True
@@ -114,12 +120,25 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "only_the_first_row",
+        [
+            STEPS.but(in_the_prefix=_in_the_first_row),
+        ],
+        does="only the first row of the batch gets its prefix",
+        says="Only the first row of the batch gets its prefix. Look at what is done for the other rows.",
+        hints=[
+            "With prefixes of 3 and 1, what are the two tables?",
+            "A `return` inside a loop ends it at the first turn.",
+            "Give the lengths the shape (batch, 1, 1, 1), and compare once, without a loop.",
+        ],
+    ),
+    Mistake(
         "one_table_for_all_rows",
         [
             STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[0]),
             STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.max()),
             STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.min()),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:1, None, None, None]),
+            STEPS.but(prefix_lengths=lambda prefix_lengths: prefix_lengths[:1]),
         ],
         does="there is one table for the whole batch",
         says=(

@@ -157,6 +157,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "size_is_no_tuple",
+        [STEPS.but(begin=lambda tokens, bos_id: torch.full(len(tokens), bos_id))],  # type: ignore[call-overload]
+        does="`torch.full` is given a number in place of a shape",
+        says="`torch.full` wants a shape in brackets, and is given a number.",
+        hints=[
+            "What does the error message say of `size`?",
+            "A column of bos has the shape (batch, 1).",
+            "`torch.full((batch, 1), bos_id)`.",
+        ],
+    ),
+    Mistake(
         "bos_for_one_row",
         [STEPS.but(begin=lambda bos_id: torch.tensor([[bos_id]]))],
         does="there is a bos for a single row",
@@ -176,7 +187,7 @@ MISTAKES = [
             STEPS.but(begin=lambda tokens, bos_id: torch.full((tokens.shape[1], 1), bos_id)),
             STEPS.but(begin=lambda tokens, bos_id: torch.full_like(tokens, bos_id)),
         ],
-        does="what holds bos has not one row for each row of tokens and one column",
+        does="what holds bos is not one column with a row for each row of tokens",
         says=(
             "What holds bos should have one row for each row of tokens, and one column; its shape is another. Look "
             "at which axis is measured."

@@ -50,6 +50,7 @@ MISTAKES = [
             STEPS.but(shifted=lambda tokens: F.pad(tokens[:, 1:], (0, 1))),
             STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
             STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
+            STEPS.but(shifted=lambda tokens, begin: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
         ],
         does="the tokens move to the left",
         says=(
@@ -125,6 +126,7 @@ MISTAKES = [
         [
             STEPS.but(rest=lambda rest: rest.masked_fill(rest == 2, 0)),
             STEPS.but(tokens=lambda tokens: tokens.masked_fill(tokens == 2, 0)),
+            STEPS.but(shifted=lambda shifted: shifted.masked_fill(shifted == 2, 0)),
         ],
         does="the end, token 2, is taken out wherever it stands",
         says=(
