@@ -34,9 +34,13 @@ from transformer_lab.course.exercises.lesson_08_training import NOAM_RATE, PARAM
 
 
 def mistakes_in(exercise: Exercise, but: tuple[str, ...] = ()) -> list[wrong.Function]:
-    """List them, but for those that no contract about numbers is meant for."""
-    attempts = [attempt for mistake in exercise.mistakes for attempt in mistake.spellings]
-    return [attempt for attempt in attempts if attempt.__name__ not in but]
+    """List them, but for those that no contract about numbers is meant for: mistakes, or single ways ("name 1")."""
+    return [
+        attempt
+        for mistake in exercise.mistakes
+        for number, attempt in enumerate(mistake.attempts)
+        if not {attempt.__name__, mistake.name, f"{mistake.name} {number}"}.intersection(but)
+    ]
 
 
 with_a_mask = partial(
@@ -59,12 +63,11 @@ one_network = partial(layers.assert_feed_forward, activation=nn.ReLU())
 post_norm = partial(layers.assert_encoder_layer, by_loops=encoder_layer_by_loops)
 pre_norm = partial(layers.assert_encoder_layer, by_loops=pre_norm_encoder_layer_by_loops)
 across = partial(layers.assert_decoder_layer, by_loops=decoder_layer_by_loops)
-of_given_masks_or_modes = (  # the contract gives a causal mask, in train mode, and is about the output
-    "AMaskOfItsOwnIfNoneIsGiven",
-    "AMaskOfItsOwnToo",
-    "MaskOnlyInTraining",
-    "WrittenIntoTheInput",
-    "DropoutInside",
+of_given_masks_or_modes = (  # the contract gives a causal mask, in train mode
+    "a_mask_of_its_own 1",
+    "a_mask_of_its_own 2",
+    "mask_only_in_one_mode 0",
+    "mask_only_in_one_mode 1",
 )
 of_causal_gradients = partial(masks.assert_causal_mask_stops_gradients, n_query=3)
 without_a_trace = ("AddsInPlace", "DropsInTraining", "XOnlyOnce", "XOnlyTwice")
@@ -74,7 +77,7 @@ logarithms = ("log_of_the_softmax", "log_of_the_softmax_and_a_little")
 of_extremes = (*logarithms, "without_the_gradient")
 
 MEANT = {
-    attention.assert_soft_lookup: mistakes_in(SOFT_LOOKUP),
+    attention.assert_soft_lookup: mistakes_in(SOFT_LOOKUP, but=("overflows",)),
     attention.assert_scaled_dot_product_attention: mistakes_in(SCALED_DOT_PRODUCT_ATTENTION),
     attention.assert_masked_attention: [
         wrong.inverted,

@@ -13,13 +13,16 @@ steps, and in a module ``self``. The last step is the answer::
     ATTENTION.but(weights=lambda weights: weights.round())  # a step that asks for itself gets its right value
 """
 
+import ast
 import functools
 import inspect
-from collections.abc import Callable, Mapping
+import textwrap
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import FunctionType
 from typing import Any, cast
 
-from torch import nn
+from torch import Tensor, nn
 
 Step = Callable[..., Any]
 
@@ -61,6 +64,39 @@ class InSteps:
     def describe(self, step: str) -> str:
         """Return what a step does, in the imperative: the first line of its docstring."""
         return (inspect.getdoc(self.steps[step]) or step).partition("\n")[0].rstrip(".")
+
+    def noun(self, name: str) -> str:
+        """Return what the value of a step is, as a noun: the second paragraph of its docstring, up to a colon.
+
+        An argument is called by its name.
+        """
+        if name not in self.steps:
+            return f"`{name}`"
+        paragraphs = (inspect.getdoc(self.steps[name]) or "").split("\n\n")
+        told = " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else f"the result of “{self.describe(name)}”"
+        return told.partition(":")[0].rstrip(".")
+
+    def formula(self, name: str) -> str:
+        """Return how the value of a step is made: its whole description, or what it needs."""
+        paragraphs = (inspect.getdoc(self.steps[name]) or "").split("\n\n")
+        told = " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""
+        needed = " and ".join(self.noun(need) for need in needs(self.steps[name]) if need != "self")
+        return told.rstrip(".") if ":" in told else f"{self.noun(name)}: made of {needed}"
+
+    def code(self, name: str) -> str:
+        """Return the code of a step, without its docstring."""
+        lines = textwrap.dedent(inspect.getsource(self.steps[name])).splitlines()
+        tree = ast.parse("\n".join(lines)).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        return "\n".join([lines[0], *lines[tree.body[1].lineno - 1 :]])
+
+    def values(self, bound: inspect.BoundArguments) -> dict[str, Any]:
+        """Return the right values of all steps and arguments, in order."""
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        for name, step in self.steps.items():
+            values[name] = step(*[values[need] for need in needs(step)])
+        return values
 
     def but(self, **changes: Step) -> "Variant":
         """Return the answer with some steps done otherwise, or arguments read otherwise.
@@ -113,10 +149,15 @@ class Variant:
         function.__name__ = self.of.reference.__name__
         return function
 
-    def evaluate(self, bound: inspect.BoundArguments) -> Any:
-        """Return the answer for these arguments. Only the steps that it needs are run, each once."""
+    def evaluate(self, bound: inspect.BoundArguments, shared: "SharedValues | None" = None) -> Any:
+        """Return the answer for these arguments. Only the steps that it needs are run, each once.
+
+        Args:
+            bound: The arguments.
+            shared: What variants share that are evaluated for the same arguments.
+        """
         bound.apply_defaults()
-        return self._value(self.result or self.of.last, dict(bound.arguments), {})
+        return _Evaluation(self, bound.arguments, shared).value(self.result or self.of.last)
 
     def combined(self, other: "Variant") -> "Variant | None":
         """Return the answer that makes both changes; None where they change the same step."""
@@ -124,23 +165,61 @@ class Variant:
             return None
         return Variant(self.of, {**self.changes, **other.changes})
 
-    def _value(self, name: str, arguments: Mapping[str, Any], values: dict[str, Any]) -> Any:
-        if name not in values:
-            change = self.changes.get(name)
-            if change is None:
-                values[name] = self._unchanged(name, arguments, values)
-            else:
-                values[name] = change(*[
-                    self._unchanged(name, arguments, values) if need == name else self._value(need, arguments, values)
-                    for need in needs(change)
-                ])  # fmt: skip
-        return values[name]
 
-    def _unchanged(self, name: str, arguments: Mapping[str, Any], values: dict[str, Any]) -> Any:
-        if name in arguments:
-            return arguments[name]
-        step = self.of.steps[name]
-        return step(*[self._value(need, arguments, values) for need in needs(step)])
+class SharedValues:
+    """Values that many variants have in common when they get the same arguments: each is computed once.
+
+    What identifies a call is the step and what it is given; what was written into is another value.
+    """
+
+    def __init__(self) -> None:
+        self._calls: dict[Hashable, tuple[Any, Hashable, Sequence[Any]]] = {}
+
+    def call(self, step: Step, given: Sequence[Any]) -> Any:
+        """Return what a step makes of the values it is given."""
+        key = (step, identity(given))
+        if key[1] is None:
+            return step(*given)
+        if key not in self._calls or identity(self._calls[key][0]) != self._calls[key][1]:
+            value = step(*given)
+            if (same := identity(value)) is None or identity(given) != key[1]:
+                return value
+            self._calls[key] = value, same, given  # what is given must live on, or its id may come again
+        return self._calls[key][0]
+
+
+def identity(value: Any) -> Hashable:
+    """Return what tells a value from all others, and from itself once it is written into; None if nothing does."""
+    kind = type(value)
+    if kind is Tensor:
+        return id(value), value._version
+    if kind is tuple or kind is list:
+        parts = (kind, *[identity(part) for part in value])
+        return None if None in parts else parts
+    if value is None or kind in (bool, int, float, str):
+        return kind, value
+    return id(value) if kind is FunctionType or isinstance(value, nn.Module) else None
+
+
+class _Evaluation:
+    """The values of one variant for some arguments."""
+
+    def __init__(self, variant: Variant, arguments: Mapping[str, Any], shared: SharedValues | None) -> None:
+        self.steps, self.changes, self.arguments, self.shared = variant.of.steps, variant.changes, arguments, shared
+        self.values: dict[str, Any] = {}
+
+    def value(self, name: str) -> Any:
+        if name not in self.values:
+            self.values[name] = self._value(name, changed=name in self.changes)
+        return self.values[name]
+
+    def _value(self, name: str, changed: bool) -> Any:
+        """Return a value, changed or as it would be; a change may ask for the very thing it replaces."""
+        if not changed and name in self.arguments:
+            return self.arguments[name]
+        step = self.changes[name] if changed else self.steps[name]
+        given = [self._value(need, False) if changed and need == name else self.value(need) for need in needs(step)]
+        return step(*given) if self.shared is None else self.shared.call(step, given)
 
 
 @functools.cache

@@ -5,8 +5,8 @@ import re
 import pytest
 
 from tests.course.exercises.pairs import tally
-from transformer_lab.course.checking.behaviour import behaviour
-from transformer_lab.course.checking.tolerance import agree
+from transformer_lab.course.checking.behaviour import behaviour, in_isolation
+from transformer_lab.course.checking.tolerance import agree, observation_distance
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.steps import Variant, needs
 
@@ -47,6 +47,20 @@ def test_variants_are_of_the_exercise_they_belong_to(exercise):
     for mistake in exercise.mistakes:
         for way in mistake.ways:
             assert not isinstance(way, Variant) or way.of is exercise.steps, mistake.name
+
+
+@in_steps
+def test_pairs_show_the_same_whether_what_they_share_is_computed_once_or_again(exercise, repetition):
+    known = behaviour(exercise, repetition.seed)
+    some = [pair.way for pair in known.pairs[:: 1 + len(known.pairs) // 100]]
+    for index in range(2):
+        with in_isolation():
+            for shared, way in zip(known.outputs(some, index), some, strict=True):
+                alone = known.output(way, index)
+                if "error" in alone:  # the words of Python and torch may depend on names
+                    assert shared["error"]["type"] == alone["error"]["type"]
+                else:
+                    assert observation_distance(shared, alone) <= 1
 
 
 @in_steps

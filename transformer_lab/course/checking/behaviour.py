@@ -1,14 +1,15 @@
 """What the reference and the mistakes of an exercise show on its cases; each runs when first asked for, and once."""
 
+import copy
 import itertools
 import warnings
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property, lru_cache
+from functools import cached_property, lru_cache, partial
 from typing import Any, cast
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_lab.course.checking.tolerance import observation_distance
 from transformer_lab.course.exercise import Exercise, Mistake
@@ -18,7 +19,7 @@ from transformer_lab.course.running.isolation import default_torch_state, suppre
 from transformer_lab.course.running.observation import Observation
 from transformer_lab.course.running.observe import copy_inputs, load_module, observe
 from transformer_lab.course.running.plain_data import to_plain_data
-from transformer_lab.course.steps import Variant
+from transformer_lab.course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
 
@@ -86,16 +87,13 @@ class Behaviour:
             self._runs[way] = self.normalised([observe(attempt, case) for case in self.cases])
         return self._runs[way]
 
-    def output(self, way: Way, index: int, *, remember: bool = True) -> Observation:
+    def output(self, way: Way, index: int) -> Observation:
         """Return only what a way of answering returns, or raises, when it is first called on a case.
 
         That takes a small part of the time, and is enough to rule most mistakes out. To be called ``in_isolation``.
         """
         if (way, index) not in self._outputs:
-            output = self._output(way, index)
-            if not remember:  # there are thousands of pairs
-                return output
-            self._outputs[way, index] = output
+            self._outputs[way, index] = self._output(way, index)
         return self._outputs[way, index]
 
     def varies(self, way: Way) -> bool:
@@ -103,19 +101,33 @@ class Behaviour:
         last = len(self.cases) - 1  # the largest: there, no two draws are alike
         return observation_distance(self._output(way, last), self._output(way, last)) > 1
 
-    def _output(self, way: Way, index: int) -> Observation:
+    def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
+        """Yield the same for thousands of variants: what they have in common is computed once, and nothing is kept."""
+        common = None
+        for variant in variants:
+            if common is None or not common.is_as_it_was():
+                common = _Common(self._given(index), self._module(index) if variant.of.is_module else None)
+            yield self._output(variant, index, common)
+
+    def _given(self, index: int) -> dict[str, Any]:
+        return copy_inputs({**self.cases[index].inputs, **self.cases[index].keywords})
+
+    def _output(self, way: Way, index: int, common: "_Common | None" = None) -> Observation:
         case = self.cases[index]
-        inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+        given = common.given if common else self._given(index)
+        inputs = [given[name] for name in case.inputs]
+        keywords = {name: given[name] for name in case.keywords}
         seen: dict[str, Any]
         try:
             if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
-                module = [self._module(index)] if way.of.is_module else []
-                returned = way.evaluate(way.of.arguments.bind(*module, *inputs.values(), **keywords))
+                module = [common.module if common else self._module(index)] if way.of.is_module else []
+                bound = way.of.arguments.bind(*module, *inputs, **keywords)
+                returned = way.evaluate(bound, common.shared if common else None)
             else:
                 attempt = load_module(way, case) if case.kind == "module" else way
                 if isinstance(attempt, dict):
                     return cast(Observation, {"parameters": attempt})
-                returned = attempt(*inputs.values(), **keywords)
+                returned = attempt(*inputs, **keywords)
             seen = {"output": to_plain_data(returned)}
         except Exception as error:
             seen = {"error": {"type": type(error).__name__, "message": message_of(error)}}
@@ -146,6 +158,29 @@ def _along_the_shares(gradient: Any) -> Any:
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
         return gradient - gradient.mean(dim=-1, keepdim=True)
     return gradient
+
+
+class _Common:
+    """What many variants are evaluated with: the same arguments and module, and the values that they share.
+
+    Args:
+        given: The arguments.
+        module: The module whose forward the variants replace, if they do.
+    """
+
+    def __init__(self, given: Mapping[str, Any], module: nn.Module | None) -> None:
+        self.given, self.module, self.shared = given, copy.deepcopy(module), SharedValues()
+        self._before = identity([*given.values()])
+        for child in self.module.children() if self.module else []:
+            for part in child if isinstance(child, nn.ModuleList) else [child]:
+                part.forward = partial(self._call, part.forward)
+
+    def is_as_it_was(self) -> bool:
+        """Return whether nothing can have been written into the arguments."""
+        return self._before is not None and identity([*self.given.values()]) == self._before
+
+    def _call(self, forward: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:
+        return forward(*inputs, **keywords) if keywords else self.shared.call(forward, inputs)
 
 
 @contextmanager

@@ -6,7 +6,7 @@ same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transformer_lab.course.checking.behaviour import Behaviour, Pair, Way, in_isolation
@@ -98,13 +98,13 @@ def _is_something(output: object) -> bool:
 
 def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int]) -> Recognition | None:
     deadline = time.process_time() + MAX_SECONDS
-    left: Iterable[Pair] = known.pairs[:MAX_PAIRS]
+    left: Sequence[Pair] = known.pairs[:MAX_PAIRS]
     for index in order:
         agreeing = []
-        for pair in left:
+        for pair, output in zip(left, known.outputs([pair.way for pair in left], index), strict=True):
             if time.process_time() > deadline:
                 return None
-            if _may_show(known.output(pair.way, index, remember=False), observed[index], crashed_later=False):
+            if _may_show(output, observed[index], crashed_later=False):
                 agreeing.append(pair)
         left = agreeing
     found = [pair for pair in left if agree(observed, known.run(pair.way), numbers_only=True)]

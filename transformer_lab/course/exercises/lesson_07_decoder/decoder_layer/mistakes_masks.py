@@ -3,89 +3,29 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.mistake_template import InPieces
+from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS
 
 
-class CausalMaskAcross(InPieces):
-    def across(self, x, memory, mask, memory_mask):
-        return self.cross_attention(x, memory, memory, mask)
+def causal(x):
+    return torch.ones(x.shape[1], x.shape[1]).tril().bool()
 
 
-class MemoryMaskIgnored(InPieces):
-    def across(self, x, memory, mask, memory_mask):
-        return self.cross_attention(x, memory, memory)
+def inverted(mask):
+    return None if mask is None else ~mask
 
 
-class MasksSwapped(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        return self.self_attention(x, x, x, memory_mask)
-
-    def across(self, x, memory, mask, memory_mask):
-        return self.cross_attention(x, memory, memory, mask)
-
-
-class MaskIgnored(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        return self.self_attention(x, x, x)
-
-
-class MaskOnlyInTraining(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        return super().back(x, memory, mask if self.training else None, memory_mask)
-
-
-class BothMasksIgnored(MaskIgnored, MemoryMaskIgnored):
-    pass
-
-
-class MemoryMaskForBoth(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        return self.self_attention(x, x, x, memory_mask)
-
-
-class MasksTurnedRound(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        return super().back(x, memory, None if mask is None else ~mask, memory_mask)
-
-    def across(self, x, memory, mask, memory_mask):
-        return super().across(x, memory, mask, None if memory_mask is None else ~memory_mask)
-
-
-class MaskTurnedRound(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        return super().back(x, memory, None if mask is None else ~mask, memory_mask)
-
-
-class MemoryMaskTurnedRound(InPieces):
-    def across(self, x, memory, mask, memory_mask):
-        return super().across(x, memory, mask, None if memory_mask is None else ~memory_mask)
-
-
-class AMaskOfItsOwn(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        return self.self_attention(x, x, x, torch.ones(x.shape[1], x.shape[1]).tril().bool())
-
-
-class AMaskOfItsOwnIfNoneIsGiven(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        if mask is None:
-            mask = torch.ones(x.shape[1], x.shape[1]).tril().bool()
-        return self.self_attention(x, x, x, mask)
-
-
-class AMaskOfItsOwnToo(InPieces):
-    def back(self, x, memory, mask, memory_mask):
-        causal = torch.ones(x.shape[1], x.shape[1]).tril().bool()
-        return self.self_attention(x, x, x, causal if mask is None else mask & causal)
+def of_the_first_sentence(mask):
+    return None if mask is None else mask[:1]
 
 
 MISTAKES = [
     Mistake(
         "causal_mask_across",
-        [CausalMaskAcross],
+        [STEPS.but(cross_mask=lambda mask: mask)],
+        does="the cross-attention is given `mask`",
         says=(
-            "The causal mask is used for the cross-attention, too. It says which *target* positions may be looked at. The "
-            "source is all there, from the first step on. Look at the masks."
+            "The mask of the target is used for the cross-attention, too. It says which positions of the *target* may "
+            "be attended to. The source is all there, from the first step on. Look at the masks."
         ),
         hints=[
             "May the first word of a translation depend on the last word of the source?",
@@ -95,10 +35,11 @@ MISTAKES = [
     ),
     Mistake(
         "memory_mask_ignored",
-        [MemoryMaskIgnored],
+        [STEPS.but(cross_mask=lambda: None)],
+        does="the cross-attention is given no mask",
         says=(
-            "All is right as long as the source has no padding. With some, the decoder reads it as if it meant something: "
-            "`memory_mask` is not used."
+            "The cross-attention has no mask: where the source is padded, the decoder reads the padding, too. Look at "
+            "where `memory_mask` is used."
         ),
         hints=[
             "Where does `memory_mask` occur in the code?",
@@ -108,93 +49,122 @@ MISTAKES = [
     ),
     Mistake(
         "masks_swapped",
-        [MasksSwapped],
+        [STEPS.but(self_mask=lambda memory_mask: memory_mask, cross_mask=lambda mask: mask)],
+        does="each attention is given the mask of the other",
         says=(
-            "The two masks have changed places: the one for the source hides target positions, and the other way round. It "
-            "crashes, unless the two happen to be equally long."
+            "Each of the two attentions is given the mask that is meant for the other. It crashes, unless source and "
+            "target happen to be equally long."
         ),
         hints=[
-            "What are the columns of each mask: positions of the source, or of what was written?",
+            "What are the columns of each mask: positions of the source, or of the target?",
             "A mask hides keys. Where do the keys of each attention come from?",
             "`mask` is for the self-attention, `memory_mask` for the cross-attention.",
         ],
     ),
     Mistake(
         "mask_ignored",
-        [MaskIgnored],
+        [STEPS.but(self_mask=lambda: None)],
+        does="the self-attention is given no mask",
         says=(
-            "The self-attention is not masked: each position sees those that come later, and with them what it should "
-            "say. Look at where `mask` is used."
+            "The self-attention has no mask: each position attends to those after it, and so to the tokens it should "
+            "predict. Look at where `mask` is used."
         ),
         hints=[
             "Where does `mask` occur in the code?",
-            "Which attention looks at what was written?",
+            "Which attention attends to the target?",
             "It is the last argument of the self-attention.",
         ],
     ),
     Mistake(
-        "mask_only_in_training",
-        [MaskOnlyInTraining],
+        "mask_only_in_one_mode",
+        [
+            STEPS.but(self_mask=lambda self, mask: mask if self.training else None),
+            STEPS.but(cross_mask=lambda self, memory_mask: memory_mask if self.training else None),
+            STEPS.but(self_mask=lambda self, mask: None if self.training else mask),
+        ],
+        does="a mask is used in only one of `train()` and `eval()`",
         says=(
-            "The self-attention is masked in `train()` and not in `eval()`. With several layers, that is another model: "
-            "earlier positions then hand on what they have seen of later ones. Look at where the mode comes in."
+            "A mask is used in only one of the two modes, `train()` and `eval()`. What may be attended to does not "
+            "depend on the mode. Look at where it is read."
         ),
         hints=[
             "Does the output change between `train()` and `eval()`? Nothing here is random.",
             "Where does `self.training` occur in the code?",
-            "Hand `mask` on as it is, whatever the mode.",
+            "Pass the masks on as they are, whatever the mode.",
         ],
     ),
     Mistake(
-        "both_masks_ignored",
-        [BothMasksIgnored],
+        "memory_mask_in_the_self_attention",
+        [STEPS.but(self_mask=lambda memory_mask: memory_mask)],
+        does="the self-attention is given `memory_mask`",
         says=(
-            "Without masks it is right; but neither `mask` nor `memory_mask` is used. So each position sees those that "
-            "come later, and padding of the source."
-        ),
-        hints=[
-            "Where do the two masks occur in the code?",
-            "Each of them hides keys of one of the two attentions.",
-            "`mask` is for the self-attention, `memory_mask` for the cross-attention.",
-        ],
-    ),
-    Mistake(
-        "memory_mask_for_both",
-        [MemoryMaskForBoth],
-        says=(
-            "The mask of the source is used for the self-attention as well. It hides positions of what was written by "
-            "where the source has its padding. Look at the masks."
+            "The mask of the source is used for the self-attention. It hides positions of the target by where the "
+            "source has its padding. Look at the masks."
         ),
         hints=[
             "What are the columns of the scores of the self-attention?",
-            "Which of the two masks is about what was written?",
+            "Which of the two masks is about the target?",
             "The last argument of the self-attention is `mask`.",
         ],
     ),
-    Mistake(
-        "masks_turned_round",
-        [MasksTurnedRound, MaskTurnedRound, MemoryMaskTurnedRound],
-        says=(
-            "A mask is read the wrong way round. True means *may look*, and so does it for the attention that it is handed "
-            "to."
-        ),
-        hints=[
-            "Which meaning has True in this course, and which in `nn.MultiheadAttention`?",
-            "Is there a `~` in the code?",
-            "Hand the masks on as they are.",
-        ],
-    ),
+    *[
+        Mistake(
+            name,
+            [STEPS.but(**changes)],
+            does=f"{which} inverted",
+            says=f"Read the wrong way round: {which} inverted. True means *may attend to*, for the attention as well.",
+            hints=[
+                "Which meaning has True in this course, and which in `nn.MultiheadAttention`?",
+                "Is there a `~`, or a comparison with False, in the code?",
+                "Pass the masks on as they are.",
+            ],
+        )
+        for name, which, changes in [
+            ("mask_turned_round", "`mask` is", {"self_mask": lambda mask: inverted(mask)}),
+            ("memory_mask_turned_round", "`memory_mask` is", {"cross_mask": lambda memory_mask: inverted(memory_mask)}),
+            (
+                "masks_turned_round",
+                "both masks are",
+                {
+                    "self_mask": lambda mask: inverted(mask),
+                    "cross_mask": lambda memory_mask: inverted(memory_mask),
+                },
+            ),
+        ]
+    ],
     Mistake(
         "a_mask_of_its_own",
-        [AMaskOfItsOwn, AMaskOfItsOwnIfNoneIsGiven, AMaskOfItsOwnToo],
+        [
+            STEPS.but(self_mask=lambda x: causal(x)),
+            STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask),
+            STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask & causal(x)),
+        ],
+        does="the layer makes a causal mask of its own",
         says=(
-            "The layer makes a causal mask of its own. Whoever calls it says what may be looked at, and without a mask "
+            "The layer makes a causal mask of its own. The caller says what may be attended to, and without a mask "
             "everything may. Look at where the mask comes from."
         ),
         hints=[
             "What should happen if `mask` is None?",
-            "A model that writes step by step may need another mask than one that trains.",
-            "Hand `mask` on as it is.",
+            "A model that generates token by token may need another mask than one that trains.",
+            "Pass `mask` on as it is.",
+        ],
+    ),
+    Mistake(
+        "mask_of_the_first_sentence",
+        [
+            STEPS.but(self_mask=lambda mask: of_the_first_sentence(mask)),
+            STEPS.but(cross_mask=lambda memory_mask: of_the_first_sentence(memory_mask)),
+        ],
+        does="all sentences of the batch get the mask of the first",
+        says=(
+            "All sentences of the batch get the mask of the first one. Each may have padding at other positions. Look "
+            "at how the masks are indexed."
+        ),
+        hints=[
+            "Which axis of the mask counts the sentences?",
+            "With a batch of one, nothing is wrong. What does a second sentence get?",
+            "Pass the masks on whole.",
         ],
     ),
 ]

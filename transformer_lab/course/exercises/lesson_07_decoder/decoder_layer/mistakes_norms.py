@@ -1,187 +1,168 @@
-"""Mistakes in what is normed, when, and by which norm."""
+"""Mistakes in what is normalised, when, and by which norm."""
+
+from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.mistake_template import InPieces
+from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS
+
+THREE_TIMES = "x becomes norm(x + sublayer(x)), three times."
+NAMES = "`norm_1` after the self-attention, `norm_2` after the cross-attention, `norm_3` at the end."
+UNNORMED = {
+    "self_normed": lambda self_sum: self_sum,
+    "cross_normed": lambda cross_sum: cross_sum,
+    "output": lambda network_sum: network_sum,
+}
+"""Each sublayer without its norm after the sum."""
+NORMED_INPUTS = {
+    "first_input": lambda first_input, norms: norms[0](first_input),
+    "second_input": lambda second_input, norms: norms[1](second_input),
+    "third_input": lambda third_input, norms: norms[2](third_input),
+}
+NORMED_OUTPUTS = {
+    "self_attended": lambda self_attended, norms: norms[0](self_attended),
+    "cross_attended": lambda cross_attended, norms: norms[1](cross_attended),
+    "network_output": lambda network_output, norms: norms[2](network_output),
+}
 
 
-class PreNorm(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y = self.norm_1(x)
-        x = x + self.self_attention(y, y, y, mask)
-        x = x + self.cross_attention(self.norm_2(x), memory, memory, memory_mask)
-        return x + self.feed_forward(self.norm_3(x))
+def without_parameters(x):
+    return F.layer_norm(x, x.shape[-1:])
 
 
-class PreNormOfTheMemoryToo(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y = self.norm_1(x)
-        x = x + self.self_attention(y, y, y, mask)
-        m = self.norm_2(memory)
-        x = x + self.cross_attention(self.norm_2(x), m, m, memory_mask)
-        return x + self.feed_forward(self.norm_3(x))
-
-
-class MemoryNormed(InPieces):
-    def across(self, x, memory, mask, memory_mask):
-        return super().across(x, self.norm_2(memory), mask, memory_mask)
-
-
-class MemoryNormedByTheFirst(InPieces):
-    def across(self, x, memory, mask, memory_mask):
-        return super().across(x, self.norm_1(memory), mask, memory_mask)
-
-
-class NormedFirstAndAddedToIt(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        x = self.norm_1(x)
-        x = x + self.self_attention(x, x, x, mask)
-        x = self.norm_2(x)
-        x = x + self.cross_attention(x, memory, memory, memory_mask)
-        x = self.norm_3(x)
-        return x + self.feed_forward(x)
-
-
-class NormedBeforeAdding(InPieces):
-    def add(self, number, x, found):
-        return x + getattr(self, f"norm_{number}")(found)
-
-
-class NothingNormed(InPieces):
-    def add(self, number, x, found):
-        return x + found
-
-
-class SelfAttentionNotNormed(InPieces):
-    def add(self, number, x, found):
-        return x + found if number == 1 else super().add(number, x, found)
-
-
-class CrossAttentionNotNormed(InPieces):
-    def add(self, number, x, found):
-        return x + found if number == 2 else super().add(number, x, found)
-
-
-class FeedForwardNotNormed(InPieces):
-    def add(self, number, x, found):
-        return x + found if number == 3 else super().add(number, x, found)
-
-
-class OnlyTheEndNormed(InPieces):
-    def add(self, number, x, found):
-        return x + found if number < 3 else super().add(number, x, found)
-
-
-class OneNormForAll(InPieces):
-    def add(self, number, x, found):
-        return self.norm_1(x + found)
-
-
-class OneNormForBothAttentions(InPieces):
-    def add(self, number, x, found):
-        return super().add(3 if number == 3 else 1, x, found)
-
-
-class SecondNormForTheLastToo(InPieces):
-    def add(self, number, x, found):
-        return super().add(min(number, 2), x, found)
-
-
-class FirstNormForTheLastToo(InPieces):
-    def add(self, number, x, found):
-        return super().add(2 if number == 2 else 1, x, found)
-
-
-class NormsOfTheAttentionsSwapped(InPieces):
-    def add(self, number, x, found):
-        return super().add({1: 2, 2: 1, 3: 3}[number], x, found)
-
-
-class NormsOfTheLastTwoSwapped(InPieces):
-    def add(self, number, x, found):
-        return super().add({1: 1, 2: 3, 3: 2}[number], x, found)
+def not_normed(name, step, sublayer):
+    """Leave out the norm after one of the sublayers."""
+    return Mistake(
+        name,
+        [STEPS.but(**{step: UNNORMED[step]})],
+        does=f"no norm follows the sum after the {sublayer}",
+        says=f"A norm is missing: the sum after the {sublayer} goes on as it is. There is one norm after each sum.",
+        hints=[
+            "Which of `norm_1`, `norm_2` and `norm_3` occur in the code, and where?",
+            "The result of each of the three sublayers has just been normalised.",
+            THREE_TIMES,
+        ],
+    )
 
 
 MISTAKES = [
     Mistake(
         "pre_norm",
-        [PreNorm, PreNormOfTheMemoryToo],
-        says=(
-            "This is pre-norm: each sublayer's input is normed, and the sum is left alone. It trains well, but asked for "
-            "is the paper's post-norm. Look at what goes into the norms."
-        ),
-        hints=[
-            "What is normed: what a sublayer reads, or the sum after it?",
-            "In post-norm, what leaves the layer has just been normed.",
-            "x becomes norm(x + sublayer(x)), three times.",
+        [
+            STEPS.but(
+                self_inputs=lambda first_input, norms: (norms[0](first_input),) * 3,
+                cross_inputs=lambda second_input, norms, memory: (norms[1](second_input), memory, memory),
+                network_output=lambda self, third_input, norms: self.feed_forward(norms[2](third_input)),
+                **UNNORMED,
+            ),
         ],
-    ),
-    Mistake(
-        "memory_normed",
-        [MemoryNormed, MemoryNormedByTheFirst],
+        does="this is pre-norm: the input of each sublayer is normalised, and its sum is not",
         says=(
-            "The memory is normed on its way into the cross-attention, by a norm of this layer. It comes ready from the "
-            "encoder, and is read as it is. Look at what the cross-attention is given."
+            "This is pre-norm: each sublayer's input is normalised, and the sum is left alone. It trains well, but "
+            "asked for is the paper's post-norm. Look at what goes into the norms."
         ),
         hints=[
-            "How many norms are used, and how often each?",
-            "Each norm works on the sum after one sublayer.",
-            "Key and value are `memory` itself.",
+            "What is normalised: the input of a sublayer, or the sum after it?",
+            "In post-norm, the output of the layer has just been normalised.",
+            THREE_TIMES,
         ],
     ),
     Mistake(
         "normed_first_and_added_to_it",
-        [NormedFirstAndAddedToIt],
+        [STEPS.but(**NORMED_INPUTS, **UNNORMED)],
+        does="each norm comes first, and the sublayer's output is added to what the norm returns",
         says=(
-            "The norm comes first, and its result is what is added to: neither post-norm nor pre-norm. What came into "
-            "the layer is gone after the first line. Look at the order of norm and sum."
+            "The norm comes first, and the sublayer's output is added to what it returns: neither post-norm nor "
+            "pre-norm. What came into the layer is gone after the first line. Look at the order of norm and sum."
         ),
         hints=[
-            "With sublayers that give zeros, what comes out?",
-            "The norm works on the sum.",
-            "x becomes norm(x + sublayer(x)), three times.",
+            "With sublayers that return zeros, what comes out?",
+            "The norm is applied to the sum.",
+            THREE_TIMES,
         ],
     ),
     Mistake(
         "normed_before_adding",
-        [NormedBeforeAdding],
-        says="What a sublayer found is normed, and then added. The *sum* should be normed. Look at the brackets.",
+        [STEPS.but(**NORMED_OUTPUTS, **UNNORMED)],
+        does="each sublayer's output is normalised, and then added",
+        says=(
+            "Each sublayer's output is normalised, and then added. The *sum* should be normalised. Look at what the "
+            "brackets of the norms enclose."
+        ),
         hints=[
             "In norm(x + f(x)), what is inside the norm?",
-            "What leaves the layer should have just been normed.",
-            "The x belongs into the brackets of the norm.",
+            "The output of the layer should have just been normalised.",
+            "The x belongs inside the brackets of the norm.",
         ],
     ),
     Mistake(
         "nothing_normed",
-        [NothingNormed, SelfAttentionNotNormed, CrossAttentionNotNormed, FeedForwardNotNormed, OnlyTheEndNormed],
-        says="A norm is missing. There is one after each of the three sums.",
+        [STEPS.but(**UNNORMED)],
+        does="no norm is used",
+        says="The norms are missing: after each sublayer, the sum goes on as it is. There is one norm after each sum.",
         hints=[
-            "Which of `norm_1`, `norm_2` and `norm_3` occur in the code?",
-            "What leaves each of the three steps should have just been normed.",
-            "x becomes norm(x + sublayer(x)), three times.",
+            "Do `norm_1`, `norm_2` and `norm_3` occur in the code?",
+            "The result of each of the three sublayers has just been normalised.",
+            THREE_TIMES,
         ],
     ),
+    not_normed("self_attention_not_normed", "self_normed", "self-attention"),
+    not_normed("cross_attention_not_normed", "cross_normed", "cross-attention"),
+    not_normed("feed_forward_not_normed", "output", "feed-forward network"),
     Mistake(
-        "one_norm_for_all",
-        [OneNormForAll, OneNormForBothAttentions, SecondNormForTheLastToo, FirstNormForTheLastToo],
-        says="A norm is used more than once, and another one not at all. Each has parameters of its own.",
+        "norm_used_twice",
+        [
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_1)),
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_3)),
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_2)),
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_1)),
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_2)).attempt,
+            STEPS.but(norms=lambda self: (self.norm_2, self.norm_2, self.norm_3)).attempt,
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_3)).attempt,
+            STEPS.but(norms=lambda self: (self.norm_3, self.norm_3, self.norm_3)).attempt,
+        ],
+        does="a norm is used more than once, and another one not at all",
+        says=(
+            "A norm is used more than once, and another one not at all. Each has parameters of its own. Look at their "
+            "numbers."
+        ),
         hints=[
             "Which of `norm_1`, `norm_2` and `norm_3` occur in the code, and how often?",
             "Was a line copied?",
-            "`norm_1` after the self-attention, `norm_2` after the cross-attention, `norm_3` at the end.",
+            NAMES,
         ],
     ),
     Mistake(
-        "norms_of_the_attentions_swapped",
-        [NormsOfTheAttentionsSwapped, NormsOfTheLastTwoSwapped],
+        "norms_in_another_order",
+        [
+            STEPS.but(norms=lambda self: (self.norm_2, self.norm_1, self.norm_3)),
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
+            STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
+            STEPS.but(norms=lambda self: (self.norm_2, self.norm_3, self.norm_1)).attempt,
+            STEPS.but(norms=lambda self: (self.norm_3, self.norm_1, self.norm_2)).attempt,
+        ],
+        does="the norms are not in the order of their numbers",
         says=(
             "The norms are not in the order of their numbers. Newly made they do the same, but parameters loaded from "
-            "elsewhere would stand in the wrong place."
+            "elsewhere would be in the wrong one."
         ),
         hints=[
             "Which norm comes after which sublayer?",
             "Names matter as soon as parameters are loaded by name.",
-            "`norm_1` after the self-attention, `norm_2` after the cross-attention, `norm_3` at the end.",
+            NAMES,
+        ],
+    ),
+    Mistake(
+        "norms_without_their_parameters",
+        [STEPS.but(norms=lambda: (without_parameters, without_parameters, without_parameters))],
+        does="the norms are computed without the weights and biases of `norm_1`, `norm_2` and `norm_3`",
+        says=(
+            "The norms are computed without their weights and biases: each vector gets mean 0 and variance 1, and that "
+            "is all. Look at how they are called."
+        ),
+        hints=[
+            "Which parameters get no gradient?",
+            "`__init__` makes three norms with parameters of their own. A module is called like a function.",
+            "`self.norm_1(…)`.",
         ],
     ),
 ]

@@ -1,311 +1,380 @@
-"""Mistakes in what is added to what, and in what is returned."""
+"""Mistakes in what is added to what, in which order the sublayers come, and in what is returned."""
 
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.mistake_template import InPieces
+from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS
+
+ZEROS = "What is left of x if a sublayer returns nothing but zeros?"
+A_SUM_EACH = "Each of the three sublayers has a sum around it."
+THREE_TIMES = "x becomes norm(x + sublayer(x)), three times."
+CALL_IT_X = "Call the result of each line `x` again, and no older one can be taken."
+NOTHING_ADDED = {
+    "self_sum": lambda self_attended: self_attended,
+    "cross_sum": lambda cross_attended: cross_attended,
+    "network_sum": lambda network_output: network_output,
+}
+"""Each sublayer without its residual connection."""
 
 
-class NothingAdded(InPieces):
-    def add(self, number, x, found):
-        return getattr(self, f"norm_{number}")(found)
+def nothing_added(name, step, sublayer):
+    """Leave out the residual connection of one of the sublayers."""
+    return Mistake(
+        name,
+        [STEPS.but(**{step: NOTHING_ADDED[step]})],
+        does=f"the {sublayer} has no residual connection",
+        says=(
+            f"A residual connection is missing: the output of the {sublayer} replaces its input, and is not added "
+            "to it."
+        ),
+        hints=[ZEROS, A_SUM_EACH, THREE_TIMES],
+    )
 
 
-class NothingAddedToSelfAttention(InPieces):
-    def add(self, number, x, found):
-        return self.norm_1(found) if number == 1 else super().add(number, x, found)
+def wrong_residual(name, ways, does, says):
+    """Add the output of a sublayer to what is not its input."""
+    hints = [
+        "With a network that returns only zeros, what is left of the attentions?",
+        "In x + f(x), the two x are the same.",
+        CALL_IT_X,
+    ]
+    return Mistake(name, ways, does=does, says=says, hints=hints)
 
 
-class NothingAddedToCrossAttention(InPieces):
-    def add(self, number, x, found):
-        return self.norm_2(found) if number == 2 else super().add(number, x, found)
+def wrong_input(name, change, does):
+    """Give the network what it is not to read."""
+    return Mistake(
+        name,
+        [STEPS.but(network_output=change)],
+        does=does,
+        says=f"The network reads something else than what its output is added to: {does}. Look at its argument.",
+        hints=[
+            "Which variable does the network read, and to which is its output added?",
+            "In x + f(x), the two x are the same.",
+            "Give the network what is added to it: the result of the line before.",
+        ],
+    )
 
 
-class NothingAddedToFeedForward(InPieces):
-    def add(self, number, x, found):
-        return self.norm_3(found) if number == 3 else super().add(number, x, found)
-
-
-class NothingAddedToTheAttentions(InPieces):
-    def add(self, number, x, found):
-        return super().add(number, x, found) if number == 3 else getattr(self, f"norm_{number}")(found)
-
-
-class NeitherAddedNorNormed(InPieces):
-    def add(self, number, x, found):
-        return found
-
-
-class FeedForwardNeitherAddedNorNormed(InPieces):
-    def add(self, number, x, found):
-        return found if number == 3 else super().add(number, x, found)
-
-
-class AddedTwice(InPieces):
-    def add(self, number, x, found):
-        return x + super().add(number, x, found)
-
-
-class FeedForwardAddedToTheInput(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        y = self.add(2, y, self.across(y, memory, mask, memory_mask))
-        return self.add(3, x, self.feed_forward(y))
-
-
-class CrossAttentionAddedToTheInput(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        x = self.add(2, x, self.across(y, memory, mask, memory_mask))
-        return self.add(3, x, self.feed_forward(x))
-
-
-class EverythingAddedToTheInput(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        y = self.add(2, x, self.across(y, memory, mask, memory_mask))
-        return self.add(3, x, self.feed_forward(y))
-
-
-class FeedForwardAddedToSelfAttention(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        x = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        y = self.add(2, x, self.across(x, memory, mask, memory_mask))
-        return self.add(3, x, self.feed_forward(y))
-
-
-class FeedForwardReadsSelfAttention(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        x = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        y = self.add(2, x, self.across(x, memory, mask, memory_mask))
-        return self.add(3, y, self.feed_forward(x))
-
-
-class FeedForwardReadsTheInput(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        y = self.add(2, y, self.across(y, memory, mask, memory_mask))
-        return self.add(3, y, self.feed_forward(x))
-
-
-class AddedToTheMemory(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        x = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        x = self.add(2, memory, self.across(x, memory, mask, memory_mask))
-        return self.add(3, x, self.feed_forward(x))
-
-
-class AddedToTheMemoryBehind(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        x = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        x = self.add(2, self.across(x, memory, mask, memory_mask), memory)
-        return self.add(3, x, self.feed_forward(x))
-
-
-class AllAtOnce(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y, z = self.back(x, memory, mask, memory_mask), self.across(x, memory, mask, memory_mask)
-        return self.norm_3(x + y + z + self.feed_forward(x))
-
-
-class BothAttentionsAtOnce(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y, z = self.back(x, memory, mask, memory_mask), self.across(x, memory, mask, memory_mask)
-        x = self.norm_2(x + y + z)
-        return self.add(3, x, self.feed_forward(x))
-
-
-class BothAttentionsAtOnceWithTheFirstNorm(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y, z = self.back(x, memory, mask, memory_mask), self.across(x, memory, mask, memory_mask)
-        x = self.norm_1(x + y + z)
-        return self.add(3, x, self.feed_forward(x))
-
-
-class BothAttentionsAtOnceWithTheNormsInTurn(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y, z = self.back(x, memory, mask, memory_mask), self.across(x, memory, mask, memory_mask)
-        x = self.norm_1(x + y + z)
-        return self.add(2, x, self.feed_forward(x))
-
-
-class BothAttentionsNormedAndThenAdded(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        y = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        x = y + self.add(2, x, self.across(x, memory, mask, memory_mask))
-        return self.add(3, x, self.feed_forward(x))
-
-
-class NoFeedForward(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        x = self.add(1, x, self.back(x, memory, mask, memory_mask))
-        return self.add(2, x, self.across(x, memory, mask, memory_mask))
-
-
-class WrittenIntoTheInput(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        x += self.back(x, memory, mask, memory_mask)
-        x = self.norm_1(x)
-        x = self.add(2, x, self.across(x, memory, mask, memory_mask))
-        return self.add(3, x, self.feed_forward(x))
-
-
-class DropoutInside(InPieces):
-    def add(self, number, x, found):
-        return super().add(number, x, F.dropout(found, 0.1, self.training))
-
-
-class MemoryReturnedToo(InPieces):
-    def forward(self, x, memory, mask=None, memory_mask=None):
-        return super().forward(x, memory, mask, memory_mask), memory
+def dropped(self, found):
+    return F.dropout(found, 0.1, self.training)
 
 
 MISTAKES = [
+    nothing_added("nothing_added_to_self_attention", "self_sum", "self-attention"),
+    nothing_added("nothing_added_to_cross_attention", "cross_sum", "cross-attention"),
+    nothing_added("nothing_added_to_feed_forward", "network_sum", "feed-forward network"),
     Mistake(
         "nothing_added",
-        [
-            NothingAdded,
-            NothingAddedToSelfAttention,
-            NothingAddedToCrossAttention,
-            NothingAddedToFeedForward,
-            NothingAddedToTheAttentions,
-        ],
+        [STEPS.but(**NOTHING_ADDED)],
+        does="no sublayer has a residual connection",
         says=(
-            "A residual connection is missing: what a sublayer found replaces what was there, instead of being added to "
-            "it. Look at each of the three lines."
+            "The residual connections are missing: the output of each sublayer replaces its input, instead of being "
+            "added to it."
         ),
-        hints=[
-            "What is left of x if a sublayer gives nothing but zeros?",
-            "Each of the three sublayers has a sum around it.",
-            "x becomes norm(x + sublayer(x)), three times.",
-        ],
+        hints=[ZEROS, A_SUM_EACH, THREE_TIMES],
     ),
     Mistake(
-        "neither_added_nor_normed",
-        [NeitherAddedNorNormed, FeedForwardNeitherAddedNorNormed],
+        "one_residual_around_everything",
+        [
+            STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),
+            STEPS.but(**NOTHING_ADDED, output=lambda x, output: x + output).attempt,
+        ],
+        does="there is one residual connection around all three sublayers, and none around each",
         says=(
-            "A sublayer's result is handed on as it is: there is neither a sum nor a norm around it. Look at each of the "
-            "three lines."
+            "There is only one residual connection, from the layer's input to its end. Each of the three sublayers "
+            "should have one of its own."
         ),
         hints=[
-            "What is left of x if a sublayer gives nothing but zeros?",
-            "Each of the three sublayers has a sum around it, and a norm around the sum.",
-            "x becomes norm(x + sublayer(x)), three times.",
+            "Where in the code is something added, and how often?",
+            "If the cross-attention returned only zeros, what would be left of x after it?",
+            THREE_TIMES,
         ],
     ),
     Mistake(
         "added_twice",
-        [AddedTwice],
-        says=(
-            "x is added twice: inside the norm, and once more to what the norm gives. What leaves the layer has then not "
-            "just been normed. Look at what stands in front of each norm."
-        ),
-        hints=[
-            "How often does x occur as a summand in each line?",
-            "In norm(x + f(x)), the sum is inside.",
-            "x becomes norm(x + sublayer(x)), with nothing in front of the norm.",
-        ],
-    ),
-    Mistake(
-        "feed_forward_added_to_the_input",
         [
-            FeedForwardAddedToTheInput,
-            CrossAttentionAddedToTheInput,
-            EverythingAddedToTheInput,
-            FeedForwardAddedToSelfAttention,
+            STEPS.but(
+                self_normed=lambda first_input, self_normed: first_input + self_normed,
+                cross_normed=lambda second_input, cross_normed: second_input + cross_normed,
+                output=lambda third_input, output: third_input + output,
+            ),
+            STEPS.but(output=lambda third_input, output: third_input + output),
+            STEPS.but(output=lambda x, output: x + output),
         ],
+        does="something is added once more after a norm",
         says=(
-            "A residual comes from the wrong place. In norm(a + sublayer(b)), a and b should be the same: an older a lacks "
-            "what an earlier sublayer has found. Look at each sum."
+            "Something is added once more to what a norm returns. The result of the layer has then not just been "
+            "normalised. Look at what is outside the brackets of each norm."
         ),
         hints=[
-            "With a network that gives only zeros, what is left of the attentions?",
-            "In x + f(x), the two x are the same.",
-            "Call the result of each line `x` again, and no older one can be taken.",
+            "How many sums does each line have?",
+            "In norm(x + f(x)), the sum is inside.",
+            "x becomes norm(x + sublayer(x)), with nothing outside the norm.",
         ],
     ),
-    Mistake(
-        "feed_forward_reads_self_attention",
-        [FeedForwardReadsSelfAttention, FeedForwardReadsTheInput],
-        says=(
-            "The sums are right, but the network is given something from further up: it computes with nothing of what the "
-            "cross-attention found. Look at what it reads."
-        ),
-        hints=[
-            "With another memory, does the network compute anything else?",
-            "In x + f(x), the two x are the same.",
-            "Give the network what is added to it: the result of the line before.",
+    wrong_residual(
+        "feed_forward_added_to_self_attention",
+        [STEPS.but(network_sum=lambda second_input, network_output: second_input + network_output)],
+        "the network's output is added to the result of the first sublayer",
+        "A residual connection begins too early. In norm(a + sublayer(b)), a and b should be the same: an older a "
+        "lacks "
+        "what a sublayer in between has added. Look at each sum.",
+    ),
+    wrong_residual(
+        "feed_forward_added_to_the_input",
+        [STEPS.but(network_sum=lambda x, network_output: x + network_output)],
+        "the network's output is added to the layer's input",
+        "The last residual connection begins at the layer's input, so that what both attentions have added is lost. "
+        "In norm(a + sublayer(b)), a and b should be the same. Look at each sum.",
+    ),
+    wrong_residual(
+        "cross_attention_added_to_the_input",
+        [STEPS.but(cross_sum=lambda x, cross_attended: x + cross_attended)],
+        "the output of the cross-attention is added to the layer's input",
+        "The second residual connection begins at the layer's input, so that what the self-attention has added is "
+        "lost. "
+        "In norm(a + sublayer(b)), a and b should be the same. Look at each sum.",
+    ),
+    wrong_residual(
+        "everything_added_to_the_input",
+        [
+            STEPS.but(
+                cross_sum=lambda x, cross_attended: x + cross_attended,
+                network_sum=lambda x, network_output: x + network_output,
+            )
         ],
+        "each sublayer's output is added to the layer's input",
+        "All residual connections begin at the layer's input. In norm(a + sublayer(b)), a and b should be the same: an "
+        "older a lacks what the sublayers in between have added. Look at each sum.",
+    ),
+    wrong_residual(
+        "added_to_the_output_before",
+        [
+            STEPS.but(cross_sum=lambda self_attended, cross_attended: self_attended + cross_attended),
+            STEPS.but(network_sum=lambda cross_attended, network_output: cross_attended + network_output),
+        ],
+        "the output of a sublayer is added to the bare output of an attention",
+        "The output of one sublayer is added to the bare output of another, which has no sum and no norm around it. "
+        "Look at each sum.",
     ),
     Mistake(
         "added_to_the_memory",
-        [AddedToTheMemory, AddedToTheMemoryBehind],
+        [
+            STEPS.but(cross_sum=lambda memory, cross_attended: memory + cross_attended),
+        ],
+        does="the output of the cross-attention is added to the memory",
         says=(
-            "What the cross-attention found is added to the memory. It belongs to the position that asked: the sum crashes "
-            "unless source and target are equally long, and then means nothing."
+            "The output of the cross-attention is added to the memory. It belongs to the positions of the target: the "
+            "sum crashes unless source and target are equally long, and then means nothing."
         ),
         hints=[
             "How many rows has the output of the cross-attention, and how many the memory?",
-            "In x + f(x), the two x are the same: what asks.",
+            "In x + f(x), the two x are the same: the queries.",
             "Add it to `x`, the query.",
         ],
     ),
+    wrong_input(
+        "feed_forward_reads_self_attention",
+        lambda self, second_input: self.feed_forward(second_input),
+        "the network reads the result of the first sublayer",
+    ),
+    wrong_input(
+        "feed_forward_reads_the_input",
+        lambda self, x: self.feed_forward(x),
+        "the network reads the layer's input",
+    ),
+    wrong_input(
+        "feed_forward_reads_the_bare_output",
+        lambda self, cross_attended: self.feed_forward(cross_attended),
+        "the network reads the bare output of the cross-attention",
+    ),
     Mistake(
-        "all_at_once",
+        "sublayers_side_by_side",
         [
-            AllAtOnce,
-            BothAttentionsAtOnce,
-            BothAttentionsAtOnceWithTheFirstNorm,
-            BothAttentionsAtOnceWithTheNormsInTurn,
-            BothAttentionsNormedAndThenAdded,
+            STEPS.but(
+                second_input=lambda x: x,
+                cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
+            ),
+            STEPS.but(
+                second_input=lambda x: x, third_input=lambda self_normed, cross_normed: self_normed + cross_normed
+            ),
+            STEPS.but(
+                second_input=lambda x: x,
+                third_input=lambda x: x,
+                network_sum=lambda x, self_attended, cross_attended, network_output: (
+                    x + self_attended + cross_attended + network_output
+                ),
+            ),
+            STEPS.but(
+                second_input=lambda x: x,
+                cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
+                norms=lambda norms: (norms[0], norms[0], norms[2]),
+            ).attempt,
+            STEPS.but(
+                second_input=lambda x: x,
+                cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
+                norms=lambda norms: (norms[0], norms[0], norms[1]),
+            ).attempt,
         ],
+        does="sublayers work side by side, on the same input",
         says=(
-            "Sublayers work side by side, on the same input. They should come one after the other: each goes on "
-            "from what the one before gave."
+            "Sublayers work side by side, on the same input. They should come one after the other: each goes on from "
+            "the result of the one before."
         ),
         hints=[
-            "What does the cross-attention know about what was written before?",
+            "What does the cross-attention know about the tokens before?",
             "Three lines, and each begins with the x that the line before has made.",
-            "x becomes norm(x + sublayer(x)), three times.",
+            THREE_TIMES,
+        ],
+    ),
+    Mistake(
+        "no_self_attention",
+        [
+            STEPS.but(second_input=lambda x: x),
+            STEPS.but(second_input=lambda x: x, norms=lambda norms: (norms[2], norms[0], norms[1])),
+            STEPS.but(self_sum=lambda first_input: first_input),
+        ],
+        does="the output of the self-attention is not used",
+        says=(
+            "The other tokens of the target have no effect: the self-attention is missing, or its output is not used. "
+            "Look at the first sublayer, and at what the second reads."
+        ),
+        hints=[
+            "Change the first token. Does the output at the second position change?",
+            "Is the result of the first line used in the second, both as the query and in the sum?",
+            "Call the result of each line `x`, and begin with `self.self_attention`.",
+        ],
+    ),
+    Mistake(
+        "no_cross_attention",
+        [
+            STEPS.but(third_input=lambda self_normed: self_normed),
+            STEPS.but(third_input=lambda self_normed: self_normed, norms=lambda norms: (norms[0], norms[2], norms[1])),
+            STEPS.but(cross_sum=lambda second_input: second_input),
+        ],
+        does="the output of the cross-attention is not used",
+        says=(
+            "The memory has no effect: the cross-attention is missing, or its output is not used. That is the layer of "
+            "a decoder-only model. Look at the second sublayer, and at what the third reads."
+        ),
+        hints=[
+            "Where does `memory` occur in the code?",
+            "Three sublayers are made in `__init__`. Which of them is not used?",
+            "Between self-attention and feed-forward: `self.cross_attention`.",
+        ],
+    ),
+    Mistake(
+        "no_attention",
+        [STEPS.but(third_input=lambda x: x)],
+        does="the third sublayer goes on from the layer's input",
+        says=(
+            "Neither the other tokens nor the memory have an effect: the last sublayer goes on from the layer's input. "
+            "Look at what it reads, and to what its output is added."
+        ),
+        hints=[
+            "Change the memory. Does the output change?",
+            "Which variables hold the results of the first two lines, and where do they occur again?",
+            CALL_IT_X,
         ],
     ),
     Mistake(
         "no_feed_forward",
-        [NoFeedForward],
-        says="The feed-forward network is missing at the end.",
+        [STEPS.but(output=lambda cross_normed: cross_normed), STEPS.but(network_sum=lambda third_input: third_input)],
+        does="the output of the feed-forward network is not used",
+        says="The feed-forward network has no effect: it is missing at the end, or its output is not used.",
         hints=[
             "Which of the modules of `__init__` are used?",
-            "Back, across, and then each position by itself.",
+            "Self-attention, cross-attention, and then each position by itself.",
             "`self.feed_forward(x)`, with a sum and `norm_3` around it.",
         ],
     ),
     Mistake(
-        "written_into_the_input",
-        [WrittenIntoTheInput],
-        says="What comes out is right, but the caller's `x` is changed: `+=` writes into the tensor that was handed over.",
+        "only_self_attention",
+        [STEPS.but(output=lambda self_normed: self_normed)],
+        does="the result of the first sublayer is returned",
+        says="The result of the first sublayer is returned. Two more are to come: look at what `__init__` has made.",
         hints=[
-            "After the call, is the argument what it was?",
-            "`x = x + y` makes a new tensor; `x += y` does not.",
-            "Write the sum out.",
+            "Which of the modules of `__init__` are not used?",
+            "Next, the target attends to the memory, in the same form: a sublayer, a sum, a norm.",
+            "`self.cross_attention` with `norm_2`, and then `self.feed_forward` with `norm_3`.",
         ],
     ),
     Mistake(
-        "dropout_inside",
-        [DropoutInside],
+        "cross_attention_first",
+        [
+            STEPS.but(
+                second_input=lambda x: x,
+                first_input=lambda cross_normed: cross_normed,
+                third_input=lambda self_normed: self_normed,
+            ),
+            STEPS.but(
+                second_input=lambda x: x,
+                first_input=lambda cross_normed: cross_normed,
+                third_input=lambda self_normed: self_normed,
+                norms=lambda norms: (norms[1], norms[0], norms[2]),
+            ),
+        ],
+        does="the cross-attention comes before the self-attention",
+        says=(
+            "The cross-attention comes before the self-attention. A position should first find out what the target "
+            "says so far, and then look for something in the source. Look at the order."
+        ),
+        hints=[
+            "What could a position look for that knows only its own token?",
+            "In which order does `__init__` name them?",
+            "Self-attention, cross-attention, feed-forward.",
+        ],
+    ),
+    Mistake(
+        "feed_forward_between",
+        [
+            STEPS.but(
+                third_input=lambda self_normed: self_normed,
+                second_input=lambda norms, network_sum: norms[1](network_sum),
+                output=lambda norms, cross_sum: norms[2](cross_sum),
+            ),
+            STEPS.but(
+                third_input=lambda self_normed: self_normed,
+                second_input=lambda norms, network_sum: norms[2](network_sum),
+                output=lambda cross_normed: cross_normed,
+            ),
+        ],
+        does="the feed-forward network comes between the two attentions",
+        says=(
+            "The feed-forward network comes between the two attentions. It should come last, and use what both have "
+            "found. Look at the order."
+        ),
+        hints=[
+            "What does the network know when it comes before the cross-attention?",
+            "In which order does `__init__` name them?",
+            "Self-attention, cross-attention, feed-forward.",
+        ],
+    ),
+    Mistake(
+        "drops_in_training",
+        [
+            STEPS.but(
+                self_attended=lambda self, self_attended: dropped(self, self_attended),
+                cross_attended=lambda self, cross_attended: dropped(self, cross_attended),
+                network_output=lambda self, network_output: dropped(self, network_output),
+            ).attempt
+        ],
         says="While it trains, something is dropped at random. There is no dropout in this exercise.",
         hints=[
-            "Where does chance come in?",
-            "In training mode, two calls give two results.",
+            "Which line is random?",
+            "In training mode, two calls return two results.",
             "Leave the dropout out.",
         ],
     ),
     Mistake(
         "memory_returned_too",
-        [MemoryReturnedToo],
-        says="The output is right, but the memory is returned as well. Only the output is asked for.",
+        [STEPS.but(output=lambda output, memory: (output, memory))],
+        does="the memory is returned as well",
+        says="The memory is returned as well. Only the output is asked for.",
         hints=[
             "How many things does the annotation say are returned?",
-            "Nobody has changed the memory, so whoever called has it.",
+            "The memory is what it was, so the caller has it.",
             "Return the output alone.",
         ],
     ),

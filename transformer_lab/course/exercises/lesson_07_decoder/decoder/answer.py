@@ -1,35 +1,13 @@
-"""The answers of lesson 07 that are modules: mistakes are made on top of them."""
+"""The answer to ``Decoder``, plainly and in steps."""
 
 import math
 
 from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
+from transformer_lab.course.exercises.shared import layer_stack_steps as stack
 from transformer_lab.course.exercises.shared.library_parts import parts
-
-
-class DecoderLayer(nn.Module):
-    """Look back at what was written, across at what was read, then compute; add and norm after each (post-norm)."""
-
-    def __init__(self, d_model: int, n_heads: int, d_ff: int) -> None:
-        super().__init__()
-        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)
-        self.cross_attention = parts.MultiHeadAttention(d_model, n_heads)
-        self.feed_forward = parts.FeedForward(d_model, d_ff)
-        self.norm_1 = nn.LayerNorm(d_model)
-        self.norm_2 = nn.LayerNorm(d_model)
-        self.norm_3 = nn.LayerNorm(d_model)
-
-    def forward(
-        self,
-        x: Float[Tensor, "batch n d_model"],
-        memory: Float[Tensor, "batch n_source d_model"],
-        mask: Bool[Tensor, "*#batch #n #n"] | None = None,
-        memory_mask: Bool[Tensor, "*#batch #n #n_source"] | None = None,
-    ) -> Float[Tensor, "batch n d_model"]:
-        x = self.norm_1(x + self.self_attention(x, x, x, mask))
-        x = self.norm_2(x + self.cross_attention(x, memory, memory, memory_mask))
-        return self.norm_3(x + self.feed_forward(x))
+from transformer_lab.course.steps import InSteps
 
 
 class Decoder(nn.Module):
@@ -54,3 +32,56 @@ class Decoder(nn.Module):
         for layer in self.layers:
             x = layer(x, memory, mask, memory_mask)
         return x
+
+
+def source(memory):
+    """give every layer the memory
+
+    the memory that each layer is given
+    """
+    return lambda number, x: memory
+
+
+def layer_mask(mask):
+    """give every layer `mask` for the target
+
+    the mask of the target in each layer
+    """
+    return lambda number: mask
+
+
+def source_mask(memory_mask):
+    """give every layer `memory_mask` for the memory
+
+    the mask of the memory in each layer
+    """
+    return lambda number: memory_mask
+
+
+def layer_output(source, layer_mask, source_mask):
+    """call each layer with its input, the memory and the two masks
+
+    the output of each layer
+    """
+    return lambda layer, number, x: layer(x, source(number, x), layer_mask(number), source_mask(number))
+
+
+STEPS = InSteps(
+    stack.embedded,
+    stack.width,
+    stack.factor,
+    stack.scaled,
+    stack.length,
+    stack.encodings,
+    stack.first_input,
+    stack.layers,
+    stack.layer_input,
+    source,
+    layer_mask,
+    source_mask,
+    layer_output,
+    stack.kept,
+    stack.outputs,
+    stack.output,
+    reference=Decoder,
+)
