@@ -152,7 +152,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_number_for_no_decay",
-        [STEPS.but(no_decay=lambda: None), STEPS.but(no_decay=lambda: False).attempt],
+        [STEPS.but(no_decay=lambda: None)],
         does="the weight decay of the second group is no number",
         says="The weight decay of the second group is no number. No decay is a decay of 0.",
         hints=[
