@@ -22,14 +22,14 @@ def an_optimizer(model, weight_decay):
 
 
 def a_group_for_each_number_of_axes(model, weight_decay):
-    by_axes = {}
+    by_axes: dict[int, list[object]] = {}
     for p in model.parameters():
         by_axes.setdefault(p.dim(), []).append(p)
     return [{"params": ps, "weight_decay": weight_decay if n >= 2 else 0.0} for n, ps in by_axes.items()]
 
 
 def one_group_for_equal_weight_decays(model, weight_decay):
-    by_decay = {}
+    by_decay: dict[float, list[object]] = {}
     for p in model.parameters():
         by_decay.setdefault(weight_decay if p.dim() >= 2 else 0.0, []).append(p)
     return [{"params": ps, "weight_decay": decay} for decay, ps in by_decay.items()]
