@@ -148,9 +148,9 @@ class TiedParameters(nn.Module):
         positions: Float[Tensor, "length d"],
     ) -> None:
         super().__init__()
-        self.source_embedding = nn.Embedding.from_pretrained(embedding, freeze=False)
-        self.target_embedding = nn.Embedding.from_pretrained(embedding)
-        self.place_embedding = nn.Embedding.from_pretrained(places, freeze=False)
+        self.source_embedding = nn.Embedding(*embedding.shape, _weight=embedding)
+        self.target_embedding = nn.Embedding(*embedding.shape, _weight=embedding)
+        self.place_embedding = nn.Embedding(*places.shape, _weight=places)
         self.linear, self.norm, self.output = _Linear(1, 1), nn.LayerNorm(1), _Linear(1, 1, bias=False)
         self.target_embedding.weight = self.output.weight = self.source_embedding.weight
         self.linear.weight, self.linear.bias = nn.Parameter(weight), nn.Parameter(bias)

@@ -17,7 +17,7 @@ from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.stand_in_models import describe_model
 
 VOCAB_SIZE, N_SOURCE = 13, 2
-N_PLACES = 8
+N_PLACES = 9
 """So many target tokens the models of the cases can read."""
 
 

@@ -1,6 +1,7 @@
 """What goes wrong at the ends of sentences."""
 
 import torch
+from torch.nn import functional
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.greedy_decode.answer import STEPS
@@ -20,12 +21,45 @@ def always(token):
     return lambda: lambda chosen, ended: chosen.masked_fill(ended, token)
 
 
+def filled_up_with(token):
+    """Make the step that fills the output up with one token once all sentences have ended."""
+    return lambda written, max_length: functional.pad(
+        written[:, 1:], (0, max(max_length + 1 - written.shape[1], 0)), value=token
+    )
+
+
+def each_until_its_end(form):
+    """Make the step that returns a list of the sentences, each up to its eos."""
+
+    def output(written, eos_id):
+        lengths = (written[:, 1:] != eos_id).sum(dim=1) + 1
+        return [form(row[:length]) for row, length in zip(written[:, 1:], lengths.tolist(), strict=True)]
+
+    return output
+
+
 def with_its_last_token(written, eos_id):
     """Return a target in which what has ended is filled up with its last token, in place of eos."""
     filled = written.clone()
-    for t in range(2, filled.shape[1]):
+    for t in range(1, filled.shape[1]):
         filled[:, t] = torch.where(filled[:, t] == eos_id, filled[:, t - 1], filled[:, t])
     return filled[:, 1:]
+
+
+def with_an_end(written, eos_id, source):
+    """Return what was written, and an eos at its end."""
+    return torch.cat([written[:, 1:], torch.full((len(source), 1), eos_id)], dim=1)
+
+
+def drops_sentences_that_have_ended(model, source, bos_id, eos_id, max_length):
+    target = torch.full((len(source), 1), bos_id)
+    for _ in range(max_length):
+        best = model(source, target)[:, -1].argmax(dim=-1)
+        target = torch.cat([target, best[:, None]], dim=1)
+        source, target = source[best != eos_id], target[best != eos_id]
+        if not len(source):
+            break
+    return target[:, 1:]
 
 
 MISTAKES = [
@@ -143,7 +177,7 @@ MISTAKES = [
         "goes_on_after_the_end",
         [
             STEPS.but(tokens=lambda: lambda chosen, ended: chosen),
-            STEPS.but(tokens=lambda: lambda chosen, ended: chosen, stop=never),
+            STEPS.but(ended=lambda: lambda ended, tokens, chosen: ended),
             STEPS.but(
                 tokens=lambda: lambda chosen, ended: chosen,
                 stop=lambda eos_id: lambda ended, tokens, target: (tokens == eos_id).all(),
@@ -181,7 +215,7 @@ MISTAKES = [
     Mistake(
         "another_token_ends",
         [
-            STEPS.but(ended=lambda bos_id: lambda ended, tokens, chosen: ended | (tokens == bos_id)),
+            STEPS.but(ended=lambda bos_id: lambda ended, tokens, chosen: ended | (tokens == bos_id)).attempt,
             STEPS.but(ended=lambda: lambda ended, tokens, chosen: ended | (tokens == 0)).attempt,
         ],
         does="another token than eos is taken for the end of a sentence",
@@ -309,6 +343,7 @@ MISTAKES = [
             STEPS.but(
                 tokens=lambda bos_id: lambda chosen, ended: chosen.masked_fill(ended, bos_id), stop=never
             ).attempt,
+            *[STEPS.but(output=filled_up_with(token)).attempt for token in (0, -1, 1)],
             *[way.attempt for token in (-1, 1, -100) for way in filled_with(always(token))],
         ],
         does="after the end of a sentence something else than eos is written",
@@ -321,7 +356,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_last_token_again",
-        [STEPS.but(output=with_its_last_token)],
+        [STEPS.but(output=with_its_last_token), STEPS.but(output=with_its_last_token, stop=never)],
         does="eos is replaced by the last token before it",
         says="The eos itself is missing: what has ended is filled up with its last token.",
         hints=[
@@ -355,7 +390,10 @@ MISTAKES = [
             STEPS.but(output=lambda written, eos_id: [row[row != eos_id] for row in written[:, 1:]]),
             STEPS.but(output=lambda written, eos_id: [row[row != eos_id].tolist() for row in written[:, 1:]]).attempt,
             STEPS.but(output=lambda written: list(written[:, 1:])).attempt,
-            STEPS.but(output=lambda written: list(written[:, 1:].T)).attempt,
+            *[
+                STEPS.but(output=each_until_its_end(form)).attempt
+                for form in (lambda row: row, lambda row: row.tolist())
+            ],
         ],
         does="a list is returned, not one tensor",
         says=(
@@ -366,6 +404,43 @@ MISTAKES = [
             "What does the annotation say behind the arrow?",
             "If all sentences grow by one token in each round, they stay a tensor.",
             "Return `target[:, 1:]`.",
+        ],
+    ),
+    Mistake(
+        "a_list_of_rounds",
+        [STEPS.but(output=lambda written: list(written[:, 1:].T))],
+        does="a list is returned, with the tokens of each round",
+        says="This is a list with the tokens of each round. One tensor is asked for, (batch, n_written).",
+        hints=[
+            "What does the annotation say behind the arrow?",
+            "`torch.stack` makes one tensor of many, and is told along which new axis.",
+            "`torch.stack(…, dim=1)`.",
+        ],
+    ),
+    Mistake(
+        "ends_by_force",
+        [
+            STEPS.but(n_rounds=lambda max_length: max_length - 1, output=with_an_end),
+            STEPS.but(output=with_an_end),
+        ],
+        does="an eos is appended after the last round, whether the model chose it or not",
+        says=(
+            "The last token is eos even where the model has not chosen it. A text that is too long is cut off as it is."
+        ),
+        hints=[
+            "With max_length = 1, what comes out if the likeliest token is not eos?",
+            "Eos says that the sentence has ended. One that is cut off has not.",
+            "Append only what was chosen, in each of max_length rounds.",
+        ],
+    ),
+    Mistake(
+        "drops_sentences_that_have_ended",
+        [drops_sentences_that_have_ended],
+        says="Sentences that have ended are taken out of the batch, and are missing in what is returned.",
+        hints=[
+            "How many sentences go in, and how many come out?",
+            "What has ended stays in the table, and gets eos.",
+            "`torch.where(ended, eos_id, best)` for all the sentences of the batch.",
         ],
     ),
     Mistake(

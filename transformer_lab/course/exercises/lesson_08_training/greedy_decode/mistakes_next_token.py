@@ -1,6 +1,7 @@
 """What goes wrong when the next token is chosen and appended."""
 
 import torch
+from torch.nn import functional
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.greedy_decode.answer import STEPS
@@ -9,6 +10,11 @@ from transformer_lab.course.exercises.lesson_08_training.greedy_decode.answer im
 def forbidding(logits, token):
     """Return the logits with one token that is never chosen."""
     return logits.index_fill(-1, torch.tensor([token]), -torch.inf)
+
+
+def filled_up(max_length, token):
+    """Make the function that fills a target up to its full length."""
+    return lambda target: functional.pad(target, (0, max_length + 1 - target.shape[1]), value=token)
 
 
 MISTAKES = [
@@ -157,6 +163,64 @@ MISTAKES = [
             "Which position speaks of the token that is not there yet?",
             "The logits at a position speak of what follows the token *there*.",
             "The last position, `[:, -1]`.",
+        ],
+    ),
+    Mistake(
+        "shows_what_is_not_written_yet",
+        [
+            STEPS.but(shown=lambda max_length, eos_id: filled_up(max_length, eos_id)),
+            STEPS.but(shown=lambda max_length, bos_id: filled_up(max_length, bos_id)).attempt,
+            STEPS.but(shown=lambda max_length: filled_up(max_length, 0)).attempt,
+        ],
+        does="the model is shown a table in which places are filled that have not been written yet",
+        says=(
+            "The model is shown a whole table, and its last position is read: there stands what the table was filled "
+            "with, not what was written last."
+        ),
+        hints=[
+            "In the first round, what stands at the last position of what the model is shown?",
+            "The model should see only what has been written so far.",
+            "In round t, counted from 0: `target[:, : t + 1]`.",
+        ],
+    ),
+    Mistake(
+        "best_position",
+        [
+            STEPS.but(
+                next_logits=lambda: lambda logits: logits,
+                choice=lambda: lambda logits: logits.argmax(dim=1)[:, -1],
+            )
+        ],
+        does="the choice runs over the positions, not over the vocabulary",
+        says="What is chosen is a *position*, not a token: `argmax` runs along the positions.",
+        hints=[
+            "The logits have the shape (batch, n, vocab_size). Which axis is 1?",
+            "First take the last position, then choose along the vocabulary.",
+            "`[:, -1].argmax(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "a_column_meets_a_row",
+        [
+            STEPS.but(
+                choice=lambda: lambda next_logits: next_logits.argmax(dim=-1, keepdim=True),
+                target=lambda: lambda target, tokens: torch.cat([target, tokens], dim=1),
+            ),
+            STEPS.but(
+                choice=lambda: lambda next_logits: next_logits.argmax(dim=-1, keepdim=True),
+                target=lambda: lambda target, tokens: torch.cat([target, tokens], dim=1),
+                stop=lambda: lambda ended, tokens, target: False,
+            ).attempt,
+        ],
+        does="a column of chosen tokens, (batch, 1), meets a row of marks, (batch,)",
+        says=(
+            "The chosen tokens are a column, (batch, 1), and the marks of what has ended are a row, (batch,): for "
+            "several sentences, `torch.where` makes a square of the two."
+        ),
+        hints=[
+            "With 2 sentences, what shape has what is appended in one round?",
+            "Both should be of one shape: (batch,) and (batch,), or (batch, 1) and (batch, 1).",
+            "`argmax(dim=-1)` without `keepdim`, and `best[:, None]` where it is appended.",
         ],
     ),
     Mistake(

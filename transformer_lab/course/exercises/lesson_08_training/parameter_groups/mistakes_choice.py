@@ -294,6 +294,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "compares_no_number",
+        [
+            STEPS.but(decays=lambda: lambda p: p.shape >= 2),
+            STEPS.but(decays=lambda: lambda p: p.dim >= 2),
+        ],
+        does="what is compared with a number of axes is no number",
+        says="A shape, or a method that is not called, is compared with a number: it crashes.",
+        hints=[
+            "Print `p.shape` and `p.dim` for some parameter.",
+            "`p.shape` has a size for each axis; `p.dim` is a method, and is called with round brackets.",
+            "`p.dim() >= 2`.",
+        ],
+    ),
+    Mistake(
         "two_axes_are_not_enough",
         [STEPS.but(decays=lambda: lambda p: p.dim() > 2)],
         does="only parameters with more than two axes decay",

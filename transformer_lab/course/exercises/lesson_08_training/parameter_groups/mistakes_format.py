@@ -21,6 +21,20 @@ def an_optimizer(model, weight_decay):
     return torch.optim.AdamW.__new__(torch.optim.AdamW)
 
 
+def a_group_for_each_number_of_axes(model, weight_decay):
+    by_axes: dict[int, list[object]] = {}
+    for p in model.parameters():
+        by_axes.setdefault(p.dim(), []).append(p)
+    return [{"params": ps, "weight_decay": weight_decay if n >= 2 else 0.0} for n, ps in by_axes.items()]
+
+
+def one_group_for_equal_weight_decays(model, weight_decay):
+    by_decay: dict[float, list[object]] = {}
+    for p in model.parameters():
+        by_decay.setdefault(weight_decay if p.dim() >= 2 else 0.0, []).append(p)
+    return [{"params": ps, "weight_decay": decay} for decay, ps in by_decay.items()]
+
+
 MISTAKES = [
     Mistake(
         "copies",
@@ -138,7 +152,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_number_for_no_decay",
-        [STEPS.but(no_decay=lambda: None), STEPS.but(no_decay=lambda: False).attempt],
+        [STEPS.but(no_decay=lambda: None)],
         does="the weight decay of the second group is no number",
         says="The weight decay of the second group is no number. No decay is a decay of 0.",
         hints=[
@@ -198,6 +212,70 @@ MISTAKES = [
             "How many dicts are in the list?",
             "What goes under `params` is a list, so that many parameters share a weight decay.",
             "Two lists first, then a dict of each.",
+        ],
+    ),
+    Mistake(
+        "a_group_for_each_number_of_axes",
+        [a_group_for_each_number_of_axes],
+        says="There is a group for each number of axes. Two are asked for: two axes and more, and fewer.",
+        hints=[
+            "How many dicts are in the list?",
+            "Groups with the same weight decay are one group.",
+            "Two lists: `p.dim() >= 2` for the one, `p.dim() < 2` for the other.",
+        ],
+    ),
+    Mistake(
+        "one_group_for_equal_weight_decays",
+        [one_group_for_equal_weight_decays],
+        says=(
+            "The groups are told apart by their weight decay. Where the argument is 0, both have the same, and only "
+            "one group is left."
+        ),
+        hints=[
+            "How many groups come out for a weight decay of 0?",
+            "The number of axes tells the two groups apart.",
+            "Two lists, whatever the weight decay.",
+        ],
+    ),
+    Mistake(
+        "tuples_for_dicts",
+        [STEPS.but(groups=lambda decaying, others, decay, no_decay: [(decaying, decay), (others, no_decay)])],
+        does="each list stands in a tuple with its weight decay, not in a dict",
+        says="Each list stands in a tuple with its weight decay. AdamW wants dicts with names for the two.",
+        hints=[
+            "What does the annotation say behind the arrow?",
+            "Which two keys does a group for AdamW have?",
+            '`{"params": …, "weight_decay": …}` for each.',
+        ],
+    ),
+    Mistake(
+        "one_tensor_for_many",
+        [
+            STEPS.but(
+                decaying=lambda decaying: torch.cat([p.flatten() for p in decaying]),
+                others=lambda others: torch.cat([p.flatten() for p in others]),
+            ).attempt
+        ],
+        says="The parameters of a group are joined to one new tensor. AdamW would step that, and not the parameters.",
+        hints=[
+            "Which tensors does `backward` write gradients to?",
+            "What goes under `params` is a list of parameters.",
+            "`[p for p in model.parameters() if …]`.",
+        ],
+    ),
+    Mistake(
+        "another_weight_decay",
+        [
+            STEPS.but(decay=lambda weight_decay: -weight_decay),
+            STEPS.but(decay=lambda weight_decay: 1 - weight_decay),
+            STEPS.but(decay=lambda weight_decay: weight_decay / 2),
+        ],
+        does="the weight decay is not used as it was given",
+        says="The weight decay of the first group is computed from the argument. It should be the argument itself.",
+        hints=[
+            "What is the weight decay of the matrices, if 0.1 is given?",
+            "AdamW does the arithmetic; it only wants the number.",
+            '`"weight_decay": weight_decay` in the group of the matrices.',
         ],
     ),
     Mistake(

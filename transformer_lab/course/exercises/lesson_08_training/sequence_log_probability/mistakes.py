@@ -13,6 +13,11 @@ def _guarded(tiny):
     return lambda logits: (logits.softmax(-1) + tiny).log()
 
 
+def classes_on_the_wrong_axis(logits, targets, pad_id):
+    losses = torch.nn.functional.cross_entropy(logits, targets, ignore_index=pad_id, reduction="none")
+    return -losses.sum(dim=-1)
+
+
 MISTAKES = [
     Mistake(
         "padding_counts",
@@ -276,7 +281,7 @@ MISTAKES = [
     ),
     Mistake(
         "the_loss",
-        [STEPS.but(log_probability=lambda log_probability: -log_probability)],
+        [STEPS.but(of_tokens=lambda of_tokens: -of_tokens)],
         does="the sign is turned round",
         says="The sign is turned round: log-probabilities are never above 0.",
         hints=[
@@ -301,6 +306,10 @@ MISTAKES = [
         [
             STEPS.but(log_probabilities=lambda logits: logits.softmax(-1).log()),
             STEPS.but(log_probabilities=_guarded(1e-9)),
+            STEPS.but(
+                log_probabilities=lambda logits: logits.softmax(-1).log(),
+                of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,
+            ),
             *[STEPS.but(log_probabilities=_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
         ],
         does="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
@@ -335,10 +344,46 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "the_log_of_a_sum",
+        [
+            STEPS.but(
+                log_probabilities=lambda logits: logits.softmax(-1),
+                log_probability=lambda log_probability: log_probability.log(),
+            )
+        ],
+        does="the probabilities of the tokens are added up, and the logarithm is taken of the sum",
+        says="The probabilities are added up, and then comes the logarithm. They multiply; their logarithms add up.",
+        hints=[
+            "Two tokens of probability 1/2: how likely are both together?",
+            "log(a · b) is log a + log b. There is no such rule for log(a + b).",
+            "`torch.log_softmax(logits, dim=-1)` first, and the sum in the end.",
+        ],
+    ),
+    Mistake(
+        "padding_multiplies_by_zero",
+        [
+            STEPS.but(
+                log_probabilities=lambda logits: logits.softmax(-1),
+                log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
+            )
+        ],
+        does="the probabilities are multiplied, and padding puts a 0 into the product",
+        says="A product is taken in which padding is 0, so that every padded sentence has the probability 0.",
+        hints=[
+            "What is 1/2 · 1/2 · 0?",
+            "In a sum of logarithms a 0 changes nothing. And a long product becomes too small for a float.",
+            "`torch.log_softmax(logits, dim=-1)`, then 0 for padding, and the sum.",
+        ],
+    ),
+    Mistake(
         "exponentials_overflow",
         [
             STEPS.but(log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
             STEPS.but(log_probabilities=lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
+            STEPS.but(
+                log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log(),
+                of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,
+            ).attempt,
         ],
         does="`exp` is taken of the logits as they are, which overflows where they are large",
         says="`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the result, or it is nan.",
@@ -378,8 +423,8 @@ MISTAKES = [
     Mistake(
         "another_base",
         [
-            STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(2)),
-            STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(10)),
+            STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(2)),
+            STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(10)),
         ],
         does="the logarithm has another base than e",
         says="Every number is wrong by the same factor: the logarithm has another base than e.",
@@ -446,6 +491,85 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "smooths_the_targets",
+        [
+            STEPS.but(
+                of_tokens=lambda log_probabilities, of_tokens: 0.9 * of_tokens + 0.1 * log_probabilities.mean(dim=-1)
+            )
+        ],
+        does="the targets are smoothed, as in the loss",
+        says="The targets are smoothed, as in training. How likely a sentence is depends on its own tokens alone.",
+        hints=[
+            "For a single token of probability 1/2, what should come out?",
+            "Label smoothing is a means of training. Here nothing is trained.",
+            "Leave the smoothing out.",
+        ],
+    ),
+    Mistake(
+        "classes_on_the_wrong_axis",
+        [classes_on_the_wrong_axis],
+        says=(
+            "torch's `cross_entropy` takes the second axis for the vocabulary, and here that is the position. It "
+            "crashes, or, where the two happen to fit, compares the wrong numbers."
+        ),
+        hints=[
+            "In which order does `nn.functional.cross_entropy` want the axes? Its help says (N, C) or (N, C, d1).",
+            "Either all tokens in one long list, or the vocabulary as the second axis.",
+            "`logits.transpose(1, 2)`.",
+        ],
+    ),
+    Mistake(
+        "reshaped_instead_of_transposed",
+        [
+            STEPS.but(
+                logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
+            )
+        ],
+        does="the axes of the logits are put in order by `view` or `reshape`",
+        says=(
+            "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between the "
+            "numbers elsewhere; the numbers of one token do not stay together."
+        ),
+        hints=[
+            "Lesson 03 had the same trap: the right shape, the wrong numbers.",
+            "Axes are exchanged by `transpose`.",
+            "`logits.transpose(1, 2)`.",
+        ],
+    ),
+    Mistake(
+        "gathers_along_the_positions",
+        [
+            STEPS.but(
+                of_tokens=lambda log_probabilities, targets: log_probabilities.gather(1, targets.unsqueeze(-1)).squeeze(
+                    -1
+                )
+            )
+        ],
+        does="`gather` goes along the positions, not along the vocabulary",
+        says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
+        hints=[
+            "Which axis of (batch, n, vocab_size) is `dim=1`?",
+            "What the index names lies along the axis that `gather` is given.",
+            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
+        ],
+    ),
+    Mistake(
+        "stacks_rows_of_different_lengths",
+        [
+            STEPS.but(
+                log_probability=lambda of_tokens, padding: torch.stack(
+                    [row[~hidden] for row, hidden in zip(of_tokens, padding, strict=True)]
+                ).sum(-1)
+            ).attempt
+        ],
+        says="The real tokens of several sentences are stacked. Sentences have different lengths, so it crashes.",
+        hints=[
+            "How many real tokens has each sentence?",
+            "Either add up each row before stacking, or keep the table, with 0 for padding.",
+            "`.masked_fill(targets == pad_id, 0.0).sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
         "gathers_with_too_few_axes",
         [STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets))],
         does="the index of `gather` has two axes, and what it picks from has three",
@@ -482,7 +606,12 @@ MISTAKES = [
         "picks_all_targets_everywhere",
         [
             STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[..., targets]),
-            STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[targets]),
+            STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
+            STEPS.but(
+                of_tokens=lambda log_probabilities, targets: log_probabilities[
+                    :, torch.arange(targets.shape[1]), targets
+                ]
+            ).attempt,
             STEPS.but(
                 of_tokens=lambda log_probabilities, targets: log_probabilities[
                     torch.arange(len(targets)), torch.arange(targets.shape[1]), targets

@@ -371,6 +371,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "gathers_along_the_positions",
+        [STEPS.but(of_targets=lambda surprises, targets: surprises.gather(1, targets.unsqueeze(-1)).squeeze(-1))],
+        does="`gather` goes along the positions, not along the vocabulary",
+        says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
+        hints=[
+            "Which axis of (batch, n, vocab_size) is `dim=1`?",
+            "What the index names lies along the axis that `gather` is given.",
+            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
+        ],
+    ),
+    Mistake(
         "picks_all_targets_everywhere",
         [
             STEPS.but(

@@ -152,8 +152,8 @@ MISTAKES = [
     Mistake(
         "another_base",
         [
-            STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(2)),
-            STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(10)),
+            STEPS.but(surprises=lambda surprises: surprises / math.log(2)),
+            STEPS.but(surprises=lambda surprises: surprises / math.log(10)),
         ],
         does="the logarithm has another base than e",
         says="Every loss is too large or too small by the same factor: the logarithm has another base than e.",
