@@ -87,7 +87,7 @@ MISTAKES = [
     Mistake(
         "reshapes_w_c",
         [STEPS.but(matrix=lambda w_c: w_c.reshape(w_c.shape[1], w_c.shape[0]))],
-        does="W_c is reshaped where it should be transposed",
+        does="a reshape of W_c stands where its transpose should",
         says=(
             "The shape is that of the transposed W_c, and the numbers are not: `reshape` and `view` only break the "
             "same sequence of numbers into other rows."
