@@ -45,8 +45,8 @@ CONTEXT_VECTOR = Exercise(
     verified="Each text mixes its own states by its own weights, and the result is as wide as one state, however many "
     "there were. Next: where the weights come from.",
     hints=[
-        "Take a single text first: n weights, and n states of width d. Multiply each state by its weight and add "
-        "them up. How would that look with a loop?",
+        "Take a single text first: n weights, and n states of width d. Multiply each state by its weight and add them "
+        "up. How would that look with a loop?",
         "Each weight belongs to a whole state. `weights[:, :, None]` has the shape (batch, n, 1): how does it "
         "broadcast against (batch, n, d)?",
         "The products have the shape (batch, n, d), the result has (batch, d). Along which axis must they be added?",

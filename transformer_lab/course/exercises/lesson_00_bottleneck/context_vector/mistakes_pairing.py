@@ -43,8 +43,8 @@ MISTAKES = [
         ],
         does="the weights of every text meet the states of *every* text of the batch",
         says=(
-            "The weights of every text meet the states of *every* text of the batch, as they do in a product of the whole "
-            "table of weights with each text's states. Text i should mix its own states only. Look at the shape."
+            "The weights of every text meet the states of *every* text of the batch, as they do in a product of the "
+            "whole table of weights with each text's states. Text i should mix its own states only. Look at the shape."
         ),
         hints=[
             "With 2 texts, 5 states and width 3: what shape comes out, and what should?",
@@ -80,8 +80,8 @@ MISTAKES = [
         ],
         does="all the texts of a batch share one row of weights",
         says=(
-            "Right for one text; in a batch, the same weights are used for all the texts: those of one of them, or the "
-            "average. Each text has weights of its own."
+            "Right for one text; in a batch, the same weights are used for all the texts: those of one of them, or "
+            "the average. Each text has weights of its own."
         ),
         hints=[
             "Which weights does the second text of a batch get?",
@@ -98,8 +98,8 @@ MISTAKES = [
         ],
         does="all the texts of a batch mix the same states",
         says=(
-            "Right for one text; in a batch, all the texts mix the same states: those of one of them, or the average. Look "
-            "at whose states each text mixes."
+            "Right for one text; in a batch, all the texts mix the same states: those of one of them, or the average. "
+            "Look at whose states each text mixes."
         ),
         hints=[
             "Which states does the second text of a batch mix?",
@@ -118,8 +118,8 @@ MISTAKES = [
         ],
         does="a matrix product pairs the *width* of the states with the weights",
         says=(
-            "The product pairs the *width* of the states with the weights. That crashes, or, where the numbers happen to "
-            "fit, mixes the entries of each state instead of the states. Look at the order of the product."
+            "The product pairs the *width* of the states with the weights. That crashes, or, where the numbers happen "
+            "to fit, mixes the entries of each state instead of the states. Look at the order of the product."
         ),
         hints=[
             "In `a @ b`, the last axis of a meets the second-to-last of b. Which two are these here?",
@@ -152,8 +152,8 @@ MISTAKES = [
         ],
         does="as many states are added as there are *texts*",
         says=(
-            "As many states are added as there are *texts*, so some are left out (or a loop runs past the end of them). "
-            "There is one for each weight of a text. Look at what is counted."
+            "As many states are added as there are *texts*, so some are left out (or a loop runs past the end of "
+            "them). There is one for each weight of a text. Look at what is counted."
         ),
         hints=[
             "weights have the shape (batch, n). Which of the two is `len(weights)`?",
@@ -167,11 +167,13 @@ MISTAKES = [
             STEPS.but(weighted=lambda column, states: column @ states),
             STEPS.but(weighted=lambda column, states: torch.bmm(column, states)),
             STEPS.but(weighted=lambda weights, states: torch.bmm(weights, states)),
+            STEPS.but(total=lambda weights, states: (states.mT @ weights[:, None]).squeeze()),
         ],
-        does="a matrix product meets weights in which no axis of length 1 stands before that of the states",
+        does="a matrix product is called whose shapes do not fit",
         says=(
-            "A matrix product needs two tables for each text, with lengths that fit: (1, n) and (n, d). The weights do not "
-            "have that shape, so it crashes. Look at the shape of the weights, and at which product is meant."
+            "A matrix product needs two tables for each text whose inner lengths are equal: (1, n) and (n, d), or (d, "
+            "n) and (n, 1). Here they are not, so it crashes. Look at the shape of the weights, and at which product "
+            "is meant."
         ),
         hints=[
             "In `a @ b`, which two lengths have to be equal? Are they, in (n, 1) and (n, d)?",
@@ -191,8 +193,8 @@ MISTAKES = [
         ],
         does="the states are reshaped where they should be transposed",
         says=(
-            "The shape is right, but the numbers are not: `reshape` and `view` only break the same sequence of numbers "
-            "into other rows, so each row mixes entries of several states."
+            "The shape is right, but the numbers are not: `reshape` and `view` only break the same sequence of "
+            "numbers into other rows, so each row mixes entries of several states."
         ),
         hints=[
             "Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.mT`.",
@@ -225,8 +227,8 @@ MISTAKES = [
         ],
         does="only the state with the largest weight is used",
         says=(
-            "Only the state with the largest weight is used; all others are thrown away. And nothing can be learned that "
-            "way about which state to choose. Every state should take part."
+            "Only the state with the largest weight is used; all others are thrown away. And nothing can be learned "
+            "that way about which state to choose. Every state should take part."
         ),
         hints=[
             "With the weights 0.75 and 0.25, how much of the second state should be in the result?",
@@ -239,6 +241,9 @@ MISTAKES = [
         [
             STEPS.but(weights=lambda weights: weights * (weights > 0.1)),
             STEPS.but(weights=lambda weights: weights * (weights >= 0.5)),
+            STEPS.but(
+                weights=lambda weights: weights * (weights >= weights.sort(descending=True).values[:, :2][:, -1:])
+            ),
         ],
         does="small weights are set to 0",
         says="States with a small weight are left out: their weights are taken for 0. Every state should take part.",
@@ -252,7 +257,9 @@ MISTAKES = [
         "weights_in_reverse",
         [STEPS.but(weights=lambda weights: weights.flip(1))],
         does="the weights run through the states from the last to the first",
-        says="The first state gets the weight of the last, and so on: one of the two runs backwards. Look at the order.",
+        says=(
+            "The first state gets the weight of the last, and so on: one of the two runs backwards. Look at the order."
+        ),
         hints=[
             "With the weights 1, 0, 0, which of three states comes back?",
             "Weight i belongs to state i.",
@@ -299,12 +306,48 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "weights_changed",
+        [STEPS.but(weights=lambda weights: weights**2), STEPS.but(weights=lambda weights: weights**0.5)],
+        does="the square or the root of each weight is used",
+        says=(
+            "The weights are squared, or their roots are taken, so that they no longer add up to 1. Use them as they "
+            "are."
+        ),
+        hints=[
+            "What do the weights of one text add up to, before and after?",
+            "With the weights ½ and ½, the result should be the mean of the two states.",
+            "Multiply each state by its weight, once.",
+        ],
+    ),
+    Mistake(
+        "adds_the_weights",
+        [STEPS.but(weighted=lambda column, states: column + states)],
+        does="each weight is added to its state, not multiplied",
+        says="Each weight is *added* to its state. A share of a state is a product: weight times state.",
+        hints=[
+            "With the weights 1 and 0, the first state should come back. What comes back?",
+            "Which sign stands between weight and state in the formula?",
+            "Multiply each state by its weight first, then add the states up.",
+        ],
+    ),
+    Mistake(
+        "divides_by_the_number_of_texts",
+        [STEPS.but(weights=lambda weights: weights / len(weights))],
+        does="something is divided by the number of texts",
+        says="Right for one text; in a batch, all numbers are too small by one factor, the number of texts.",
+        hints=[
+            "By how much do the numbers shrink with 2 texts, and by how much with 3?",
+            "Texts in one batch have nothing to do with each other.",
+            "The weights add up to 1 in each text: nothing has to be divided.",
+        ],
+    ),
+    Mistake(
         "softmax_again",
         [STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1))],
         does="a softmax is taken of the weights, which are shares already",
         says=(
-            "The result lies too near to the plain mean of the states: the weights have been flattened. They are shares "
-            "that add up to 1 already, and must be used as they are."
+            "The result lies too near to the plain mean of the states: the weights have been flattened. They are "
+            "shares that add up to 1 already, and must be used as they are."
         ),
         hints=[
             "What does a softmax make of 1 and 0?",
@@ -317,10 +360,12 @@ MISTAKES = [
         [
             STEPS.but(weights=lambda weights: torch.softmax(weights, dim=0)),
             STEPS.but(weights=lambda weights: weights / weights.sum(dim=0)),
-            STEPS.but(weights=lambda weights: weights / weights.sum()),
         ],
         does="the weights are normalised once more, across the texts",
-        says="The weights are normalised once more, across the texts of the batch. They are shares already, text by text.",
+        says=(
+            "The weights are normalised once more, across the texts of the batch. They are shares already, text by "
+            "text."
+        ),
         hints=[
             "What do the weights of one text add up to, before and after?",
             "Texts in one batch have nothing to do with each other.",

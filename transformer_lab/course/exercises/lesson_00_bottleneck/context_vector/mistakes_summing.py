@@ -25,8 +25,8 @@ MISTAKES = [
         [STEPS.but(axis=lambda: -1)],
         does="the sum runs over the width: the entries of each state are added to each other",
         says=(
-            "The entries of each state are added to each other, so that no vector is left. The *states* should be added. "
-            "Look at the axis of the sum."
+            "The entries of each state are added to each other, so that no vector is left. The *states* should be "
+            "added. Look at the axis of the sum."
         ),
         hints=[
             "How many numbers should come out for states of width 3?",
@@ -44,8 +44,8 @@ MISTAKES = [
         ],
         does="the sum runs over more than one axis",
         says=(
-            "Too much is added up: the sum runs over more than one axis. Each text should keep a vector of its own. Look at "
-            "what the sum runs over."
+            "Too much is added up: the sum runs over more than one axis. Each text should keep a vector of its own. "
+            "Look at what the sum runs over."
         ),
         hints=[
             "How many numbers should come out for 2 texts and states of width 3?",
@@ -58,8 +58,8 @@ MISTAKES = [
         [STEPS.but(axis=lambda: 0)],
         does="the sum runs over the texts of the batch",
         says=(
-            "The texts of the batch are added to each other: the first axis is gone, and the states are still there. Look "
-            "at the axis of the sum."
+            "The texts of the batch are added to each other: the first axis is gone, and the states are still there. "
+            "Look at the axis of the sum."
         ),
         hints=[
             "The products have the shape (batch, n, d). Which of these axes is number 0?",
@@ -75,8 +75,8 @@ MISTAKES = [
         ],
         does="a mean is taken of the weighted states, which divides by their number",
         says=(
-            "All numbers are too small by one factor, the number of states: a mean is taken of the weighted states. The "
-            "weights make it an average already."
+            "All numbers are too small by one factor, the number of states: a mean is taken of the weighted states. "
+            "The weights make it an average already."
         ),
         hints=[
             "With the weights ½ and ½, what should become of 4 and 6, and what comes out?",
@@ -131,8 +131,8 @@ MISTAKES = [
         ],
         does="only one of the weighted states arrives",
         says=(
-            "Only one state arrives, weighted: the last, if each turn of a loop throws away what the one before it found, "
-            "or the first, if a loop is left in its first turn."
+            "Only one state arrives, weighted: the last, if each turn of a loop throws away what the one before it "
+            "found, or the first, if a loop is left in its first turn."
         ),
         hints=[
             "How many of the states does the result depend on?",
@@ -146,8 +146,8 @@ MISTAKES = [
         [STEPS.but(context=lambda context: context.cumsum(dim=0))],
         does="each text's sum begins with what the texts before it left",
         says=(
-            "The first text is right; to each further one, the contexts of those before it are added. Look at where the sum "
-            "is set back to 0."
+            "The first text is right; to each further one, the contexts of those before it are added. Look at where "
+            "the sum is set back to 0."
         ),
         hints=[
             "What is in the sum when the second text begins?",
@@ -275,8 +275,8 @@ MISTAKES = [
         ],
         does="the mixture is put through a further function, such as `tanh`, a softmax or a division by its length",
         says=(
-            "Something more is done to the mixture: a `tanh`, a softmax, a division by its length or the like. The mixture "
-            "itself is asked for."
+            "Something more is done to the mixture: a `tanh`, a softmax, a division by its length or the like. The "
+            "mixture itself is asked for."
         ),
         hints=[
             "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",

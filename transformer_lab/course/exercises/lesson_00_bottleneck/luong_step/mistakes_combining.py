@@ -65,6 +65,40 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "tanh_of_each_half",
+        [
+            STEPS.but(
+                squashed=lambda context, state, w_c: (
+                    torch.tanh(context @ w_c[:, : state.shape[1]].T) + torch.tanh(state @ w_c[:, state.shape[1] :].T)
+                )
+            )
+        ],
+        does="the tanh is taken of each half of the product, and then they are added",
+        says=(
+            "The tanh is taken of what comes of the context and of what comes of the state, and the two are added "
+            "afterwards. One tanh goes round the sum of both."
+        ),
+        hints=[
+            "Compare with the formula: tanh(W_c [c; s]).",
+            "What has to be done to the two halves before the tanh?",
+            "One `torch.tanh` of the whole product.",
+        ],
+    ),
+    Mistake(
+        "reshapes_w_c",
+        [STEPS.but(matrix=lambda w_c: w_c.reshape(w_c.shape[1], w_c.shape[0]))],
+        does="a reshape of W_c stands where its transpose should",
+        says=(
+            "The shape is that of the transposed W_c, and the numbers are not: `reshape` and `view` only break the "
+            "same sequence of numbers into other rows."
+        ),
+        hints=[
+            "Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.T`.",
+            "Entry (i, j) has to become entry (j, i). Which of them does that?",
+            "`w_c.T`.",
+        ],
+    ),
+    Mistake(
         "another_function",
         [
             STEPS.but(squashed=lambda combined: torch.sigmoid(combined)),
@@ -142,11 +176,12 @@ MISTAKES = [
             STEPS.but(both=lambda context: torch.cat([context, context], dim=-1)),
             STEPS.but(both=lambda state: torch.cat([state, state], dim=-1)),
             STEPS.but(both=lambda context, states: torch.cat([context, states[:, -1]], dim=-1)),
+            STEPS.but(both=lambda weights, state: torch.cat([weights, state], dim=-1)),
         ],
         does="another vector stands where context or state should in [c; s]",
         says=(
-            "[c; s] holds one of the two twice, or a state of the encoder in place of the decoder's. Look at what is "
-            "put side by side."
+            "[c; s] holds one of the two twice, or something else in place of the other: the weights, or a state of "
+            "the encoder. Look at what is put side by side."
         ),
         hints=[
             "Which two vectors does the formula put side by side?",
@@ -223,7 +258,11 @@ MISTAKES = [
     ),
     Mistake(
         "more_than_the_vector",
-        [STEPS.but(output=lambda output, weights: (output, weights)), STEPS.but(output=lambda output: list(output))],
+        [
+            STEPS.but(output=lambda output, weights: (output, weights)),
+            STEPS.but(output=lambda output, context: (output, context)),
+            STEPS.but(output=lambda output: list(output)),
+        ],
         does="a tuple or a list comes out, not one tensor",
         says="A tuple or a list comes out. One tensor is asked for, a row for each text.",
         hints=[
@@ -253,8 +292,6 @@ MISTAKES = [
         "rounded",
         [
             STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
-            STEPS.but(output=lambda output: output.round(decimals=2)),
             STEPS.but(output=lambda output: output.round(decimals=3)),
             STEPS.but(output=lambda output: output.round(decimals=4)),
         ],

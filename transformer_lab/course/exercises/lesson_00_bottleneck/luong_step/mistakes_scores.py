@@ -244,7 +244,11 @@ MISTAKES = [
     ),
     Mistake(
         "one_state_asks_for_all",
-        [STEPS.but(row=lambda state: state[:1, None]), STEPS.but(row=lambda state: state.mean(dim=0))],
+        [
+            STEPS.but(row=lambda state: state[:1, None]),
+            STEPS.but(row=lambda state: state.mean(dim=0)),
+            STEPS.but(row=lambda state: state.sum(dim=0)),
+        ],
         does="all texts of a batch are asked with the same state",
         says=(
             "Right for one text; in a batch, all the texts are asked with the same state: that of one of them, or an "

@@ -112,7 +112,7 @@ MISTAKES = [
     ),
     Mistake(
         "query_times_columns",
-        [STEPS.but(sums=lambda query, keys: query @ keys)],
+        [STEPS.but(sums=lambda query, keys: query @ keys), STEPS.but(sums=lambda query, keys: keys.mT @ query)],
         does="the query is multiplied with the *columns* of `keys`",
         says=(
             "The query is multiplied with the *columns* of `keys`. Each key is a row: this crashes, or, where there "
@@ -547,6 +547,7 @@ MISTAKES = [
         [
             STEPS.but(sums=lambda sums: sums.abs()),
             STEPS.but(sums=lambda sums: sums**2),
+            STEPS.but(products=lambda products: products**2),
             STEPS.but(sums=lambda sums: torch.relu(sums)),
             STEPS.but(products=lambda products: products.abs()),
         ],
@@ -580,6 +581,7 @@ MISTAKES = [
             STEPS.but(sums=lambda sums: sums / sums.sum()),
             STEPS.but(sums=lambda sums: sums / sums.abs().max()),
             STEPS.but(sums=lambda sums: torch.exp(sums)),
+            STEPS.but(sums=lambda sums: sums.sqrt()),
         ],
         does="the scores are put through a further function, such as a division by their sum",
         says=(

@@ -60,7 +60,7 @@ MISTAKES = [
         [
             STEPS.but(shifted=lambda scores, largest: largest - scores),
             STEPS.but(shifted=lambda scores: -scores),
-            STEPS.but(shifted=lambda scores: scores.amin(dim=-1, keepdim=True) - scores),
+            STEPS.but(scores=lambda scores: -scores),
         ],
         does="the exponents have the wrong sign",
         says=(

@@ -124,12 +124,14 @@ MISTAKES = [
             STEPS.but(total=lambda scores: scores.sum(dim=-1, keepdim=True)),
             STEPS.but(total=lambda shifted: shifted.sum(dim=-1, keepdim=True)),
             STEPS.but(total=lambda exponentials: exponentials.cumsum(dim=-1)),
+            STEPS.but(total=lambda total: total + 1),
             STEPS.but(shares=lambda exponentials, total: exponentials / (total - exponentials)),
         ],
         does="what the exponentials are divided by is not the sum of their row",
         says=(
             "What the exponentials are divided by is not their sum: it is a mean, a norm, a count, the sum of the "
-            "*scores*, or a sum that leaves some out. So no row adds up to 1. Look at the denominator."
+            "*scores*, or a sum that leaves some out or adds something. So no row adds up to 1. Look at the "
+            "denominator."
         ),
         hints=[
             "Print the row sums of what is returned.",

@@ -62,7 +62,7 @@ MISTAKES = [
     ),
     Mistake(
         "subtracts_a_thousand",
-        [STEPS.but(largest=lambda: 1000), STEPS.but(largest=lambda: 100)],
+        [STEPS.but(largest=lambda: 1000)],
         does="a fixed number is subtracted, whatever the scores are",
         says=(
             "The same number is subtracted whatever the scores are. If it is far above them, `exp` gives 0 "

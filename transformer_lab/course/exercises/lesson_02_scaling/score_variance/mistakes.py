@@ -60,7 +60,7 @@ MISTAKES = [
     ),
     Mistake(
         "takes_it_for_a_deviation",
-        [STEPS.but(variance=lambda variance: variance**2), STEPS.but(of_a_product=lambda variance: variance**3)],
+        [STEPS.but(of_a_product=lambda variance: variance**4), STEPS.but(of_a_product=lambda variance: variance**3)],
         does="`variance` is multiplied by itself once too often",
         says=(
             "`variance` is multiplied by itself too often, as if it were a standard deviation. Look at what the "
@@ -85,7 +85,7 @@ MISTAKES = [
     ),
     Mistake(
         "spread_instead_of_variance",
-        [STEPS.but(of_the_score=lambda total: math.sqrt(total))],
+        [STEPS.but(total=lambda total: math.sqrt(total))],
         does="the root of the variance is returned, which is the standard deviation",
         says="This is the standard deviation of the score, the typical size. Its square is asked for.",
         hints=[
@@ -93,6 +93,16 @@ MISTAKES = [
             "At d_k = 4 and variance 1 the answer is 4.",
             "Square the result.",
         ],
+    ),
+    Mistake(
+        "spread_of_a_sum_of_entries",
+        [STEPS.but(total=lambda d_k, variance: math.sqrt(d_k * variance))],
+        does="the root is taken of d_k times the variance of one entry",
+        says=(
+            "This is the root of d_k times the variance of *one entry*. A term of the score is a product of two "
+            "entries, and its variance is asked for, not its root."
+        ),
+        hints=OF_A_PRODUCT,
     ),
     Mistake(
         "forgets_the_width",
@@ -142,8 +152,8 @@ MISTAKES = [
     ),
     Mistake(
         "twice_the_width",
-        [STEPS.but(count=lambda d_k: 2 * d_k), STEPS.but(count=lambda d_k: d_k / 2)],
-        does="`d_k` is doubled or halved",
+        [STEPS.but(count=lambda d_k: 2 * d_k)],
+        does="`d_k` is doubled",
         says=(
             "Twice or half as many products are counted as there are: q and k have d_k entries each, and meet in d_k "
             "pairs."
@@ -179,7 +189,11 @@ MISTAKES = [
     ),
     Mistake(
         "whole_numbers_only",
-        [STEPS.but(of_the_score=lambda total: int(total)), STEPS.but(of_the_score=lambda total: round(total))],
+        [
+            STEPS.but(of_the_score=lambda total: int(total)),
+            STEPS.but(of_the_score=lambda total: round(total)),
+            STEPS.but(of_the_score=lambda total: total // 1),
+        ],
         does="the result is cut down to a whole number",
         says="The result is cut down to a whole number. A variance is any number from 0 on.",
         hints=[
