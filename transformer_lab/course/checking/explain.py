@@ -18,7 +18,6 @@ from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.observation import (
     CrashReport,
     FunctionObservation,
-    Gradients,
     ModuleObservation,
     Observation,
     SamplerObservation,
@@ -97,12 +96,9 @@ def _explain_function(
         return _explain_output(exercise, case, seen["output"], right["output"])
     if seen.get("overwritten"):
         return "the output is right, but a second call writes into what the first one returned."
-    if changed := [name for name in seen["changed"] if name not in right["changed"]]:
-        which = f"its argument{'s' * (len(changed) > 1)} {_listed(changed)}"
-        return f"the call changed {which}. It should leave its arguments as they are."
     if distance(own := seen.get("own_parameters"), expected := right.get("own_parameters")) > 0:
         return _explain_own_parameters(own, expected)
-    return _explain_gradients("argument", seen.get("gradients", {}), right.get("gradients", {}))
+    return None
 
 
 def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, right: ModuleObservation) -> str | None:
@@ -111,8 +107,8 @@ def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, rig
     called, expected = cast(FunctionObservation, seen), cast(FunctionObservation, right)  # loaded, so it was called
     return (
         _explain_function(exercise, case, called, expected)
-        or _explain_gradients("parameter", seen.get("parameter_gradients", {}), right.get("parameter_gradients", {}))
         or _explain_training(seen, right)
+        or _explain_later(seen, right)
     )
 
 
@@ -139,23 +135,21 @@ def _explain_own_parameters(own: int | None, expected: int | None) -> str:
     )
 
 
-def _explain_gradients(of_what: str, seen: Gradients, right: Gradients) -> str | None:
-    for name, gradient in right.items():
-        if distance(seen.get(name), gradient) > 1:
-            if seen.get(name) is None:
-                return f"no gradient reaches the {of_what} `{name}`."
-            if gradient is None:
-                return f"a gradient reaches the {of_what} `{name}`, and none should."
-            return f"the gradient that reaches the {of_what} `{name}` is wrong."
-    return None
-
-
 def _explain_training(seen: ModuleObservation, right: ModuleObservation) -> str | None:
     if distance(seen.get("output_in_training"), right.get("output_in_training")) <= 1:
         return None
     if distance(right.get("output_in_training"), right.get("output")) <= 1:
         return "in train mode the output differs from that in eval mode. Here the two should be the same."
     return "in train mode the output is wrong."
+
+
+def _explain_later(seen: ModuleObservation, right: ModuleObservation) -> str | None:
+    for number, (output, expected) in enumerate(zip(seen.get("later", []), right.get("later", []), strict=False), 2):
+        if distance(output, expected) > 1:
+            return f"call {number} of the same module, with other inputs, gives the wrong output."
+    if distance(seen.get("later_in_training"), right.get("later_in_training")) > 1:
+        return "a later call of the same module, with other inputs and in train mode, gives the wrong output."
+    return None
 
 
 def _explain_parameters(seen: Mapping[str, list[int]], right: Mapping[str, list[int]]) -> str:

@@ -56,7 +56,10 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "transposes_the_batch",
-            [steps.but(turned=lambda keys: all_axes_turned_round(keys)), steps.but(turned=lambda keys: keys.t()).attempt],
+            [
+                steps.but(turned=lambda keys: all_axes_turned_round(keys)),
+                steps.but(turned=lambda keys: keys.t()).attempt,
+            ],
             does="the keys are transposed as if they were a single table, without a batch",
             says=(
                 "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch refuses "
@@ -231,7 +234,9 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             "one_table_at_a_time",
             [
                 _product(steps, lambda queries, keys: torch.stack([keys @ query for query in queries])),
-                _product(steps, lambda queries, keys: torch.stack([(keys * query).sum(-1) for query in queries])).attempt,
+                _product(
+                    steps, lambda queries, keys: torch.stack([(keys * query).sum(-1) for query in queries])
+                ).attempt,
             ],
             does="a loop takes the first axis of the queries for that of the single queries",
             says=(
@@ -801,7 +806,10 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "never_divided",
-            [made(lambda scores: scores.exp()), made(lambda scores: (scores - scores.amax(dim=-1, keepdim=True)).exp())],
+            [
+                made(lambda scores: scores.exp()),
+                made(lambda scores: (scores - scores.amax(dim=-1, keepdim=True)).exp()),
+            ],
             does="the exponentials are not divided by their sum",
             says="The weights are positive, but do not add up to 1. One step of the softmax is missing.",
             hints=[
@@ -1232,7 +1240,10 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             "zero_scores_hidden_too",
             [
                 filled(_hide_zeros),
-                steps.but(scores=_where_there_is_a_mask(_hide_zeros), **{inner: lambda scores: scores.softmax(dim=-1).nan_to_num()}),
+                steps.but(
+                    scores=_where_there_is_a_mask(_hide_zeros),
+                    **{inner: lambda scores: scores.softmax(dim=-1).nan_to_num()},
+                ),
             ],
             does="scores that are exactly 0 are hidden as well",
             says=(
@@ -1254,7 +1265,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 steps.but(fill=lambda: torch.nan).attempt,
                 *(
                     [
-                        steps.but(scores=_where_there_is_a_mask(change), weights=lambda probabilities: probabilities).attempt
+                        steps.but(
+                            scores=_where_there_is_a_mask(change), weights=lambda probabilities: probabilities
+                        ).attempt
                         for change in (
                             lambda scaled, visible: scaled + ~visible * -torch.inf,
                             lambda scaled, visible: scaled.masked_fill(~visible, torch.inf),
@@ -1293,7 +1306,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "renormalised_after_the_softmax",
             [
-                afterwards(lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)),
+                afterwards(
+                    lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)
+                ),
                 afterwards(_renormalised_without_nan),
                 afterwards(
                     lambda weights, visible: weights * visible / ((weights * visible).sum(dim=-1, keepdim=True) + 1e-9)
@@ -1359,7 +1374,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "some_masks_ignored",
             [
-                steps.but(visible=lambda mask, scaled: mask if mask is not None and mask.shape == scaled.shape else None)
+                steps.but(
+                    visible=lambda mask, scaled: mask if mask is not None and mask.shape == scaled.shape else None
+                )
                 if not outer
                 else steps.but(
                     visible=lambda mask, scaled: mask if mask.shape == scaled.shape else torch.ones_like(mask)

@@ -188,7 +188,7 @@ MISTAKES = [
     Mistake(
         "entry_by_entry_with_w_c",
         [STEPS.but(combined=lambda both, w_c: both * w_c)],
-        does="[c; s] is multiplied with W_c entry by entry",
+        does="the product with W_c is taken entry by entry",
         says=(
             "[c; s] is multiplied with W_c entry by entry. A matrix product is meant, in which each row of W_c makes "
             "one output."

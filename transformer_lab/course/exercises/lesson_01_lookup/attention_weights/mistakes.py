@@ -11,9 +11,7 @@ MISTAKES = [
         [
             STEPS.but(weights=lambda weights: weights.mT),
             STEPS.but(weights=lambda weights: attention_mistakes.all_axes_turned_round(weights)),
-            STEPS.but(
-                weights=lambda scores: attention_mistakes.all_axes_turned_round(scores).softmax(dim=-1)
-            ).attempt,
+            STEPS.but(weights=lambda scores: attention_mistakes.all_axes_turned_round(scores).softmax(dim=-1)).attempt,
         ],
         does="the table of weights is turned round at the end",
         says=(

@@ -25,7 +25,7 @@ MISTAKES = [
             STEPS.but(jacobian=lambda difference: torch.diag(difference.diagonal())),
             STEPS.but(products=lambda probabilities: squares(probabilities)),
         ],
-        does="nothing but 0 stands beside the diagonal",
+        does="only 0 stands beside the diagonal",
         says=(
             "Everything beside the diagonal is 0. Raising one score also lowers all the *other* weights: they share "
             "the denominator."

@@ -95,7 +95,9 @@ OF_EMPTY_ROWS = [
         [
             untreated(fill=lambda: -1e9),
             untreated(scores=lambda scaled, visible: scaled + ~visible * -1e9),
-            STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])),
+            STEPS.but(
+                weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])
+            ),
         ],
         does="a query that may see nothing gives all keys the same weight",
         says=(
@@ -259,10 +261,17 @@ MISTAKES = [
     *OF_EMPTY_ROWS,
     *attention_mistakes.of_the_mask(STEPS),
     *attention_mistakes.alone(
-        attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k", "multiplies_by_the_root", "half_of_d_k"
+        attention_mistakes.of_the_scaling(STEPS),
+        "no_scaling",
+        "divides_by_d_k",
+        "multiplies_by_the_root",
+        "half_of_d_k",
     ),
     *attention_mistakes.alone(
-        attention_mistakes.of_the_width(STEPS), "root_of_the_number_of_keys", "root_of_the_number_of_queries", "root_of_d_v"
+        attention_mistakes.of_the_width(STEPS),
+        "root_of_the_number_of_keys",
+        "root_of_the_number_of_queries",
+        "root_of_d_v",
     ),
     *attention_mistakes.of_values_scaled_too(STEPS),
     *attention_mistakes.alone(
