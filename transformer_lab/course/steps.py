@@ -198,7 +198,9 @@ def identity(value: Any) -> Hashable:
         return None if None in parts else parts
     if value is None or kind in (bool, int, float, str):
         return kind, value
-    return id(value) if kind is FunctionType or isinstance(value, nn.Module) else None
+    if isinstance(value, nn.Module):
+        return id(value), value.training  # in its other mode, it is another function
+    return id(value) if kind is FunctionType else None
 
 
 class _Evaluation:

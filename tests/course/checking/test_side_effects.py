@@ -1,8 +1,10 @@
 """Right numbers are not all: gradients that are cut are told with their place, and arguments that are changed."""
 
+import pytest
 import torch
 
 from tests.course.checking.test_recognition import EXERCISE, HINTS, Twice, mixture, module_cases, verdict_on
+from transformer_lab.course.checking.side_effects import describe_changes
 from transformer_lab.course.exercise import Exercise
 
 MAY_CUT = Exercise(mixture, EXERCISE.cases, EXERCISE.mistakes, HINTS, 1, "Right.", steps=EXERCISE.steps)
@@ -89,6 +91,22 @@ def test_an_argument_that_is_changed_is_told():
     verdict = verdict_on(changes)
     assert verdict.mistakes == ("changes_argument",)
     assert "writes into `queries`" in verdict.message
+
+
+@pytest.mark.parametrize(
+    ("changed", "told"),
+    [
+        (["x", "y"], "the call writes into `x` and `y`, which the caller may still need"),
+        (["model.training"], "the call leaves `model` in another mode than it came in"),
+        (
+            ["x", "model.training"],
+            "the call writes into `x`, which the caller may still need, and leaves `model` in another mode than it "
+            "came in",
+        ),
+    ],
+)
+def test_arguments_written_into_and_modes_are_told_apart(changed, told):
+    assert describe_changes(changed) == told
 
 
 def test_parameters_that_get_no_gradient_are_told_by_their_layer():

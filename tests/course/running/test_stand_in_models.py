@@ -4,7 +4,13 @@ import pytest
 import torch
 
 from transformer_lab.course.running.plain_data import pack, unpack
-from transformer_lab.course.running.stand_in_models import STAND_INS, build_model, describe_model, is_description
+from transformer_lab.course.running.stand_in_models import (
+    STAND_INS,
+    build_model,
+    describe_model,
+    is_description,
+    state_of,
+)
 
 TOKENS = torch.tensor([[0, 1], [1, 1]])
 
@@ -28,6 +34,29 @@ def test_a_token_mixer_is_another_while_it_trains():
     noisy = build_model(describe_model("token_mixer", **{**MIXER, "noise": torch.tensor(1.0)}))
     assert not torch.equal(noisy(TOKENS), noisy(TOKENS))
     assert torch.equal(noisy.eval()(TOKENS), noisy(TOKENS))
+
+
+def test_only_some_tokens_of_a_mixer_may_hear_what_comes_later():
+    leaky = {**MIXER, "mixing": torch.tensor([[1.0, 2], [0, 1]]), "hears_later": torch.tensor([0.0, 1.0])}
+    model = build_model(describe_model("token_mixer", **leaky)).eval()
+    assert model(TOKENS).tolist() == [[[1.0], [10.0]], [[30.0], [10.0]]]
+
+
+def test_a_mixer_comes_in_train_mode_unless_it_is_said_to_evaluate():
+    assert build_model(describe_model("token_mixer", **MIXER)).training
+    assert not build_model(describe_model("token_mixer", **MIXER, evaluates=torch.tensor(True))).training
+
+
+def test_a_mixer_knows_no_token_below_zero():
+    with pytest.raises(IndexError):
+        build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, -1]]))
+
+
+def test_the_state_of_a_model_is_its_tables_and_its_mode():
+    mixer = build_model(describe_model("token_mixer", **MIXER))
+    assert state_of(mixer).keys() == {*MIXER, "training"}
+    assert state_of(mixer)["training"]
+    assert not state_of(mixer.eval())["training"]
 
 
 def test_a_next_token_table_looks_at_the_last_token_only():

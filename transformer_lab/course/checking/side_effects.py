@@ -47,7 +47,7 @@ def describe_changes(changed: Sequence[str]) -> str:
     written = [name for name in changed if not name.endswith(".training")]
     clauses = [f"writes into {listed(written)}, which the caller may still need"] if written else []
     clauses += [f"leaves {listed(models)} in another mode than it came in"] if models else []
-    return f"the call {' and '.join(clauses)}"
+    return f"the call {', and '.join(clauses)}"
 
 
 def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:

@@ -14,6 +14,7 @@ def of_numbers(steps: InSteps) -> Mistake:
             steps.but(mask=lambda mask: mask.float()),
             steps.but(mask=lambda mask: mask.long()),
             steps.but(mask=lambda mask: mask.int()),
+            steps.but(mask=lambda mask: mask.to(torch.uint8)).attempt,
         ],
         does="the mask holds numbers, not True and False",
         says="The places are right, but the entries are numbers. A mask of this course holds True and False.",
@@ -30,8 +31,8 @@ def to_be_added(steps: InSteps) -> Mistake:
     return Mistake(
         "mask_to_be_added",
         [
-            steps.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -torch.inf)),
-            steps.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -1e9)).attempt,
+            steps.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(mask == 0, -torch.inf)),
+            steps.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(mask == 0, -1e9)).attempt,
         ],
         does="the mask is a table to be added to the scores, 0 where a query may look and very negative where not",
         says=(

@@ -10,6 +10,10 @@ def merged(heads):
     return heads.transpose(1, 2).flatten(2)
 
 
+def split(output, n_heads, width):
+    return output.reshape(*output.shape[:2], n_heads, width).transpose(1, 2)
+
+
 def rows_by_reshape(heads, w_o):
     return heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)
 
@@ -257,11 +261,10 @@ MISTAKES = [
     Mistake(
         "the_output_cut_into_heads",
         [
+            STEPS.but(terms=lambda heads, w_o: split(merged(heads) @ w_o.T, heads.shape[1], -1)),
             STEPS.but(
-                terms=lambda heads, w_o: (
-                    (merged(heads) @ w_o.T).reshape(len(heads), heads.shape[2], heads.shape[1], -1).transpose(1, 2)
-                )
-            )
+                terms=lambda heads, w_o: split(merged(heads) @ w_o.T, heads.shape[1], len(w_o) // heads.shape[1])
+            ).attempt,
         ],
         does="the whole output is cut into as many pieces as there are heads",
         says=(

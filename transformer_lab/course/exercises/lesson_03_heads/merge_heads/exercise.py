@@ -2,8 +2,9 @@
 
 import torch
 
+from transformer_lab.attention.multi_head import merge_heads
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.lesson_03_heads.merge_heads.answer import STEPS, merge_heads
+from transformer_lab.course.exercises.lesson_03_heads.merge_heads.answer import STEPS
 from transformer_lab.course.exercises.lesson_03_heads.merge_heads.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case

@@ -124,6 +124,33 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "swaps_heads_and_features",
+        [STEPS.but(swapped=lambda x: x.transpose(1, 3))],
+        does="heads and features are swapped, not heads and positions",
+        says=(
+            "The shape is right, but the wrong two axes are swapped: heads and features, where heads and positions "
+            "should be. Look at the axes that are named."
+        ),
+        hints=[
+            "In the first case, the first position should be 10, 11, 12, 13 again.",
+            "x has the axes (batch, n_heads, n, d_k), numbered 0 to 3.",
+            "`.transpose(1, 2)`.",
+        ],
+    ),
+    Mistake(
+        "loses_axes_of_length_1",
+        [STEPS.but(merged=lambda merged: merged.squeeze())],
+        does="`squeeze` removes every axis of length 1, that of the batch included",
+        says=(
+            "An axis of length 1 is lost, as `squeeze` removes *every* such axis: that of a batch of one sentence, too."
+        ),
+        hints=[
+            "Which shape comes out for a batch of one sentence?",
+            "The shape asked for has three axes, whatever their lengths.",
+            "Leave the squeezing out.",
+        ],
+    ),
+    Mistake(
         "swaps_with_the_batch",
         [
             STEPS.but(swapped=lambda x: x.transpose(0, 1)),

@@ -129,6 +129,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "loses_axes_of_length_1",
+        [STEPS.but(heads=lambda heads: heads.squeeze()), STEPS.but(heads=lambda heads: heads.squeeze(0))],
+        does="`squeeze` removes axes of length 1, that of the batch included",
+        says="An axis of length 1 is lost: `squeeze` removes that of a batch of one sentence, too.",
+        hints=[
+            "Which shape comes out for a batch of one sentence?",
+            "The shape asked for has four axes, whatever their lengths.",
+            "Leave the squeezing out.",
+        ],
+    ),
+    Mistake(
         "heads_before_batch",
         [STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3))],
         does="the heads stand in front of the batch",

@@ -77,6 +77,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "padding_in_the_future",
+        [STEPS.but(real=lambda real: ~real, not_later=lambda not_later: ~not_later)],
+        does="the entries are True for padding in the future",
+        says=(
+            "True stands only where a key is padding *and* comes later. Both halves say what is forbidden, and either "
+            "is enough to forbid it. Look at what each half says, and at the sign between them."
+        ),
+        hints=[
+            "What does the first row say? What should it say?",
+            "Print both halves. What does True mean in each?",
+            "Join what is allowed by `&`; or what is forbidden by `|`, and turn the whole round by `~`.",
+        ],
+    ),
+    Mistake(
         "only_padding",
         [
             STEPS.but(both=lambda keys: keys),
@@ -195,6 +209,17 @@ MISTAKES = [
             "Which shape is asked for?",
             "Line the shapes up from the right: (batch, n, n) under (batch, n_heads, n_query, n_key).",
             "One more axis of length 1 after the batch.",
+        ],
+    ),
+    Mistake(
+        "two_axes_for_the_heads",
+        [STEPS.but(keys=lambda keys: keys[:, None])],
+        does="there is one axis of length 1 too many",
+        says="There are five axes: one too many of length 1. Look at the shape of the half about padding.",
+        hints=[
+            "The scores have the shape (batch, n_heads, n_query, n_key). How many axes are that?",
+            "`padding_mask` has all its axes already.",
+            "(batch, 1, 1, n) before the two are joined.",
         ],
     ),
     Mistake(

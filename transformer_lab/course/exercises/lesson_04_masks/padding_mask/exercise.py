@@ -3,8 +3,9 @@
 import torch
 from torch import Tensor
 
+from transformer_lab.attention.masks import padding_mask
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.lesson_04_masks.padding_mask.answer import STEPS, padding_mask
+from transformer_lab.course.exercises.lesson_04_masks.padding_mask.answer import STEPS
 from transformer_lab.course.exercises.lesson_04_masks.padding_mask.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case

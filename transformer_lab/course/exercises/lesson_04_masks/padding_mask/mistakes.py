@@ -7,7 +7,7 @@ from transformer_lab.course.exercises.shared import mask_mistakes, padding_mista
 MISTAKES = [
     Mistake(
         "true_at_the_padding",
-        [STEPS.but(real=lambda real: ~real)],
+        [STEPS.but(real=lambda real: ~real), STEPS.but(mask=lambda mask: ~mask)],
         does="the entries are True at the padding",
         says=(
             "True stands at the padding: everybody looks at the padding and nobody at the tokens. In this course True "
