@@ -70,7 +70,12 @@ of_given_masks_or_modes = (  # the contract gives a causal mask, in train mode
     "mask_only_in_one_mode 1",
 )
 of_causal_gradients = partial(masks.assert_causal_mask_stops_gradients, n_query=3)
-without_a_trace = ("AddsInPlace", "DropsInTraining", "XOnlyOnce", "XOnlyTwice")
+without_a_trace = (  # the contract gives a mask with one row for all positions, in train mode, and calls once
+    "mask_in_one_mode_only 0",
+    "mask_of_one_position",
+    "causal_mask_of_its_own 1",
+    "remembers_an_earlier_call",
+)
 
 of_extremes = ("log_of_the_softmax", "exponentials_overflow", "counts_what_is_not_zero")
 logarithms = [m for m in SMOOTHED_CROSS_ENTROPY.mistakes if m.name in of_extremes[:2]]
@@ -121,10 +126,8 @@ MEANT = {
     attention.assert_splits_heads: mistakes_in(SPLIT_HEADS, but=("a_list_of_heads",)),
     attention.assert_merges_heads: mistakes_in(MERGE_HEADS),
     with_a_mask: mistakes_in(MULTI_HEAD_ATTENTION, but=of_other_numbers),
-    layers.assert_layer_norm: mistakes_in(LAYER_NORM, but=("centres_in_place", "all_in_place")),
-    one_network: mistakes_in(
-        FEED_FORWARD, but=("DropoutInEval", "DropoutInTraining", "UnusedLayer", "OtherNames", "LayersWithoutBias")
-    ),
+    layers.assert_layer_norm: mistakes_in(LAYER_NORM, but=("loses_digits",)),
+    one_network: mistakes_in(FEED_FORWARD, but=("other_names", "remembers_an_earlier_call")),
     across: mistakes_in(DECODER_LAYER, but=of_given_masks_or_modes),
     post_norm: mistakes_in(ENCODER_LAYER, but=without_a_trace),
     pre_norm: mistakes_in(PRE_NORM_ENCODER_LAYER, but=without_a_trace),

@@ -44,6 +44,7 @@ class Behaviour:
     exercise: Exercise
     cases: Sequence[Case]
     _runs: dict[Way, Sequence[Observation]] = field(default_factory=dict)
+    _case_runs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
     _outputs: dict[tuple[Way, int], Observation] = field(default_factory=dict)
     _modules: dict[int, Any] = field(default_factory=dict)
 
@@ -83,9 +84,15 @@ class Behaviour:
     def run(self, way: Way) -> Sequence[Observation]:
         """Return all that a way of answering shows on the cases."""
         if way not in self._runs:
-            attempt = way.attempt if isinstance(way, Variant) else way
-            self._runs[way] = self.normalised([observe(attempt, case) for case in self.cases])
+            self._runs[way] = [self.run_case(way, index) for index in range(len(self.cases))]
         return self._runs[way]
+
+    def run_case(self, way: Way, index: int) -> Observation:
+        """Return all that a way of answering shows on one case."""
+        if (way, index) not in self._case_runs:
+            attempt, case = way.attempt if isinstance(way, Variant) else way, self.cases[index]
+            self._case_runs[way, index] = self.normalised([observe(attempt, case)], [case])[0]
+        return self._case_runs[way, index]
 
     def output(self, way: Way, index: int) -> Observation:
         """Return only what a way of answering returns, or raises, when it is first called on a case.

@@ -67,6 +67,12 @@ NORMS = [
         [
             STEPS.but(attended=lambda first_norm, attended: first_norm(attended), normed_1=lambda sum_1: sum_1),
             STEPS.but(computed=lambda second_norm, computed: second_norm(computed), normed_2=lambda sum_2: sum_2),
+            STEPS.but(
+                attended=lambda first_norm, attended: first_norm(attended),
+                normed_1=lambda sum_1: sum_1,
+                computed=lambda second_norm, computed: second_norm(computed),
+                normed_2=lambda sum_2: sum_2,
+            ),
         ],
         does="a sublayer's output is normalised before it is added, and the sum is not",
         says=(

@@ -64,7 +64,7 @@ ACTIVATION = [
     ),
     Mistake(
         "relu_at_the_end_instead",
-        [STEPS.but(activated=lambda hidden: hidden, output=lambda output: torch.relu(output))],
+        [STEPS.but(activated=lambda hidden: hidden, output=lambda output: torch.relu(output)).attempt],
         does="the ReLU comes after the second layer, and not between the layers",
         says=(
             "The ReLU comes after the second layer, so that the network can only add and never take away. Look at the "
@@ -78,7 +78,10 @@ ACTIVATION = [
     ),
     Mistake(
         "relu_at_the_end",
-        [STEPS.but(output=lambda output: torch.relu(output))],
+        [
+            STEPS.but(second_layer=lambda self: lambda z: torch.relu(self.w_2(z))),
+            STEPS.but(output=lambda output: torch.relu(output)),
+        ],
         does="a ReLU is applied to the output of the second layer",
         says=(
             "A ReLU comes after the second layer as well, so that the network can only add and never take away. Look "
@@ -129,6 +132,8 @@ ACTIVATION = [
             activation(partial(F.softmax, dim=-1)),
             activation(torch.abs),
             activation(torch.exp),
+            activation(F.hardtanh),
+            activation(lambda hidden: hidden * torch.sigmoid(1.702 * hidden)),
         ],
         does="another function than a ReLU stands between the two layers",
         says=(

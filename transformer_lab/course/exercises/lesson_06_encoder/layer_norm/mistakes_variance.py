@@ -64,6 +64,23 @@ VARIANCE = [
         ],
     ),
     Mistake(
+        "divided_by_another_length",
+        [
+            STEPS.but(variance=lambda squares, x: squares.sum(dim=-1, keepdim=True) / len(x)),
+            STEPS.but(mean=lambda x: x.sum(dim=-1, keepdim=True) / len(x)),
+        ],
+        does="a sum over the features is divided by the length of the first axis",
+        says=(
+            "A sum over the features is divided by the length of the first axis, which `len` returns. Right for a "
+            "single vector, and wrong where others stand in front. Look at how mean and variance are computed."
+        ),
+        hints=[
+            "For x of shape (2, 3, 5), how many numbers are added up for each mean, and what is `len(x)`?",
+            "The number of features is `x.shape[-1]`.",
+            "`x.mean(dim=-1, keepdim=True)` divides by the right number by itself.",
+        ],
+    ),
+    Mistake(
         "squares_not_centred",
         [STEPS.but(squares=lambda x: x.square())],
         does="the numbers in x are squared, not their deviations",
@@ -229,6 +246,21 @@ EPS = [
             "What should happen when `eps` is 1?",
             "The argument has a name; a number in its place never changes.",
             "Add the argument `eps` to the variance.",
+        ],
+    ),
+    Mistake(
+        "eps_above_the_fraction_bar",
+        [
+            STEPS.but(
+                with_eps=lambda variance: variance, normalised=lambda deviations, root, eps: (deviations + eps) / root
+            )
+        ],
+        does="eps is added to the deviations, not to the variance",
+        says="eps is added to the deviations: it stands above the fraction bar. Look at where eps comes in.",
+        hints=[
+            "What is the variance of (3, 3, 3, 3), and what is divided by?",
+            "`eps` keeps what is divided by away from 0.",
+            "Add eps to the variance, under the root.",
         ],
     ),
     Mistake(

@@ -277,6 +277,7 @@ DIVISOR = [
         "scaled_to_length_1",
         [
             STEPS.but(mean=lambda mean: F.normalize(mean, dim=-1)),
+            STEPS.but(mean=lambda mean: mean / mean.norm(dim=-1, keepdim=True)),
         ],
         does="the vectors are scaled to length 1",
         says="The vectors are scaled to length 1, as for comparing them by angle. Here the mean itself is asked for.",

@@ -81,10 +81,12 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_of_one_position",
-            [
-                _but_mask(steps, lambda mask: mask[..., :1, :]),
-                _but_mask(steps, lambda mask: mask[..., -1:, :]),
-            ],
+            _alone(
+                [
+                    _but_mask(steps, lambda mask: mask[..., :1, :]),
+                    _but_mask(steps, lambda mask: mask[..., -1:, :]),
+                ]
+            ),
             does="all positions of a sentence get the same row of the mask",
             says=(
                 "All positions of a sentence get the same row of the mask, though in a mask of shape (n, n) each has "
@@ -98,7 +100,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_transposed",
-            [_but_mask(steps, lambda mask: mask.mT)],
+            _alone([_but_mask(steps, lambda mask: mask.mT)]),
             does="the last two axes of the mask are swapped",
             says=(
                 "The last two axes of the mask are swapped: instead of what a position may see, it says by whom the "
@@ -112,12 +114,14 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_with_another_axis",
-            [
-                _but_mask(steps, lambda mask: mask.unsqueeze(0)),
-                _but_mask(steps, lambda mask: mask.unsqueeze(1)),
-                _but_mask(steps, lambda mask: mask.unsqueeze(-1)),
-                _but_mask(steps, lambda mask: mask[:, None, None, :]),
-            ],
+            _alone(
+                [
+                    _but_mask(steps, lambda mask: mask.unsqueeze(0)),
+                    _but_mask(steps, lambda mask: mask.unsqueeze(1)),
+                    _but_mask(steps, lambda mask: mask.unsqueeze(-1)),
+                    _but_mask(steps, lambda mask: mask[:, None, None, :]),
+                ]
+            ),
             does="the mask is given one more axis, or several",
             says=(
                 "The mask is given one more axis, or several: it fits the scores already. Where it does not crash, it "
@@ -131,10 +135,12 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_as_numbers",
-            [
-                _but_mask(steps, lambda mask: mask.float()),
-                _but_mask(steps, lambda mask: mask.long()),
-            ],
+            _alone(
+                [
+                    _but_mask(steps, lambda mask: mask.float()),
+                    _but_mask(steps, lambda mask: mask.long()),
+                ]
+            ),
             does="the mask is turned into numbers",
             says="The mask is turned into numbers. The attention reads one of True and False.",
             hints=[
@@ -184,10 +190,10 @@ def mistakes_with_the_attention(
                 steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask)),
                 steps.but(attended=lambda self, queries, keys, mask: self.self_attention(queries, keys, mask)),
             ],
-            does="the attention is given fewer than three inputs and a mask",
+            does="the attention is not given queries, keys and values, and then the mask",
             says=(
-                "The attention is given too little: it takes queries, keys and values, and in self-attention all three "
-                "come from the same vectors."
+                "The attention is not given queries, keys and values, and then the mask: in self-attention, the first "
+                "three are the same vectors."
             ),
             hints=[
                 "How was multi-head attention called in lesson 03?",
@@ -244,12 +250,14 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "sublayer_applied_twice",
-            [
-                steps.but(
-                    attended=lambda self, attended, mask: self.self_attention(attended, attended, attended, mask)
-                ),
-                steps.but(computed=lambda self, computed: self.feed_forward(computed)),
-            ],
+            _alone(
+                [
+                    steps.but(
+                        attended=lambda self, attended, mask: self.self_attention(attended, attended, attended, mask)
+                    ),
+                    steps.but(computed=lambda self, computed: self.feed_forward(computed)),
+                ]
+            ),
             does="a sublayer is applied once more, to its own output",
             says="A sublayer is applied twice: once more, to its own output. Look at how often each is called.",
             hints=[
@@ -277,14 +285,16 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "batch_and_positions_swapped",
-            [
-                _but_reads(steps, lambda read: read.transpose(0, 1)),
-                steps.but(
-                    attended=lambda self, queries, keys, values, mask: self.self_attention(
-                        queries.transpose(0, 1), keys.transpose(0, 1), values.transpose(0, 1), mask
-                    ).transpose(0, 1)
-                ),
-            ],
+            _alone(
+                [
+                    _but_reads(steps, lambda read: read.transpose(0, 1)),
+                    steps.but(
+                        attended=lambda self, queries, keys, values, mask: self.self_attention(
+                            queries.transpose(0, 1), keys.transpose(0, 1), values.transpose(0, 1), mask
+                        ).transpose(0, 1)
+                    ),
+                ]
+            ),
             does="the axes of batch and positions are swapped before the attention",
             says=(
                 "The axes of batch and positions are swapped before the attention, so that it mixes the sentences of "
@@ -298,15 +308,17 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "drops_in_training",
-            [
-                _with_dropout(steps, probability, names)
-                for names, probability in (
-                    (("attended", "computed"), 0.1),
-                    (("attended", "computed"), 0.5),
-                    (("attended",), 0.1),
-                    (("computed",), 0.1),
-                )
-            ],
+            _alone(
+                [
+                    _with_dropout(steps, probability, names)
+                    for names, probability in (
+                        (("attended", "computed"), 0.1),
+                        (("attended", "computed"), 0.5),
+                        (("attended",), 0.1),
+                        (("computed",), 0.1),
+                    )
+                ]
+            ),
             does="some of a sublayer's output is dropped at random in train mode",
             says=(
                 "In train mode, some of the sublayers' output is dropped at random. The paper does so; in these "
@@ -384,10 +396,12 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "product_instead_of_a_sum",
-            [
-                steps.but(sum_1=lambda x, attended: x * attended),
-                steps.but(sum_2=lambda sum_2, computed: (sum_2 - computed) * computed),
-            ],
+            _alone(
+                [
+                    steps.but(sum_1=lambda x, attended: x * attended),
+                    steps.but(sum_2=lambda sum_2, computed: (sum_2 - computed) * computed),
+                ]
+            ),
             does="a product is taken where a sum belongs",
             says="A product is taken where a sum belongs: a sublayer's output is multiplied by its input.",
             hints=[
@@ -398,11 +412,13 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_x_once_more",
-            [
-                steps.but(sum_1=lambda x, sum_1: x + sum_1),
-                steps.but(sum_2=lambda x, sum_2: x + sum_2),
-                steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed),
-            ],
+            _alone(
+                [
+                    steps.but(sum_1=lambda x, sum_1: x + sum_1),
+                    steps.but(sum_2=lambda x, sum_2: x + sum_2),
+                    steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed),
+                ]
+            ),
             does="there is one summand too many in a sum",
             says="There is one summand too many in a sum: x is in it already. Look at what each sum is made of.",
             hints=[
@@ -413,7 +429,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_in_place",
-            [steps.but(sum_1=lambda x, attended: x.add_(attended))],
+            _alone([steps.but(sum_1=lambda x, attended: x.add_(attended))]),
             does="the first sum is written into x itself",
             says=(
                 "The result is right, but the x that came in has been changed: `+=` writes into the tensor itself, "
@@ -493,10 +509,12 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "only_the_weight_of_a_norm",
-            [
-                steps.but(first_norm=lambda self: partial(_without_bias, self.norm_1)),
-                steps.but(second_norm=lambda self: partial(_without_bias, self.norm_2)),
-            ],
+            _alone(
+                [
+                    steps.but(first_norm=lambda self: partial(_without_bias, self.norm_1)),
+                    steps.but(second_norm=lambda self: partial(_without_bias, self.norm_2)),
+                ]
+            ),
             does="a norm is used without its bias",
             says="A norm is used without its bias: only its weight has an effect.",
             hints=[
@@ -549,6 +567,11 @@ def remembers(reference: type[Any]) -> Mistake:
             "Keep everything that belongs to a single call in variables of `forward`.",
         ],
     )
+
+
+def _alone(ways: Sequence[Variant]) -> list[Callable[..., Any]]:
+    """Return ways that are not tried beside all others, which would take too long: few make them, or nothing shows."""
+    return [way.attempt for way in ways]
 
 
 def _but_mask(steps: InSteps, change: Callable[[Tensor], Tensor]) -> Variant:
