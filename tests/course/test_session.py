@@ -83,6 +83,13 @@ def test_hints_start_over_when_a_check_finds_something_else(lesson, session):
     assert titles(session, first, 1) == ["softmax: hint 2 of 3"]
 
 
+def test_a_check_inside_an_attempt_does_not_start_the_hints_over(lesson, session):
+    lesson.names["check"] = session.check
+    source = "def softmax(scores):\n    check(softmax)\n    return torch.softmax(scores, dim=0)"
+    attempt = lesson.run(source).names["softmax"]
+    assert titles(session, attempt, 2) == ["softmax: hint 1 of 3", "softmax: hint 2 of 3"]
+
+
 def test_without_a_known_mistake_hints_are_the_general_ones_and_claim_nothing_about_the_attempt(lesson, session):
     general = every_exercise()["softmax"].hints
     stub = lesson.run("def softmax(scores): raise NotImplementedError").names["softmax"]

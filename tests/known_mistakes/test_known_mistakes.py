@@ -77,7 +77,7 @@ logarithms = ("log_of_the_softmax", "log_of_the_softmax_and_a_little")
 of_extremes = (*logarithms, "without_the_gradient")
 
 MEANT = {
-    attention.assert_soft_lookup: mistakes_in(SOFT_LOOKUP),
+    attention.assert_soft_lookup: mistakes_in(SOFT_LOOKUP, but=("overflows",)),
     attention.assert_scaled_dot_product_attention: mistakes_in(SCALED_DOT_PRODUCT_ATTENTION),
     attention.assert_masked_attention: [
         wrong.inverted,

@@ -2,16 +2,17 @@
 
 import difflib
 import functools
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, cast
 
 from torch import nn
 
-from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.behaviour import Behaviour, behaviour
 from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
+from transformer_lab.course.checking.place import locate
 from transformer_lab.course.checking.speed import is_slow, slowdown
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
@@ -19,7 +20,7 @@ from transformer_lab.course.exercises import LESSONS, exercises_of
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.introspect import functions_of
 from transformer_lab.course.running.isolation import suppressed_output
-from transformer_lab.course.running.observation import Observation
+from transformer_lab.course.running.observation import CrashObservation, Observation
 from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
 from transformer_lab.course.workspace import saved_parts
@@ -39,11 +40,11 @@ class Ladder:
     """The place on a ladder of hints.
 
     Attributes:
-        verdict: What the verdict says that the hints are given for: the recognised mistake, or the status without one.
+        verdict: What the hints are given for: the hints about the attempt, the recognised mistake, or else the status.
         n_given: Number of hints given for it.
     """
 
-    verdict: str
+    verdict: tuple[str, ...]
     n_given: int = 0
 
 
@@ -76,9 +77,8 @@ class Session:
             verdict = Verdict(called or "check", "crashed", f"The check itself failed: {type(error).__name__}: {error}")
         finally:
             self.n_checking -= 1
-        found = verdict.mistake or verdict.status
-        if verdict.exercise not in self.ladders or self.ladders[verdict.exercise].verdict != found:
-            self.ladders[verdict.exercise] = Ladder(found)
+        if not self.n_checking:
+            self._restart_hints(verdict)
         return verdict
 
     def hint(self, attempt: Any, name: Any = None) -> Panel:
@@ -93,7 +93,7 @@ class Session:
             return Panel("No such exercise", _unknown(attempt, _name_of(attempt, name), "hint").message, "help")
         if verdict.passed:
             return Panel(f"{exercise.name}: passed, so there is no hint", verdict.message, "help")
-        of_mistake = ladder(exercise, verdict.mistake)
+        of_mistake = verdict.hints or ladder(exercise, verdict.mistake)
         hints = exercise.hints if of_mistake is None else of_mistake
         climbed = self.ladders[exercise.name]
         if climbed.n_given == len(hints):
@@ -124,7 +124,7 @@ class Session:
             observed = observe_all(attempt, list(known.cases), self.seconds)
             verdict = judge(exercise, SEED, observed)
             if not verdict.passed:
-                return verdict
+                return self._located(verdict, known, attempt, observed)
             remark = self._remark(attempt, exercise, known.cases[-1], observed[-1], known.expected[-1])
         if remark or observed[0].get("remarks", {}).get("reads"):
             self.parts.remove(exercise.name)
@@ -136,12 +136,29 @@ class Session:
             remark = remark or self._not_kept_remark()
         return replace(verdict, message=verdict.message + remark)
 
+    def _restart_hints(self, verdict: Verdict) -> None:
+        """Begin a ladder of hints for a verdict, unless the last one on this exercise was the same."""
+        found = verdict.hints or verdict.mistakes[:1] or (verdict.status,)
+        ladder = self.ladders.get(verdict.exercise)
+        if ladder is None or ladder.verdict != found:
+            self.ladders[verdict.exercise] = Ladder(found)
+
     def _not_kept_remark(self) -> str:
         """Return why nothing is kept in this session, if so, the first time that it is asked."""
         if self.has_told_not_kept or not (why := saved_parts.explain_no_folder(self.shell)):
             return ""
         self.has_told_not_kept = True
         return f"\n{why}"
+
+    def _located(self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]) -> Verdict:
+        """Return a verdict that names no mistake with the place of the mistake, where that can be proven."""
+        last = cast(CrashObservation, observed[-1]) if "error" in observed[-1] else None
+        if verdict.status not in ("wrong", "crashed") or (last and last["error"]["type"] == "TookTooLong"):
+            return verdict
+        place = locate(known, attempt)
+        if place is None:
+            return verdict
+        return replace(verdict, message=f"{place.message}\n{verdict.message}", hints=place.hints)
 
     def _remark(self, attempt: Any, exercise: Exercise, largest: Case, seen: Observation, right: Observation) -> str:
         """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""

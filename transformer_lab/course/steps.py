@@ -13,8 +13,10 @@ steps, and in a module ``self``. The last step is the answer::
     ATTENTION.but(weights=lambda weights: weights.round())  # a step that asks for itself gets its right value
 """
 
+import ast
 import functools
 import inspect
+import textwrap
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from types import FunctionType
@@ -62,6 +64,39 @@ class InSteps:
     def describe(self, step: str) -> str:
         """Return what a step does, in the imperative: the first line of its docstring."""
         return (inspect.getdoc(self.steps[step]) or step).partition("\n")[0].rstrip(".")
+
+    def noun(self, name: str) -> str:
+        """Return what the value of a step is, as a noun: the second paragraph of its docstring, up to a colon.
+
+        An argument is called by its name.
+        """
+        if name not in self.steps:
+            return f"`{name}`"
+        paragraphs = (inspect.getdoc(self.steps[name]) or "").split("\n\n")
+        told = " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else f"the result of “{self.describe(name)}”"
+        return told.partition(":")[0].rstrip(".")
+
+    def formula(self, name: str) -> str:
+        """Return how the value of a step is made: its whole description, or what it needs."""
+        paragraphs = (inspect.getdoc(self.steps[name]) or "").split("\n\n")
+        told = " ".join(paragraphs[1].split()) if len(paragraphs) > 1 else ""
+        needed = " and ".join(self.noun(need) for need in needs(self.steps[name]) if need != "self")
+        return told.rstrip(".") if ":" in told else f"{self.noun(name)}: made of {needed}"
+
+    def code(self, name: str) -> str:
+        """Return the code of a step, without its docstring."""
+        lines = textwrap.dedent(inspect.getsource(self.steps[name])).splitlines()
+        tree = ast.parse("\n".join(lines)).body[0]
+        assert isinstance(tree, ast.FunctionDef)
+        return "\n".join([lines[0], *lines[tree.body[1].lineno - 1 :]])
+
+    def values(self, bound: inspect.BoundArguments) -> dict[str, Any]:
+        """Return the right values of all steps and arguments, in order."""
+        bound.apply_defaults()
+        values = dict(bound.arguments)
+        for name, step in self.steps.items():
+            values[name] = step(*[values[need] for need in needs(step)])
+        return values
 
     def but(self, **changes: Step) -> "Variant":
         """Return the answer with some steps done otherwise, or arguments read otherwise.

@@ -107,7 +107,8 @@ def jacobian_entry_by_entry(probabilities):
 
 def weights_row_by_row(queries, keys):
     scores = torch.cat([(keys * queries[..., [i], :]).sum(-1).unsqueeze(-2) for i in range(queries.shape[-2])], dim=-2)
-    return scores.exp() / scores.exp().sum(-1, keepdim=True)
+    loud = (scores - scores.max(-1, keepdim=True)[0]).exp()
+    return loud / loud.sum(-1, keepdim=True)
 
 
 def pair_by_pair(queries, keys, values):

@@ -122,4 +122,4 @@ def test_what_a_lesson_has_set_does_not_change_the_verdict_and_stays():
 @may_be_endless
 @pytest.mark.usefixtures("impatient")
 def test_an_attempt_that_never_ends_is_told_so():
-    assert "Either a loop in it does not end, or it is very slow." in notebook.check(spins, "softmax").message
+    assert "Either it never ends, or it is very slow." in notebook.check(spins, "softmax").message

@@ -153,6 +153,14 @@ def test_a_model_comes_fresh_to_every_call():
     assert observe(lambda model, ids: model(ids), case)["changed"] == []
 
 
+def test_a_table_that_is_handed_out_twice_is_noticed():
+    table = torch.zeros(2)
+    case = Case({"x": torch.ones(2)}, "")
+    assert observe(lambda x: table.copy_(x.detach()), case)["overwritten"]  # even by the same numbers
+    assert "overwritten" not in observe(lambda x: table, case)
+    assert "overwritten" not in observe(lambda x: x + 1, case)
+
+
 ROWS = Case({"logits": torch.tensor([[0.0, 0.0], [0.0, -1e4]])}, "", kind="sampler", n_samples=1000)
 
 

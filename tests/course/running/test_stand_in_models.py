@@ -82,4 +82,4 @@ def test_other_data_is_no_description(value):
 def test_an_unknown_model_is_named():
     with pytest.raises(ValueError, match="no stand-in is called 'gpt'"):
         describe_model("gpt")
-    assert list(STAND_INS) == ["token_mixer", "next_token_table", "table_translator", "tied_parameters"]
+    assert list(STAND_INS) == ["token_mixer", "next_token_table", "table_translator", "affine", "tied_parameters"]

@@ -18,7 +18,6 @@ from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.observation import (
     CrashReport,
     FunctionObservation,
-    Gradients,
     ModuleObservation,
     Observation,
     SamplerObservation,
@@ -39,8 +38,9 @@ DIGITS = (4, 6, 9, 17)
 
 
 def can_be_worked_by_hand(case: Case) -> bool:
-    """Return whether a case is so small that its inputs are shown."""
-    return _count_numbers({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
+    """Return whether a case is so small that all it takes is shown."""
+    has_model = any(map(is_description, case.inputs.values()))
+    return _has_few_inputs(case) and _has_few_parameters(case) and not has_model
 
 
 def explain_crash(where: str, error: CrashReport, inputs: str = "") -> str:
@@ -94,12 +94,11 @@ def _explain_function(
         return "a second call with the same arguments gives a different output."
     if distance(seen["output"], right["output"]) > 1:
         return _explain_output(exercise, case, seen["output"], right["output"])
-    if changed := [name for name in seen["changed"] if name not in right["changed"]]:
-        which = f"its argument{'s' * (len(changed) > 1)} {_listed(changed)}"
-        return f"the call changed {which}. It should leave its arguments as they are."
+    if seen.get("overwritten"):
+        return "a second call writes into what the first one returned."
     if distance(own := seen.get("own_parameters"), expected := right.get("own_parameters")) > 0:
         return _explain_own_parameters(own, expected)
-    return _explain_gradients("argument", seen.get("gradients", {}), right.get("gradients", {}))
+    return None
 
 
 def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, right: ModuleObservation) -> str | None:
@@ -108,8 +107,8 @@ def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, rig
     called, expected = cast(FunctionObservation, seen), cast(FunctionObservation, right)  # loaded, so it was called
     return (
         _explain_function(exercise, case, called, expected)
-        or _explain_gradients("parameter", seen.get("parameter_gradients", {}), right.get("parameter_gradients", {}))
         or _explain_training(seen, right)
+        or _explain_later(seen, right)
     )
 
 
@@ -136,23 +135,21 @@ def _explain_own_parameters(own: int | None, expected: int | None) -> str:
     )
 
 
-def _explain_gradients(of_what: str, seen: Gradients, right: Gradients) -> str | None:
-    for name, gradient in right.items():
-        if distance(seen.get(name), gradient) > 1:
-            if seen.get(name) is None:
-                return f"no gradient reaches the {of_what} `{name}`."
-            if gradient is None:
-                return f"a gradient reaches the {of_what} `{name}`, and none should."
-            return f"the gradient that reaches the {of_what} `{name}` is wrong."
-    return None
-
-
 def _explain_training(seen: ModuleObservation, right: ModuleObservation) -> str | None:
     if distance(seen.get("output_in_training"), right.get("output_in_training")) <= 1:
         return None
     if distance(right.get("output_in_training"), right.get("output")) <= 1:
         return "in train mode the output differs from that in eval mode. Here the two should be the same."
     return "in train mode the output is wrong."
+
+
+def _explain_later(seen: ModuleObservation, right: ModuleObservation) -> str | None:
+    for number, (output, expected) in enumerate(zip(seen.get("later", []), right.get("later", []), strict=False), 2):
+        if distance(output, expected) > 1:
+            return f"call {number} of the same module, with other inputs, gives the wrong output."
+    if distance(seen.get("later_in_training"), right.get("later_in_training")) > 1:
+        return "a later call of the same module, with other inputs and in train mode, gives the wrong output."
+    return None
 
 
 def _explain_parameters(seen: Mapping[str, list[int]], right: Mapping[str, list[int]]) -> str:
@@ -206,10 +203,12 @@ def _explain_value(exercise: Exercise, case: Case, seen: PlainData, right: Plain
 
 
 def _explain_tensor(exercise: Exercise, case: Case, seen: Tensor, right: Tensor, names: Sequence[str]) -> str:
+    is_normalised = exercise.normalise is not Exercise.normalise
+    compared = ", in the form in which outputs are compared" if is_normalised else ""
     if seen.shape != right.shape:
         inputs = dimensions.describe_inputs(exercise.reference, {**case.inputs, **case.keywords})
         expected = dimensions.name_dimensions(right.shape, names)
-        told = f"expected the shape {expected}, got {dimensions.name_dimensions(seen.shape, [])}."
+        told = f"expected the shape {expected}, got {dimensions.name_dimensions(seen.shape, [])}{compared}."
         return f"{told}\nThe inputs: {inputs}." if inputs else told
     what = "values" if right.dtype == torch.bool else "numbers"
     if seen.dtype != right.dtype:
@@ -219,28 +218,28 @@ def _explain_tensor(exercise: Exercise, case: Case, seen: Tensor, right: Tensor,
         if right.numel() > MAX_SHOWN_NUMBERS:
             return f"{told}, and the {what} differ, too."
         return f"{told}, and the {what} differ, too.\n{_rows(exercise, case, seen, right)}"
-    relation = f"\n{told}" if (told := explain_relation(seen, right)) else ""
+    relation = f"\n{told}" if not is_normalised and (told := explain_relation(seen, right)) else ""
     if right.numel() > MAX_SHOWN_NUMBERS:
         return _explain_largest_difference(exercise, case, seen, right, names) + relation
-    compared = "" if exercise.normalise is Exercise.normalise else ", in the form in which they are compared"
     return f"the {what} differ{compared}.\n{_rows(exercise, case, seen, right)}{relation}"
 
 
 def _explain_unordered(exercise: Exercise, case: Case, seen: Sequence[PlainData], right: Sequence[PlainData]) -> str:
     """Put into words how lists differ whose order means nothing."""
     missing, extra = _without_equals(right, seen), _without_equals(seen, right)
+    if len(seen) != len(right):
+        told = f"expected {_kind(right)}, got {_kind(seen)}"
+        if missing and extra:
+            return f"{told}."
+        return f"{told}: there should {'also' if missing else 'not'} be {_kinds(missing or extra)}."
     pairs = [(one, other) for one in extra for other in missing if _in_common(one, other)]
-    if not pairs and len(missing) == len(extra) == 1:
+    if not pairs and len(missing) == 1:
         pairs = [(extra[0], missing[0])]
-    if pairs:
-        one, other = pairs[0]
-        told = _explain_value(exercise, case, one, other)
-        return f"in one of the {len(right)} entries{_in_common(one, other)}: {told}"
-    if len(missing) == len(extra):
+    if not pairs:
         return f"{len(extra)} of the {len(right)} entries are not among the expected ones."
-    differences = [f"there should also be {_kinds(missing)}"] * bool(missing)
-    differences += [f"there should not be {_kinds(extra)}"] * bool(extra)
-    return f"expected {_kind(right)}, got {_kind(seen)}: {', and '.join(differences)}."
+    one, other = pairs[0]
+    told = _explain_value(exercise, case, one, other)
+    return f"in one of the {len(right)} entries{_in_common(one, other)}: {told}"
 
 
 def _without_equals(values: Sequence[PlainData], others: Sequence[PlainData]) -> list[PlainData]:
@@ -298,12 +297,20 @@ def _rows(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, wit
 
 def _few_inputs(case: Case) -> Iterator[tuple[str, object]]:
     """Yield what the case can be worked by hand from: arguments and parameters of a module, inputs, keywords."""
-    if can_be_worked_by_hand(case):
+    if _has_few_inputs(case):
         yield from case.arguments.items()
-        if _count_numbers(case.parameters) <= MAX_PARAMETER_NUMBERS:
+        if _has_few_parameters(case):
             yield from case.parameters.items()
         called = {**case.inputs, **case.keywords}
         yield from ((name, value) for name, value in called.items() if not is_description(value))
+
+
+def _has_few_inputs(case: Case) -> bool:
+    return _count_numbers({**case.inputs, **case.keywords}) <= MAX_INPUT_NUMBERS
+
+
+def _has_few_parameters(case: Case) -> bool:
+    return _count_numbers(case.parameters) <= MAX_PARAMETER_NUMBERS
 
 
 def _count_numbers(value: object) -> int:

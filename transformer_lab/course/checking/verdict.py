@@ -17,12 +17,14 @@ class Verdict:
         status: Whether it passed, and if not, why.
         message: Plain text; lines that start with four spaces are code or numbers.
         mistakes: The names of the recognised mistakes, in the order of the steps that they change.
+        hints: Hints about this very attempt; empty where there are only those of its mistake, or of the exercise.
     """
 
     exercise: str
     status: Status
     message: str
     mistakes: tuple[str, ...] = ()
+    hints: tuple[str, ...] = ()
 
     @property
     def passed(self) -> bool:

@@ -28,7 +28,7 @@ def explain_exit(reason: str, limits: Limits) -> str:
         limits: Limits that it ran under.
     """
     if reason in ("time", "SIGXCPU"):
-        return f"Stopped: no answer within {limits.seconds:g} s. Either a loop in it does not end, or it is very slow."
+        return f"Stopped: no answer within {limits.seconds:g} s. Either it never ends, or it is very slow."
     if reason == "size":
         return f"Stopped: it gave back more than {limits.answer_mb} MB."
     if reason == "supervisor":

@@ -60,6 +60,7 @@ class FunctionObservation(TypedDict):
         output: What it returned.
         changed: Arguments that the call wrote into, and ``model.training`` of those left in another mode.
         repeatable: Whether a second call with the same arguments returned the same.
+        overwritten: Whether a second call wrote into what the first returned; absent if not.
         own_parameters: For an argument that is a model and a list that is returned: number of entries that are the
             model's own parameters, not copies.
         gradients: Gradients at the arguments that are, or hold, tensors of floats.
@@ -69,6 +70,7 @@ class FunctionObservation(TypedDict):
     output: PlainData
     changed: list[str]
     repeatable: bool
+    overwritten: NotRequired[bool]
     own_parameters: NotRequired[int]
     gradients: Gradients
     remarks: NotRequired[Remarks]
@@ -92,6 +94,7 @@ class ModuleObservation(TypedDict):
     output: NotRequired[PlainData]
     changed: NotRequired[list[str]]
     repeatable: NotRequired[bool]
+    overwritten: NotRequired[bool]
     own_parameters: NotRequired[int]
     gradients: NotRequired[Gradients]
     parameter_gradients: NotRequired[Gradients]

@@ -89,6 +89,7 @@ def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor]
     own_parameters = None
     if models and isinstance(returned, list | tuple):
         own_parameters = _count_objects(returned, {id(p) for model in models for p in model.parameters()})
+    written = _versions(returned)
     with suppressed_output():
         again, leaves, differentiable = _call_for_gradients(attempt, case)
         gradients, problem = _gradients(again, {**leaves, **(parameters or {})})
@@ -99,6 +100,8 @@ def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor]
         "gradients": {name: gradients[name] for name in leaves},
         "remarks": {"seconds": seconds, "differentiable": differentiable, **({"backward": problem} if problem else {})},
     }
+    if _versions(returned) != written:
+        seen["overwritten"] = True
     if own_parameters is not None:
         seen["own_parameters"] = own_parameters
     if parameters is not None:
@@ -118,6 +121,11 @@ def _changed(case: Case, values: Mapping[str, Any]) -> list[str]:
         now = stand_in_models.state_of(value)
         changed += [f"{name}.{part}" for part in was if part not in now or not same(now[part], was[part])]
     return changed
+
+
+def _versions(value: Any) -> list[int]:
+    """List how often each tensor of floats in a value has been written into."""
+    return [tensor._version for tensor in _tensors(value) if not tensor.is_inference()]
 
 
 def _count_objects(value: Any, ids: set[int]) -> int:

@@ -114,6 +114,22 @@ class TableTranslator(_Tables):
         return self.transition[target] + self.places[:n] + self.reading[source].sum(dim=1, keepdim=True)
 
 
+class _Linear(nn.Linear):
+    """A linear layer that is given its weights: none are drawn, which would take most of the time."""
+
+    def reset_parameters(self) -> None:
+        """Draw nothing."""
+
+
+class Affine(nn.Module):
+    """A matrix and a bias, and nothing to run."""
+
+    def __init__(self, weight: Float[Tensor, "d_out d"], bias: Float[Tensor, " d_out"]) -> None:
+        super().__init__()
+        self.linear = _Linear(1, 1)
+        self.linear.weight, self.linear.bias = nn.Parameter(weight), nn.Parameter(bias)
+
+
 class TiedParameters(nn.Module):
     """Parameters of many kinds, and nothing to run: two embeddings and an output layer share one of them."""
 
@@ -132,11 +148,11 @@ class TiedParameters(nn.Module):
         positions: Float[Tensor, "length d"],
     ) -> None:
         super().__init__()
-        self.source_embedding, self.target_embedding, self.place_embedding = (nn.Embedding(1, 1) for _ in range(3))
-        self.linear, self.norm, self.output = nn.Linear(1, 1), nn.LayerNorm(1), nn.Linear(1, 1, bias=False)
-        self.source_embedding.weight = nn.Parameter(embedding)
+        self.source_embedding = nn.Embedding.from_pretrained(embedding, freeze=False)
+        self.target_embedding = nn.Embedding.from_pretrained(embedding)
+        self.place_embedding = nn.Embedding.from_pretrained(places, freeze=False)
+        self.linear, self.norm, self.output = _Linear(1, 1), nn.LayerNorm(1), _Linear(1, 1, bias=False)
         self.target_embedding.weight = self.output.weight = self.source_embedding.weight
-        self.place_embedding.weight = nn.Parameter(places)
         self.linear.weight, self.linear.bias = nn.Parameter(weight), nn.Parameter(bias)
         self.norm.weight, self.norm.bias = nn.Parameter(norm_weight), nn.Parameter(norm_bias)
         self.filters, self.table = nn.Parameter(filters), nn.Parameter(table)
@@ -148,5 +164,6 @@ STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "token_mixer": TokenMixer,
     "next_token_table": NextTokenTable,
     "table_translator": TableTranslator,
+    "affine": Affine,
     "tied_parameters": TiedParameters,
 }

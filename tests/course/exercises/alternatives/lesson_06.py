@@ -78,12 +78,15 @@ class PreNormInALoop(PreNormEncoderLayer):
         return self.self_attention(x, x, x, self.mask)
 
 
-class PreNormOnACopy(PreNormEncoderLayer):
+class PreNormInPlace(PreNormEncoderLayer):
+    """Writes into what is its own, and what no gradient needs any more."""
+
     def forward(self, x, mask=None):
-        x = x.clone()
-        x += self.self_attention(self.norm_1(x), self.norm_1(x), self.norm_1(x), mask)
-        x += self.feed_forward(self.norm_2(x))
-        return x
+        attended = self.self_attention(self.norm_1(x), self.norm_1(x), self.norm_1(x), mask)
+        attended += x
+        computed = self.feed_forward(self.norm_2(attended))
+        computed += attended
+        return computed
 
 
 class EncoderByOneHot(Encoder):
@@ -142,7 +145,7 @@ UNUSUAL = {
     },
     "PreNormEncoderLayer": {
         "a loop": PreNormInALoop,
-        "in place on a copy": PreNormOnACopy,
+        "in place": PreNormInPlace,
         "the library's": encoder_layer.PreNormEncoderLayer,
     },
     "Encoder": {

@@ -41,7 +41,6 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
             "keys_not_transposed",
             [
                 steps.but(turned=lambda keys: keys),
-                _product(steps, lambda queries, keys: keys @ queries).attempt,
             ],
             does="the keys are not transposed before the product",
             says=(
@@ -57,7 +56,10 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "transposes_the_batch",
-            [steps.but(turned=lambda keys: all_axes_turned_round(keys)), steps.but(turned=lambda keys: keys.t()).attempt],
+            [
+                steps.but(turned=lambda keys: all_axes_turned_round(keys)),
+                steps.but(turned=lambda keys: keys.t()).attempt,
+            ],
             does="the keys are transposed as if they were a single table, without a batch",
             says=(
                 "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch refuses "
@@ -133,6 +135,19 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "keys_in_front",
+            [_product(steps, lambda queries, keys: keys @ queries).attempt],
+            says=(
+                "The keys stand in front of the queries, and nothing is transposed: the width of the keys meets the "
+                "*number* of the queries. Look at the order of the product, and at the shapes of both sides."
+            ),
+            hints=[
+                "(n_key, d) @ (n_query, d): which two numbers have to be equal in a matrix product?",
+                "The table of scores has one row per query, so the queries stand on the left.",
+                "`queries @ keys.mT`, or `queries @ keys.transpose(-2, -1)`.",
+            ],
+        ),
+        Mistake(
             "query_i_with_key_i",
             [
                 _product(steps, lambda queries, keys: (queries * keys).sum(dim=-1)),
@@ -204,10 +219,10 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 _product(steps, lambda queries, turned: torch.mm(queries, turned)).attempt,
                 _product(steps, lambda queries, keys: torch.tensordot(queries, keys, dims=([-1], [-1]))).attempt,
             ],
-            does="the scores come from a product that works for one number of axes only",
+            does="a product is taken that works for one number of axes only",
             says=(
-                "Right for one number of axes only: the product of queries and keys takes tables alone, or tables with "
-                "exactly one axis in front of them. Look for a product that takes any number."
+                "Right for one number of axes only: a product takes tables alone, or tables with exactly one axis in front "
+                "of them. Look for a product that takes any number."
             ),
             hints=[
                 "How many axes have the queries of the case that crashes?",
@@ -219,7 +234,9 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             "one_table_at_a_time",
             [
                 _product(steps, lambda queries, keys: torch.stack([keys @ query for query in queries])),
-                _product(steps, lambda queries, keys: torch.stack([(keys * query).sum(-1) for query in queries])).attempt,
+                _product(
+                    steps, lambda queries, keys: torch.stack([(keys * query).sum(-1) for query in queries])
+                ).attempt,
             ],
             does="a loop takes the first axis of the queries for that of the single queries",
             says=(
@@ -231,6 +248,27 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 "A matrix product of queries and keys scores all keys for all queries at once, whatever stands in front.",
                 "`queries @ keys.mT` are all the scores; then softmax over the last axis. A product with the values, where "
                 "they are asked for, mixes them all at once.",
+            ],
+        ),
+        Mistake(
+            "batch_added_up",
+            [
+                _product(
+                    steps,
+                    lambda queries, keys: torch.einsum(
+                        "bqd,bkd->qk", *(x[None] if x.dim() == 2 else x for x in (queries, keys))
+                    ),
+                )
+            ],
+            does="the products of all tables of a batch are added up",
+            says=(
+                "With a batch, the products of all its tables are added up: an axis is missing behind the arrow of the "
+                "`einsum`, or summed over. Each table has scores of its own."
+            ),
+            hints=[
+                "What shape should the scores have for queries of shape (7, 5, 4)?",
+                "An `einsum` adds up over every letter that is missing behind its arrow.",
+                "`...` in front of the other letters stands for whatever is in front: `...qd,...kd->...qk`.",
             ],
         ),
         Mistake(
@@ -266,26 +304,6 @@ PAIRS_FROM_THE_FRONT: dict[str, Any] = {
 def of_the_batch(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in which tables of a batch, or single keys, are left out."""
     has_values = "mixture" in steps.steps
-    of_values = [
-        Mistake(
-            "values_of_the_first_table",
-            [
-                steps.but(values=lambda values: first_table(values)),
-                steps.but(values=lambda values: values[:1] if values.dim() > 2 else values),
-                steps.but(values=lambda values: values[:1] if values.dim() > 3 else values).attempt,
-            ],
-            does="the values of the first table of a batch are used for others too",
-            says=(
-                "With a batch, the values of its first table are used for others too. Each table of weights has values of "
-                "its own. Look at how the values are indexed."
-            ),
-            hints=[
-                "Change the values of the second table of a batch. Does its output change?",
-                "An index or a slice on the first axis of a batch picks tables, not values.",
-                "Use the values as they come: a matrix product takes any axes in front.",
-            ],
-        )
-    ]
     return [
         Mistake(
             "keys_of_the_first_table",
@@ -305,7 +323,7 @@ def of_the_batch(steps: InSteps) -> list[Mistake]:
                 "Use the keys as they come: a matrix product takes any axes in front.",
             ],
         ),
-        *(of_values if has_values else []),
+        *(_of_values_in_a_batch(steps) if has_values else []),
         Mistake(
             "a_key_left_out",
             [
@@ -320,6 +338,29 @@ def of_the_batch(steps: InSteps) -> list[Mistake]:
                 "Use all the keys, as they come.",
             ],
         ),
+    ]
+
+
+def _of_values_in_a_batch(steps: InSteps) -> list[Mistake]:
+    return [
+        Mistake(
+            "values_of_the_first_table",
+            [
+                steps.but(values=lambda values: first_table(values)),
+                steps.but(values=lambda values: values[:1] if values.dim() > 2 else values),
+                steps.but(values=lambda values: values[:1] if values.dim() > 3 else values).attempt,
+            ],
+            does="the values of the first table of a batch are used for others too",
+            says=(
+                "With a batch, the values of its first table are used for others too. Each table of weights has values of "
+                "its own. Look at how the values are indexed."
+            ),
+            hints=[
+                "Change the values of the second table of a batch. Does its output change?",
+                "An index or a slice on the first axis of a batch picks tables, not values.",
+                "Use the values as they come: a matrix product takes any axes in front.",
+            ],
+        )
     ]
 
 
@@ -466,7 +507,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             [steps.but(divisor=lambda width: width)],
             does="the scores are divided by d_k, not by its root",
             says=(
-                "The scores are divided by d_k itself, which is too much: the weights become more and more even as d_k "
+                "The scores are divided by d_k, and not by its root: the weights become more and more even as d_k "
                 "grows. Look at how dividing changes a variance."
             ),
             hints=[
@@ -603,6 +644,60 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
     ]
 
 
+def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
+    """Return the mistakes in which the scores of lesson 01 are scaled or normalised."""
+    return [
+        Mistake(
+            "scaled_too_early",
+            [steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5)],
+            does="the scores are divided by √d",
+            says=(
+                "The scores are divided by √d: usual in Transformers, and the subject of lesson 02. Here the plain dot "
+                "products are asked for."
+            ),
+            hints=[
+                "The formula of this lesson is softmax(q kᵀ).",
+                "Is there a square root in the code, or `F.scaled_dot_product_attention`?",
+                "Leave the division out for now.",
+            ],
+        ),
+        Mistake(
+            "scaled_by_a_length",
+            [
+                steps.but(scores=lambda scores, queries: scores / queries.shape[-1]),
+                steps.but(scores=lambda scores: scores / scores.shape[-1] ** 0.5),
+                steps.but(scores=lambda scores: scores / scores.shape[-1]).attempt,
+                steps.but(scores=lambda scores: scores / scores.shape[-2] ** 0.5).attempt,
+            ],
+            does="the scores are divided by d, or by the number of keys or its root",
+            says=(
+                "The scores are divided by a length: by d, or by a number of vectors. Here the plain dot products are asked "
+                "for. Look for a division, or a mean."
+            ),
+            hints=[
+                "The formula of this lesson is softmax(q kᵀ).",
+                "A dot product is the *sum* of the products, not their mean.",
+                "`queries @ keys.mT`, and then the softmax.",
+            ],
+        ),
+        Mistake(
+            "cosines",
+            [
+                _product(steps, lambda queries, keys: F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT),
+                _product(steps, lambda queries, keys: queries @ F.normalize(keys, dim=-1).mT).attempt,
+                _product(steps, lambda queries, keys: F.normalize(queries, dim=-1) @ keys.mT).attempt,
+            ],
+            does="queries or keys are divided by their lengths",
+            says="Queries or keys are divided by their lengths. Here the plain dot products are asked for.",
+            hints=[
+                "Make a query 10 times longer. Should its weights get sharper?",
+                "The formula of this lesson is softmax(q kᵀ).",
+                "`queries @ keys.mT`, without a norm.",
+            ],
+        ),
+    ]
+
+
 def of_values_scaled_too(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in which something else is divided by the root of d_k than the scores."""
     return [
@@ -711,7 +806,10 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "never_divided",
-            [made(lambda scores: scores.exp()), made(lambda scores: (scores - scores.amax(dim=-1, keepdim=True)).exp())],
+            [
+                made(lambda scores: scores.exp()),
+                made(lambda scores: (scores - scores.amax(dim=-1, keepdim=True)).exp()),
+            ],
             does="the exponentials are not divided by their sum",
             says="The weights are positive, but do not add up to 1. One step of the softmax is missing.",
             hints=[
@@ -726,7 +824,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
                 made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
             ],
-            does="`exp` is taken of the scores as they are, which overflows where they are large",
+            does="`exp` is taken of the scores as they are, without subtracting the largest",
             says=(
                 "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
                 "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
@@ -756,13 +854,12 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             [
                 made(lambda scores: scores / scores.sum(dim=-1, keepdim=True)),
                 made(lambda scores: scores / scores.sum()),
-                made(lambda scores: scores.abs() / scores.abs().sum(dim=-1, keepdim=True)),
                 made(lambda scores: scores.relu() / scores.relu().sum(dim=-1, keepdim=True)).attempt,
             ],
             does="the scores are divided by their sum, without `exp`",
             says=(
-                "The scores themselves, or their absolute values, are divided by their sum. Scores may be negative, and "
-                "weights must keep their order. Look at how the scores become weights."
+                "The scores themselves are divided by their sum. Scores may be negative, and weights must be positive. Look "
+                "at how the scores become weights."
             ),
             hints=[
                 "What happens to the scores 1 and -1?",
@@ -1143,7 +1240,10 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             "zero_scores_hidden_too",
             [
                 filled(_hide_zeros),
-                steps.but(scores=_where_there_is_a_mask(_hide_zeros), **{inner: lambda scores: scores.softmax(dim=-1).nan_to_num()}),
+                steps.but(
+                    scores=_where_there_is_a_mask(_hide_zeros),
+                    **{inner: lambda scores: scores.softmax(dim=-1).nan_to_num()},
+                ),
             ],
             does="scores that are exactly 0 are hidden as well",
             says=(
@@ -1165,7 +1265,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 steps.but(fill=lambda: torch.nan).attempt,
                 *(
                     [
-                        steps.but(scores=_where_there_is_a_mask(change), weights=lambda probabilities: probabilities).attempt
+                        steps.but(
+                            scores=_where_there_is_a_mask(change), weights=lambda probabilities: probabilities
+                        ).attempt
                         for change in (
                             lambda scaled, visible: scaled + ~visible * -torch.inf,
                             lambda scaled, visible: scaled.masked_fill(~visible, torch.inf),
@@ -1204,7 +1306,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "renormalised_after_the_softmax",
             [
-                afterwards(lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)),
+                afterwards(
+                    lambda weights, visible: (weights * visible) / (weights * visible).sum(dim=-1, keepdim=True)
+                ),
                 afterwards(_renormalised_without_nan),
                 afterwards(
                     lambda weights, visible: weights * visible / ((weights * visible).sum(dim=-1, keepdim=True) + 1e-9)
@@ -1270,7 +1374,9 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
         Mistake(
             "some_masks_ignored",
             [
-                steps.but(visible=lambda mask, scaled: mask if mask is not None and mask.shape == scaled.shape else None)
+                steps.but(
+                    visible=lambda mask, scaled: mask if mask is not None and mask.shape == scaled.shape else None
+                )
                 if not outer
                 else steps.but(
                     visible=lambda mask, scaled: mask if mask.shape == scaled.shape else torch.ones_like(mask)
@@ -1309,6 +1415,35 @@ def _exponentials_times_mask(scaled, visible):
     return exponentials / (exponentials.sum(dim=-1, keepdim=True) + 1e-9)
 
 
+COMMON = (
+    "transposes_the_batch",
+    "swaps_axes_from_the_front",
+    "keys_by_queries",
+    "one_number_of_axes",
+    "absolute_scores",
+    "a_key_left_out",
+    "softmax_over_the_queries",
+    "axis_from_the_front",
+    "first_axis",
+    "softmax_over_everything",
+    "scores_instead_of_weights",
+    "never_divided",
+    "overflows",
+    "divides_by_the_sum",
+    "softmax_twice",
+    "sigmoid",
+    "smallest_first",
+    "causal_weights",
+    "only_the_weights",
+    "weights_transposed",
+    "mixes_the_keys",
+    "weights_as_well",
+    "averaged_over_the_keys",
+    "queries_added",
+)
+"""What is common enough to meet another mistake; of all pairs, there would be thousands."""
+
+
 def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
     """Return these mistakes but for some, which the exercise tells in its own words or which are none there."""
     assert set(names) <= {mistake.name for mistake in mistakes}, names
@@ -1316,8 +1451,7 @@ def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
 
 
 def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
-    """Return these mistakes so that they meet no other, but for some: in a late lesson most are rare."""
-    assert set(but) <= {mistake.name for mistake in mistakes}, but
+    """Return these mistakes so that they meet no other, but for some."""
     return [m if m.name in but else dataclasses.replace(m, ways=m.attempts) for m in mistakes]
 
 

@@ -289,9 +289,13 @@ MISTAKES = [
         [
             STEPS.but(weights=lambda weights: weights.round()),
             STEPS.but(weights=lambda weights: weights.round(decimals=1)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
             STEPS.but(weights=lambda weights: weights.round(decimals=2)),
             STEPS.but(context=lambda context: context.round()),
             STEPS.but(context=lambda context: context.round(decimals=1)),
+            STEPS.but(context=lambda context: context.round(decimals=4)),
+            STEPS.but(context=lambda context: context.round(decimals=3)),
             STEPS.but(context=lambda context: context.round(decimals=2)),
         ],
         does="numbers are rounded on the way",

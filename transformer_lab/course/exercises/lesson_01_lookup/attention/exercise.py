@@ -1,26 +1,13 @@
 """Look many queries up at once."""
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_01_lookup.attention.answer import STEPS, attention
 from transformer_lab.course.exercises.lesson_01_lookup.attention.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import attention_cases
 
-
-def attention(
-    queries: Float[Tensor, "*batch n_query d"],
-    keys: Float[Tensor, "*batch n_key d"],
-    values: Float[Tensor, "*batch n_key d_v"],
-) -> Float[Tensor, "*batch n_query d_v"]:
-    """Look every query up: mix the values by how well the keys match it."""
-    weights = torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)
-    return weights @ values
-
-
 ATTENTION = Exercise(
     reference=attention,
+    steps=STEPS,
     may_cut_gradients=True,
     cases=attention_cases,
     points=3,

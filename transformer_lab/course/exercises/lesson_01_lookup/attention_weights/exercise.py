@@ -1,31 +1,22 @@
 """Weigh every key for every query."""
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_01_lookup.attention_weights.answer import STEPS, attention_weights
 from transformer_lab.course.exercises.lesson_01_lookup.attention_weights.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import attention_cases
 from transformer_lab.course.running.case import Case
 
 
-def attention_weights(
-    queries: Float[Tensor, "*batch n_query d"], keys: Float[Tensor, "*batch n_key d"]
-) -> Float[Tensor, "*batch n_query n_key"]:
-    """Weigh every key for every query; each row adds up to 1."""
-    scores = queries @ keys.transpose(-2, -1)
-    return torch.softmax(scores, dim=-1)
-
-
 def attention_weights_cases(seed: int) -> list[Case]:
     return [
-        Case({name: case.inputs[name] for name in ("queries", "keys")}, case.label) for case in attention_cases(seed)
+        Case({name: case.inputs[name] for name in ("queries", "keys")}, case.label.partition(", values")[0])
+        for case in attention_cases(seed)
     ]
 
 
 ATTENTION_WEIGHTS = Exercise(
     reference=attention_weights,
+    steps=STEPS,
     may_cut_gradients=True,
     cases=attention_weights_cases,
     points=2,

@@ -2,29 +2,16 @@
 
 from functools import partial
 
-import torch
-from jaxtyping import Float
-from torch import Tensor
-
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_01_lookup.distance_attention.answer import STEPS, distance_attention
 from transformer_lab.course.exercises.lesson_01_lookup.distance_attention.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import attention_cases
 
-
-def distance_attention(
-    queries: Float[Tensor, "*batch n_query d"],
-    keys: Float[Tensor, "*batch n_key d"],
-    values: Float[Tensor, "*batch n_key d_v"],
-) -> Float[Tensor, "*batch n_query d_v"]:
-    """Look every query up by nearness: the score is minus half the squared Euclidean distance."""
-    squared = (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(dim=-1)
-    return torch.softmax(-squared / 2, dim=-1) @ values
-
-
 DISTANCE_ATTENTION = Exercise(
     reference=distance_attention,
+    steps=STEPS,
     may_cut_gradients=True,
-    cases=partial(attention_cases, width=2),
+    cases=partial(attention_cases, width=2, loud=16.0),
     points=2,
     stretch=True,
     verified="Near keys count more, and the distance is squared and halved. As a statistician would say: kernel "

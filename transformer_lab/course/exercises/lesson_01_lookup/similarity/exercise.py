@@ -1,17 +1,12 @@
 """Score keys by their dot product with a query."""
 
-from jaxtyping import Float
-from torch import Tensor
+import torch
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_01_lookup.similarity.answer import STEPS, similarity
 from transformer_lab.course.exercises.lesson_01_lookup.similarity.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
-
-
-def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
-    """Score every key by its dot product with the query."""
-    return (keys * query).sum(dim=-1)
 
 
 def similarity_cases(seed: int) -> list[Case]:
@@ -20,16 +15,21 @@ def similarity_cases(seed: int) -> list[Case]:
     def case(n: int, d: int, shows: str) -> Case:
         return Case({"query": normal(rng, d), "keys": normal(rng, n, d)}, shows)
 
+    # Can be done in the head: the scores are 5 and -2.
+    readable = {"query": torch.tensor([2.0, -1.0]), "keys": torch.tensor([[3.0, 1.0], [1.0, 4.0]])}
     return [
+        Case(readable, "2 keys of width 2, in whole numbers"),
         case(2, 3, "2 keys of width 3"),
         case(3, 3, "3 keys of width 3"),
         case(1, 5, "one key of width 5"),
+        case(5, 1, "5 keys of width 1"),
         case(301, 64, "301 keys of width 64"),
     ]
 
 
 SIMILARITY = Exercise(
     reference=similarity,
+    steps=STEPS,
     may_cut_gradients=True,
     cases=similarity_cases,
     points=1,
@@ -37,8 +37,8 @@ SIMILARITY = Exercise(
     hints=[
         "Work one case out by hand: query [1, 2] and a single key [3, 4]. Which products are added up?",
         "Every key is one row of `keys`. One number per row should come out.",
-        "Multiply `keys` by `query` (broadcasting lines the widths up), then add along the last axis; "
-        "or find the one matrix product that does both.",
+        "Multiply `keys` by `query` (broadcasting lines the widths up), then add along the last axis; or find the one "
+        "matrix product that does both.",
     ],
     mistakes=MISTAKES,
 )

@@ -3,87 +3,16 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-
-
-def cosine(query, keys):
-    return (keys @ query) / (keys.norm(dim=-1) * query.norm())
-
-
-def products_not_added(query, keys):
-    return keys * query
-
-
-def adds_over_the_keys(query, keys):
-    return (keys * query).sum(dim=0)
-
-
-def adds_everything(query, keys):
-    return (query * keys).sum()
-
-
-def keeps_the_axis(query, keys):
-    return (keys * query).sum(dim=-1, keepdim=True)
-
-
-def a_row_of_scores(query, keys):
-    return query[None] @ keys.mT
-
-
-def averages_the_products(query, keys):
-    return (keys * query).mean(dim=-1)
-
-
-def only_the_first_two(query, keys):
-    return query[0] * keys[:, 0] + query[1] * keys[:, 1]
-
-
-def query_times_columns(query, keys):
-    return query @ keys
-
-
-def dot_of_a_table(query, keys):
-    return torch.dot(query, keys)
-
-
-def dot_of_a_table_first(query, keys):
-    return torch.dot(keys, query)
-
-
-def a_list(query, keys):
-    return [torch.dot(query, key) for key in keys]
-
-
-def a_list_of_numbers(query, keys):
-    return [(query @ key).item() for key in keys]
-
-
-def distance(query, keys):
-    return (keys - query).norm(dim=-1)
-
-
-def squared_distance(query, keys):
-    return (keys - query).square().sum(dim=-1)
-
-
-def negative_distance(query, keys):
-    return -(keys - query).norm(dim=-1)
-
-
-def negative_squared_distance(query, keys):
-    return -(keys - query).square().sum(dim=-1)
-
-
-def already_weights(query, keys):
-    return torch.softmax(keys @ query, dim=-1)
-
+from transformer_lab.course.exercises.lesson_01_lookup.similarity.answer import STEPS
 
 MISTAKES = [
     Mistake(
         "products_not_added",
-        [products_not_added],
+        [STEPS.but(sums=lambda products: products)],
+        does="the products are not added up",
         says=(
-            "A whole vector comes out for every key: the products are there, but nothing adds them up. Look at the shape "
-            "of what is returned."
+            "A whole vector comes out for every key: the products are there, but nothing adds them up. Look at the "
+            "shape of what is returned."
         ),
         hints=[
             "How many numbers should come out for 4 keys? How many do?",
@@ -93,7 +22,14 @@ MISTAKES = [
     ),
     Mistake(
         "cosine",
-        [cosine],
+        [
+            STEPS.but(sums=lambda sums, query, keys: sums / (keys.norm(dim=-1) * query.norm())),
+            STEPS.but(
+                query=lambda query: query / query.norm(), keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)
+            ),
+            STEPS.but(sums=lambda query, keys: torch.cosine_similarity(keys, query[None], dim=-1)),
+        ],
+        does="the lengths of query and keys are divided away, as in a cosine",
         says=(
             "This is the cosine: the lengths of the vectors have been divided away. The dot product keeps them, so a "
             "longer key gets a larger score."
@@ -106,10 +42,11 @@ MISTAKES = [
     ),
     Mistake(
         "adds_over_the_keys",
-        [adds_over_the_keys],
+        [STEPS.but(axis=lambda: 0)],
+        does="the sum runs over the keys, not over the width",
         says=(
-            "The sum runs over the keys instead of over the width, so different keys are mixed into one number. Look at "
-            "the axis along which the sum is taken."
+            "The sum runs over the keys instead of over the width, so different keys are mixed into one number. Look "
+            "at the axis along which the sum is taken."
         ),
         hints=[
             "The result has as many numbers as a vector has entries. It should have one per key.",
@@ -119,10 +56,11 @@ MISTAKES = [
     ),
     Mistake(
         "adds_everything",
-        [adds_everything],
+        [STEPS.but(axis=lambda: (0, 1))],
+        does="the sum runs over keys and width together",
         says=(
-            "A single number comes out, however many keys there are: the scores of all keys have been added together. "
-            "Look at what the sum runs over."
+            "A single number comes out, however many keys there are: what belongs to different keys is added "
+            "together. Look at what the sum runs over."
         ),
         hints=[
             "How many numbers should come out for 4 keys?",
@@ -132,10 +70,11 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_axis",
-        [keeps_the_axis, a_row_of_scores],
+        [STEPS.but(scores=lambda scores: scores[:, None]), STEPS.but(scores=lambda scores: scores[None])],
+        does="an axis of length 1 too many is left in the result",
         says=(
-            "The numbers are right, but they lie in a table with an axis of length 1. One plain list of n numbers is asked "
-            "for. Look at the shape."
+            "The numbers are right, but they lie in a table with an axis of length 1. One plain list of n numbers is "
+            "asked for. Look at the shape."
         ),
         hints=[
             "Print the shape of the result. Which axis has length 1?",
@@ -145,8 +84,12 @@ MISTAKES = [
     ),
     Mistake(
         "averages_the_products",
-        [averages_the_products],
-        says="All the scores are too small by one factor, the width: the products are averaged. A dot product adds them up.",
+        [STEPS.but(sums=lambda products, axis: products.mean(dim=axis))],
+        does="the products are averaged, not added up",
+        says=(
+            "All the scores are too small by one factor, the width: the products are averaged. A dot product adds "
+            "them up."
+        ),
         hints=[
             "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
             "A mean is a sum divided by how many there are.",
@@ -155,7 +98,11 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_two",
-        [only_the_first_two],
+        [
+            STEPS.but(query=lambda query: query[:2], keys=lambda keys: keys[:, :2]),
+            STEPS.but(sums=lambda query, keys: query[0] * keys[:, 0] + query[1] * keys[:, 1]),
+        ],
+        does="only the first two entries of each vector are looked at",
         says="Right for vectors of width 2, as in the lesson. In wider ones only the first two entries are looked at.",
         hints=[
             "Which entries of a query of width 3 occur in the code?",
@@ -165,10 +112,11 @@ MISTAKES = [
     ),
     Mistake(
         "query_times_columns",
-        [query_times_columns],
+        [STEPS.but(sums=lambda query, keys: query @ keys)],
+        does="the query is multiplied with the *columns* of `keys`",
         says=(
-            "`query @ keys` multiplies the query with the *columns* of `keys`. Each key is a row: this crashes, or, where "
-            "there are as many keys as entries, gives nonsense. Look at the order of the product."
+            "The query is multiplied with the *columns* of `keys`. Each key is a row: this crashes, or, where there "
+            "are as many keys as entries, gives nonsense. Look at the order of the product."
         ),
         hints=[
             "(d,) @ (n, d): which two numbers would have to be equal?",
@@ -179,23 +127,32 @@ MISTAKES = [
     ),
     Mistake(
         "dot_of_a_table",
-        [dot_of_a_table, dot_of_a_table_first],
+        [
+            STEPS.but(sums=lambda query, keys: torch.dot(query, keys)),
+            STEPS.but(sums=lambda query, keys: torch.dot(keys, query)),
+            STEPS.but(sums=lambda query, keys: torch.mm(keys, query)),
+            STEPS.but(sums=lambda query, keys: torch.mm(query, keys)),
+            STEPS.but(sums=lambda query, keys: torch.outer(query, keys)),
+            STEPS.but(sums=lambda query, keys: torch.bmm(keys, query)),
+        ],
+        does="a product is called that does not take a table and a vector, such as `torch.dot`",
         says=(
-            "`torch.dot` takes two vectors, and `keys` is a whole table of them: it crashes. Look for a product that takes "
-            "a table."
+            "This product takes other shapes: `torch.dot` two vectors, `torch.mm` two tables, `torch.bmm` two batches "
+            "of them. `query` is a vector and `keys` a table, so it crashes. Look for a product that takes both."
         ),
         hints=[
-            "`torch.dot` is right for a single key. How are all of them done at once?",
+            "Which shapes have `query` and `keys`, and which does the product take?",
             "Multiplying entry by entry and adding along an axis works for a table; so does `@`.",
             "`@` with the keys on the left, or `*` and then `.sum(dim=-1)`.",
         ],
     ),
     Mistake(
         "a_list",
-        [a_list, a_list_of_numbers],
+        [STEPS.but(scores=lambda scores: list(scores)), STEPS.but(scores=lambda scores: scores.tolist())],
+        does="a Python list comes out, not a tensor",
         says=(
-            "The numbers are right, but they come in a Python list. A tensor is asked for: only that can be handed on to "
-            "the next step, and trained."
+            "The numbers are right, but they come in a Python list. A tensor is asked for: only that can be handed on "
+            "to the next step, and trained."
         ),
         hints=[
             "What is the type of the result?",
@@ -205,8 +162,15 @@ MISTAKES = [
     ),
     Mistake(
         "distance",
-        [distance, squared_distance],
-        says="This is a distance: it grows as the key moves *away* from the query. A similarity has to do the opposite.",
+        [
+            STEPS.but(sums=lambda query, keys: (keys - query).norm(dim=-1)),
+            STEPS.but(products=lambda keys, row: (keys - row) ** 2),
+            STEPS.but(products=lambda keys, row: (keys - row).abs()),
+        ],
+        does="the keys are compared by their distance from the query",
+        says=(
+            "This is a distance: it grows as the key moves *away* from the query. A similarity has to do the opposite."
+        ),
         hints=[
             "What comes out when key and query are equal? Should the best match get the smallest score?",
             "The exercise asks for the dot product: products, added up.",
@@ -215,10 +179,15 @@ MISTAKES = [
     ),
     Mistake(
         "negative_distance",
-        [negative_distance, negative_squared_distance],
+        [
+            STEPS.but(sums=lambda query, keys: -(keys - query).norm(dim=-1)),
+            STEPS.but(products=lambda keys, row: -((keys - row) ** 2)),
+            STEPS.but(sums=lambda query, keys: -(keys - query).square().sum(dim=-1) / 2),
+        ],
+        does="minus a distance stands in place of the dot product",
         says=(
-            "This is minus a distance. It is a sensible similarity, and for vectors of length 1 it puts the keys in the "
-            "same order, but the exercise asks for the dot product."
+            "This is minus a distance, or half of its square. It is a sensible similarity, and for vectors of length "
+            "1 it puts the keys in the same order, but the exercise asks for the dot product."
         ),
         hints=[
             "Compare with hand arithmetic: query [1, 2], key [3, 4] should give 1·3 + 2·4.",
@@ -228,12 +197,438 @@ MISTAKES = [
     ),
     Mistake(
         "already_weights",
-        [already_weights],
+        [STEPS.but(sums=lambda sums: torch.softmax(sums, dim=-1))],
+        does="a softmax is taken of the scores",
         says="These are weights between 0 and 1 that add up to 1: a softmax too much. The raw scores are asked for.",
         hints=[
             "Can a dot product be negative? Can what comes out here?",
             "Turning scores into weights is the next exercise.",
             "Return the scores before the softmax.",
+        ],
+    ),
+    Mistake(
+        "one_length_divided_away",
+        [
+            STEPS.but(query=lambda query: query / (query.norm() + 1e-9)),
+            STEPS.but(keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
+        ],
+        does="vectors are divided by their length before they meet",
+        says=(
+            "The length of the query, or of each key, is divided away: half of a cosine. The dot product keeps both "
+            "lengths."
+        ),
+        hints=[
+            "What comes out for the query [2, 0] and the key [3, 0]? What is 2·3 + 0·0?",
+            "Which line divides by a `norm`?",
+            "Leave the norms out: multiply and add, nothing else.",
+        ],
+    ),
+    Mistake(
+        "scaled",
+        [
+            STEPS.but(query=lambda query: query / query.shape[-1] ** 0.5),
+            STEPS.but(query=lambda query: query * query.shape[-1] ** 0.5),
+        ],
+        does="the scores are divided or multiplied by the root of the width",
+        says=(
+            "The scores are divided, or multiplied, by the root of the width: that is the subject of lesson 02. Here "
+            "the plain dot product is asked for."
+        ),
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "Is anything divided in a dot product?",
+            "Multiply and add, nothing else.",
+        ],
+    ),
+    Mistake(
+        "adds_instead_of_multiplying",
+        [STEPS.but(products=lambda keys, row: keys + row)],
+        does="query and keys are added entry by entry, not multiplied",
+        says="Query and keys are *added* entry by entry. A dot product multiplies them, and adds afterwards.",
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "Which sign stands between query and key?",
+            "Multiply entry by entry first.",
+        ],
+    ),
+    Mistake(
+        "differences",
+        [STEPS.but(products=lambda keys, row: keys - row), STEPS.but(products=lambda keys, row: row - keys)],
+        does="one of query and keys is subtracted from the other, not multiplied",
+        says="Query and keys are *subtracted* entry by entry. A dot product multiplies them.",
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "Which sign stands between query and key?",
+            "Multiply entry by entry first.",
+        ],
+    ),
+    Mistake(
+        "divides_entry_by_entry",
+        [STEPS.but(products=lambda keys, row: keys / row), STEPS.but(products=lambda keys, row: row / keys)],
+        does="query and keys are divided entry by entry, not multiplied",
+        says="Query and keys are *divided* entry by entry. A dot product multiplies them.",
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "Which sign stands between query and key?",
+            "Multiply entry by entry first.",
+        ],
+    ),
+    Mistake(
+        "one_of_the_two_unused",
+        [
+            STEPS.but(products=lambda keys: keys),
+            STEPS.but(products=lambda keys: keys**2),
+            STEPS.but(products=lambda row, keys: row.expand_as(keys)),
+            STEPS.but(products=lambda row, keys: row.expand_as(keys) ** 2),
+        ],
+        does="query or keys do not take part in the products",
+        says=(
+            "One of the two does not matter: whatever the query is, or whatever the keys are, the scores stay the same."
+        ),
+        hints=[
+            "Change the query: do the scores change? Change a key: does its score?",
+            "Every product has one factor from the query and one from the key.",
+            "`keys * query` multiplies all of them.",
+        ],
+    ),
+    Mistake(
+        "sums_multiplied",
+        [STEPS.but(sums=lambda query, keys: keys.sum(dim=-1) * query.sum())],
+        does="the entries are added up before they are multiplied",
+        says=(
+            "The entries are added up first, and multiplied afterwards. In a dot product each entry meets its partner "
+            "first."
+        ),
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "Which comes first in a dot product, the products or the sum?",
+            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "keys_with_each_other",
+        [STEPS.but(sums=lambda keys: keys @ keys.mT), STEPS.but(sums=lambda query: query @ query)],
+        does="keys are multiplied with keys, or the query with itself",
+        says=(
+            "The query is multiplied with itself, or the keys with each other. The scores compare the query with each "
+            "key."
+        ),
+        hints=[
+            "How many numbers should come out for 4 keys?",
+            "Which two things are compared in a lookup?",
+            "`keys` on the left, `query` on the right of the product.",
+        ],
+    ),
+    Mistake(
+        "query_as_a_column",
+        [STEPS.but(row=lambda query: query[:, None])],
+        does="the query meets the keys as a column, one entry for each key",
+        says=(
+            "The query stands as a column, so that its entries are lined up with the *keys*. That crashes, or, where "
+            "there are as many keys as entries, multiplies the wrong numbers. Look at its shape."
+        ),
+        hints=[
+            "Broadcasting lines shapes up from the right: (n, d) and (d, 1). Which axes meet?",
+            "The entries of the query belong to the columns of `keys`.",
+            "Without an extra axis, (n, d) and (d,) fit.",
+        ],
+    ),
+    Mistake(
+        "largest_product",
+        [STEPS.but(sums=lambda products, axis: products.amax(dim=axis))],
+        does="the largest of the products is taken, not their sum",
+        says="Only the largest product of each key is left. A dot product adds them all up.",
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "Which function makes one number of the products?",
+            "Take `sum` in place of `max`.",
+        ],
+    ),
+    Mistake(
+        "products_multiplied",
+        [STEPS.but(sums=lambda products, axis: products.prod(dim=axis))],
+        does="the products are multiplied by each other, not added",
+        says="The products of each key are multiplied by each other. A dot product adds them up.",
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "Which function makes one number of the products?",
+            "Take `sum` in place of `prod`.",
+        ],
+    ),
+    Mistake(
+        "one_product_only",
+        [STEPS.but(sums=lambda products: products[:, -1]), STEPS.but(sums=lambda products: products[:, 0])],
+        does="a single product of each key is left",
+        says=(
+            "A single product of each key is left, the last or the first: in a loop, each turn may throw away what "
+            "the one before it found."
+        ),
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "How many products are there for a key of width 3, and how many of them count?",
+            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "sums_accumulate",
+        [STEPS.but(sums=lambda sums: sums.cumsum(dim=0))],
+        does="the sum of each key begins with those of the keys before it",
+        says=(
+            "The first score is right; to each further one, the scores of the keys before it are added. Look at where "
+            "the sum is set back to 0."
+        ),
+        hints=[
+            "What is in the sum when the second key begins?",
+            "Each key needs a sum of its own, which starts from 0.",
+            "Set the sum to 0 inside the loop over the keys; or multiply entry by entry and add along the last axis: "
+            "`.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "first_entry_left_out",
+        [
+            STEPS.but(query=lambda query: query[1:], keys=lambda keys: keys[:, 1:]),
+            STEPS.but(products=lambda products: products[:, 1:]),
+        ],
+        does="the first entry of each vector is left out",
+        says="The first entry of each vector is left out. Look at where the counting begins.",
+        hints=[
+            "What comes out for the query [1, 0] and the key [3, 4]?",
+            "The first place has the number 0.",
+            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "last_entry_left_out",
+        [
+            STEPS.but(query=lambda query: query[:-1], keys=lambda keys: keys[:, :-1]),
+            STEPS.but(products=lambda products: products[:, :-1]),
+        ],
+        does="the last entry of each vector is left out",
+        says="The last entry of each vector is left out. Look at where the counting ends.",
+        hints=[
+            "What comes out for the query [0, 1] and the key [3, 4]?",
+            "`range(d)` ends at d - 1 by itself.",
+            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "first_key_left_out",
+        [
+            STEPS.but(keys=lambda keys: keys[1:]),
+            STEPS.but(scores=lambda scores: scores[1:]),
+            STEPS.but(scores=lambda scores: torch.stack(list(scores[1:]))),
+        ],
+        does="the first key is left out",
+        says="The first key gets no score. Look at where the counting of the keys begins.",
+        hints=[
+            "How many numbers should come out for 4 keys? How many do?",
+            "The first place has the number 0.",
+            "Without a loop, no key can be missed: `keys * query` takes all of them.",
+        ],
+    ),
+    Mistake(
+        "last_key_left_out",
+        [
+            STEPS.but(keys=lambda keys: keys[:-1]),
+            STEPS.but(scores=lambda scores: scores[:-1]),
+            STEPS.but(scores=lambda scores: torch.stack(list(scores[:-1]))),
+        ],
+        does="the last key is left out",
+        says="The last key gets no score. Look at where the counting of the keys ends.",
+        hints=[
+            "How many numbers should come out for 4 keys? How many do?",
+            "`range(n)` ends at n - 1 by itself.",
+            "Without a loop, no key can be missed: `keys * query` takes all of them.",
+        ],
+    ),
+    Mistake(
+        "only_one_key",
+        [
+            STEPS.but(scores=lambda scores: scores[0]),
+            STEPS.but(scores=lambda scores: scores[-1]),
+            STEPS.but(scores=lambda scores: scores[:1]),
+            STEPS.but(scores=lambda scores: scores[-1:]),
+        ],
+        does="the score of a single key is handed back",
+        says="The score of one key comes out, however many there are. Every key needs one.",
+        hints=[
+            "How many numbers should come out for 4 keys?",
+            "Is one key picked out by an index, or does a `return` stand inside a loop?",
+            "Without a loop: `keys * query` takes all keys, and the sum runs along the last axis.",
+        ],
+    ),
+    Mistake(
+        "as_many_keys_as_entries",
+        [
+            STEPS.but(scores=lambda query, keys: torch.stack([keys[i] @ query for i in range(len(query))])),
+            STEPS.but(keys=lambda keys, query: keys[: len(query)]),
+        ],
+        does="as many keys are scored as the query has *entries*",
+        says=(
+            "As many keys are scored as the query has *entries*: some get none, or a loop runs past the end. Look at "
+            "what is counted."
+        ),
+        hints=[
+            "What is `len(query)` for a query of width 3? How many keys are there?",
+            "The number of keys is the first length in the shape of `keys`.",
+            "`len(keys)`; or no counting at all: `keys @ query`.",
+        ],
+    ),
+    Mistake(
+        "entries_with_keys",
+        [
+            STEPS.but(sums=lambda query, keys: sum(q * k for q, k in zip(query, keys, strict=False))),
+            STEPS.but(sums=lambda query, keys: torch.stack([q * k for q, k in zip(query, keys, strict=False)])),
+            STEPS.but(sums=lambda query, keys: torch.stack([(q * k).sum() for q, k in zip(query, keys, strict=False)])),
+            STEPS.but(sums=lambda query, keys: [q * k for q, k in zip(query, keys, strict=False)]),
+        ],
+        does="each *entry* of the query is paired with a whole key",
+        says=(
+            "Each *entry* of the query is paired with a whole key: going through both side by side takes numbers of "
+            "the one and rows of the other."
+        ),
+        hints=[
+            "What is one `q`, and what one `k`, of `for q, k in zip(query, keys)`?",
+            "The whole query meets every key.",
+            "Go through the keys only; or without a loop, `keys * query` and a sum along the last axis.",
+        ],
+    ),
+    Mistake(
+        "squeezes_everything",
+        [STEPS.but(scores=lambda scores: scores.squeeze())],
+        does="`squeeze()` takes away every axis of length 1, even that of the keys",
+        says=(
+            "Right for two keys or more; with a single one, the result loses its only axis: `squeeze()` without a "
+            "number takes away *every* axis of length 1. A vector of one number is asked for there."
+        ),
+        hints=[
+            "What does `torch.zeros(1, 1).squeeze().shape` say?",
+            "Only one axis should go. Which number does it have?",
+            "`.squeeze(0)` or `.squeeze(1)`; or no extra axis in the first place.",
+        ],
+    ),
+    Mistake(
+        "best_key",
+        [
+            STEPS.but(scores=lambda scores: scores.argmax()),
+            STEPS.but(scores=lambda scores: scores.max()),
+            STEPS.but(scores=lambda scores, keys: keys[scores.argmax()]),
+            STEPS.but(scores=lambda scores: scores.max(dim=0)),
+            STEPS.but(scores=lambda scores: scores.argmax(dim=-1, keepdim=True)),
+        ],
+        does="only the best key is handed back, or its place or score",
+        says="Only the best key is told, by its place, its score or itself. The scores of *all* keys are asked for.",
+        hints=[
+            "How many numbers should come out for 4 keys?",
+            "Nothing is chosen yet: that comes later, and softly.",
+            "Return the scores themselves, without `max` or `argmax`.",
+        ],
+    ),
+    Mistake(
+        "sorted",
+        [
+            STEPS.but(scores=lambda scores: scores.sort(descending=True).values),
+            STEPS.but(scores=lambda scores: scores.sort().values),
+        ],
+        does="the scores are sorted",
+        says=(
+            "The scores are sorted, so that no one can tell any more which belongs to which key. They should stand in "
+            "the order of the keys."
+        ),
+        hints=[
+            "Which score should stand first?",
+            "Score i belongs to key i.",
+            "Leave the sorting out.",
+        ],
+    ),
+    Mistake(
+        "signs_lost",
+        [
+            STEPS.but(sums=lambda sums: sums.abs()),
+            STEPS.but(sums=lambda sums: sums**2),
+            STEPS.but(sums=lambda sums: torch.relu(sums)),
+            STEPS.but(products=lambda products: products.abs()),
+        ],
+        does="negative numbers lose their sign or become 0",
+        says=(
+            "Negative numbers lose their sign, or become 0. A score may be negative: then the two vectors point in "
+            "different directions."
+        ),
+        hints=[
+            "What comes out for the query [1, 0] and the key [-1, 0]? What should?",
+            "Look for `abs`, a square, `relu` or `clamp`.",
+            "Multiply and add, nothing else.",
+        ],
+    ),
+    Mistake(
+        "wrong_sign",
+        [STEPS.but(sums=lambda sums: -sums)],
+        does="the scores have the wrong sign",
+        says="The scores have the wrong sign: the better a key matches, the smaller its score. Look for a minus.",
+        hints=[
+            "What comes out for the query [1, 0] and the key [1, 0]? What should?",
+            "The dot product of a vector with itself is never negative.",
+            "Leave the minus out.",
+        ],
+    ),
+    Mistake(
+        "squashed",
+        [
+            STEPS.but(sums=lambda sums: torch.sigmoid(sums)),
+            STEPS.but(sums=lambda sums: torch.tanh(sums)),
+            STEPS.but(sums=lambda sums: sums / sums.sum()),
+            STEPS.but(sums=lambda sums: sums / sums.abs().max()),
+            STEPS.but(sums=lambda sums: torch.exp(sums)),
+        ],
+        does="the scores are put through a further function, such as a division by their sum",
+        says=(
+            "Something more is done to the dot products: a sigmoid, a `tanh`, an `exp` or a division. The raw scores "
+            "are asked for."
+        ),
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "Turning scores into weights is the next exercise.",
+            "Return the sums as they are.",
+        ],
+    ),
+    Mistake(
+        "counts_equal_entries",
+        [
+            STEPS.but(products=lambda keys, row: keys == row),
+            STEPS.but(products=lambda keys, row: (keys == row).float()),
+        ],
+        does="entries are counted that are equal in query and key",
+        says=(
+            "The entries that are equal in query and key are counted. A dot product measures how well they match by "
+            "multiplying."
+        ),
+        hints=[
+            "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
+            "No comparison is needed.",
+            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "rounded",
+        [
+            STEPS.but(scores=lambda scores: scores.round()),
+            STEPS.but(scores=lambda scores: scores.round(decimals=1)),
+            STEPS.but(scores=lambda scores: scores.round(decimals=2)),
+            STEPS.but(scores=lambda scores: scores.round(decimals=3)),
+            STEPS.but(scores=lambda scores: scores.round(decimals=4)),
+            STEPS.but(scores=lambda scores: scores.int()),
+            STEPS.but(scores=lambda scores: scores.long()),
+        ],
+        does="the scores are rounded, or cut down to whole numbers",
+        says=(
+            "The scores are rounded, or cut down to whole numbers. They are floats, and no gradient passes through a "
+            "rounding."
+        ),
+        hints=[
+            "Which line rounds, or makes whole numbers?",
+            "Rounding is for printing only.",
+            "Leave it out, and compute with the numbers as they are.",
         ],
     ),
 ]

@@ -36,8 +36,8 @@ def soft_lookup_cases(seed: int) -> list[Case]:
         Case(no_question, "a query of zeros: every key matches equally well"),
         case(3, 3, 3, "3 keys of width 3, values of width 3"),
         case(4, 3, 5, "4 keys of width 3, values of width 5"),
-        far(200, "4 scores near 200"),
-        far(-200, "4 scores near -200"),
+        far(100, "4 scores near 100"),
+        far(-100, "4 scores near -100"),
         case(307, 16, 31, "307 keys of width 16, values of width 31"),
     ]
 

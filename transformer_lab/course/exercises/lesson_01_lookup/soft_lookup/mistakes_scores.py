@@ -78,11 +78,11 @@ MISTAKES = [
         ],
         does="`exp` is taken of the scores as they are",
         says=(
-            "Right for ordinary scores. At 200 `exp` overflows to infinity, and at -200 every `exp` is 0: the "
+            "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0: the "
             "division gives nan, or 0. The softmax of the exercise before survives such scores."
         ),
         hints=[
-            "What is `torch.exp(torch.tensor(200.0))`?",
+            "What is `torch.exp(torch.tensor(100.0))`?",
             "Subtracting the largest score from all of them changes no weight.",
             "`parts.softmax`, or `torch.softmax`, takes care of it.",
         ],

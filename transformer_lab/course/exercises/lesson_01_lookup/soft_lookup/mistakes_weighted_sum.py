@@ -259,9 +259,13 @@ MISTAKES = [
     Mistake(
         "rounded",
         [
+            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
             STEPS.but(weights=lambda weights: weights.round(decimals=2)),
             STEPS.but(weights=lambda weights: weights.round(decimals=1)),
             STEPS.but(weights=lambda weights: weights.round()),
+            STEPS.but(found=lambda found: found.round(decimals=4)),
+            STEPS.but(found=lambda found: found.round(decimals=3)),
             STEPS.but(found=lambda found: found.round(decimals=2)),
             STEPS.but(found=lambda found: found.round(decimals=1)),
             STEPS.but(found=lambda found: found.round()),

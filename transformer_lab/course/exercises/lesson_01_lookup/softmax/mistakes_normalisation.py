@@ -188,6 +188,8 @@ MISTAKES = [
         [
             STEPS.but(weights=lambda weights: weights.round()),
             STEPS.but(weights=lambda weights: weights.round(decimals=1)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
+            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
             STEPS.but(weights=lambda weights: weights.round(decimals=2)),
         ],
         does="the weights are rounded",

@@ -2,10 +2,9 @@
 
 from torch import Tensor
 
-from transformer_lab.attention.additive import additive_scores
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.lesson_02_scaling.additive_scores import mistakes_projections
-from transformer_lab.course.exercises.lesson_02_scaling.additive_scores import mistakes_tanh as others
+from transformer_lab.course.exercises.lesson_02_scaling.additive_scores import mistakes_pairs, mistakes_tanh
+from transformer_lab.course.exercises.lesson_02_scaling.additive_scores.answer import STEPS, additive_scores
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
 
@@ -22,10 +21,13 @@ def additive_scores_cases(seed: int) -> list[Case]:
             "w": normal(rng, d_h),
         }
 
+    loud = inputs(1, 2, 3, 2, 2, 4)
+    loud["queries"][0, 0] *= 400.0
     return [
         Case(inputs(1, 1, 2, 2, 1, 3), "one query of width 2, 2 keys of width 1"),
         Case(inputs(1, 2, 2, 3, 3, 4), "2 queries, 2 keys, both of width 3"),
         Case(inputs(1, 3, 3, 3, 3, 3), "3 queries, 3 keys, everything of width 3"),
+        Case(loud, "one query of very large numbers, 3 keys"),
         Case(inputs(2, 3, 5, 4, 6, 7), "a batch of 2: 3 queries of width 4, 5 keys of width 6"),
         Case(inputs(3, 23, 29, 11, 13, 17), "a batch of 3: 23 queries of width 11, 29 keys of width 13"),
     ]
@@ -33,6 +35,7 @@ def additive_scores_cases(seed: int) -> list[Case]:
 
 ADDITIVE_SCORES = Exercise(
     reference=additive_scores,
+    steps=STEPS,
     may_cut_gradients=True,
     cases=additive_scores_cases,
     points=3,
@@ -46,5 +49,5 @@ ADDITIVE_SCORES = Exercise(
         "n_key, d_h), with `[:, :, None, :]` and `[:, None, :, :]`, and broadcasting forms all the sums.",
         "tanh of the sums, then the dot product with `w` along the last axis: `@ w`.",
     ],
-    mistakes=[*mistakes_projections.MISTAKES, *others.MISTAKES],
+    mistakes=[*mistakes_pairs.MISTAKES, *mistakes_tanh.MISTAKES],
 )

@@ -5,7 +5,16 @@ from transformer_lab.course.exercises.lesson_02_scaling.scaled_dot_product_atten
 from transformer_lab.course.exercises.shared import attention_mistakes
 
 MISTAKES = [
-    *attention_mistakes.of_the_scaling(STEPS),
+    *attention_mistakes.alone(
+        attention_mistakes.of_the_scaling(STEPS),
+        "no_scaling",
+        "divides_by_d_k",
+        "power_without_brackets",
+        "half_of_d_k",
+        "multiplies_by_the_root",
+        "multiplies_by_d_k",
+        "the_measured_spread",
+    ),
     *attention_mistakes.of_the_width(STEPS),
     Mistake(
         "a_width_from_nowhere",
@@ -55,9 +64,9 @@ MISTAKES = [
         ],
     ),
     *attention_mistakes.of_values_scaled_too(STEPS),
-    *attention_mistakes.of_the_softmax(STEPS),
-    *attention_mistakes.of_the_transposition(STEPS),
-    *attention_mistakes.of_the_products(STEPS),
-    *attention_mistakes.of_the_batch(STEPS),
-    *attention_mistakes.of_the_mixture(STEPS),
+    *attention_mistakes.alone(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
 ]

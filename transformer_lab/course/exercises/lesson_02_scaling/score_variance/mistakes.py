@@ -122,7 +122,7 @@ MISTAKES = [
     Mistake(
         "adds_deviations",
         [STEPS.but(count=lambda d_k: d_k**2)],
-        does="d_k is squared",
+        does="`d_k` is squared",
         says=(
             "The variance grows with d_k², as if all the products always pushed the same way. They are independent: "
             "some are positive, some negative. Look at what adds up."
@@ -143,7 +143,7 @@ MISTAKES = [
     Mistake(
         "twice_the_width",
         [STEPS.but(count=lambda d_k: 2 * d_k), STEPS.but(count=lambda d_k: d_k / 2)],
-        does="d_k is doubled or halved",
+        does="`d_k` is doubled or halved",
         says=(
             "Twice or half as many products are counted as there are: q and k have d_k entries each, and meet in d_k "
             "pairs."
@@ -163,7 +163,7 @@ MISTAKES = [
     Mistake(
         "adds_the_width",
         [STEPS.but(total=lambda of_a_product, count: of_a_product + count)],
-        does="d_k is added, not multiplied",
+        does="`d_k` is added, not multiplied",
         says="d_k is added to the variance of one product. There are d_k such variances to be added to each other.",
         hints=OF_A_SUM,
     ),

@@ -3,110 +3,32 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_02_scaling.softmax_jacobian.answer import STEPS
 
 
-def only_the_diagonal(probabilities):
-    return torch.diag(probabilities * (1 - probabilities))
+def squares(probabilities):
+    """Return p_i² on a diagonal."""
+    return torch.diag(probabilities**2)
 
 
-def one_column(probabilities):
-    return probabilities * (1 - probabilities)
-
-
-def forgets_the_diagonal(probabilities):
-    return -torch.outer(probabilities, probabilities)
-
-
-def zeros_on_the_diagonal(probabilities):
-    products = torch.outer(probabilities, probabilities)
-    return torch.diag(torch.diag(products)) - products
-
-
-def squares_subtracted_twice(probabilities):
-    return torch.diag(probabilities * (1 - probabilities)) - torch.outer(probabilities, probabilities)
-
-
-def plus_beside_the_diagonal(probabilities):
-    products = torch.outer(probabilities, probabilities)
-    return products + torch.diag(probabilities * (1 - 2 * probabilities))
-
-
-def plus_sign(probabilities):
-    return torch.diag(probabilities) + torch.outer(probabilities, probabilities)
-
-
-def wrong_sign(probabilities):
-    return torch.outer(probabilities, probabilities) - torch.diag(probabilities)
-
-
-def identity_on_the_diagonal(probabilities):
-    return torch.eye(len(probabilities)) - torch.outer(probabilities, probabilities)
-
-
-def forgets_the_factor(probabilities):
-    return torch.eye(len(probabilities)) - probabilities
-
-
-def forgets_the_factor_by_columns(probabilities):
-    return torch.eye(len(probabilities)) - probabilities[:, None]
-
-
-def squares_instead_of_products(probabilities):
-    return probabilities * (torch.eye(len(probabilities)) - probabilities)
-
-
-def squares_by_columns(probabilities):
-    return probabilities[:, None] * (torch.eye(len(probabilities)) - probabilities[:, None])
-
-
-def squares_alone(probabilities):
-    return -probabilities * probabilities
-
-
-def squares_alone_and_positive(probabilities):
-    return probabilities * probabilities
-
-
-def one_instead_of_delta(probabilities):
-    return probabilities[:, None] * (1 - probabilities)
-
-
-def one_instead_of_delta_by_columns(probabilities):
-    return probabilities * (1 - probabilities[:, None])
-
-
-def one_number_instead_of_products(probabilities):
-    return torch.diag(probabilities) - probabilities @ probabilities
-
-
-def one_number(probabilities):
-    return probabilities @ probabilities
-
-
-def minus_one_number(probabilities):
-    return -(probabilities @ probabilities)
-
-
-def true_minus_a_number(probabilities):
-    jacobian = torch.zeros(len(probabilities), len(probabilities))
-    for i, p_i in enumerate(probabilities):
-        for j, p_j in enumerate(probabilities):
-            jacobian[i, j] = p_i * ((i == j) - p_j)
-    return jacobian
-
-
-def takes_them_for_scores(probabilities):
-    weights = torch.softmax(probabilities, dim=-1)
-    return torch.diag(weights) - torch.outer(weights, weights)
+def without_a_column(table):
+    """Return a table with its last column set to 0 beside the diagonal."""
+    keeps = torch.ones_like(table)
+    keeps[:-1, -1] = 0
+    return table * keeps
 
 
 MISTAKES = [
     Mistake(
         "only_the_diagonal",
-        [only_the_diagonal],
+        [
+            STEPS.but(jacobian=lambda difference: torch.diag(difference.diagonal())),
+            STEPS.but(products=lambda probabilities: squares(probabilities)),
+        ],
+        does="only 0 stands beside the diagonal",
         says=(
-            "The diagonal is right, but everything beside it is 0. Raising one score also lowers all the *other* weights: "
-            "they share the denominator."
+            "Everything beside the diagonal is 0. Raising one score also lowers all the *other* weights: they share "
+            "the denominator."
         ),
         hints=[
             "If score 1 goes up, does weight 2 stay the same?",
@@ -116,10 +38,11 @@ MISTAKES = [
     ),
     Mistake(
         "one_column",
-        [one_column],
+        [STEPS.but(jacobian=lambda difference: difference.diagonal())],
+        does="only the diagonal is returned, as a vector",
         says=(
-            "One number per weight comes out: its derivative by its own score. Every weight depends on every score, so a "
-            "table is asked for."
+            "One number per weight comes out: its derivative by its own score. Every weight depends on every score, "
+            "so a table is asked for."
         ),
         hints=[
             "What shape is asked for?",
@@ -129,8 +52,15 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_diagonal",
-        [forgets_the_diagonal, zeros_on_the_diagonal],
-        says="−p_i p_j is right everywhere but on the diagonal: there the numerator depends on the score as well.",
+        [
+            STEPS.but(own=lambda products: torch.zeros_like(products)),
+            STEPS.but(jacobian=lambda difference: difference - torch.diag(difference.diagonal())),
+        ],
+        does="the first term, p_i δ_ij, is missing, or the diagonal is set to 0",
+        says=(
+            "Beside the diagonal stands −p_i p_j. On it, the numerator depends on the score as well, and a term is "
+            "missing."
+        ),
         hints=[
             "Can raising a score lower its own weight, or leave it as it is? What does the diagonal say?",
             "For i = j, use the product rule: p_i − p_i².",
@@ -139,10 +69,11 @@ MISTAKES = [
     ),
     Mistake(
         "squares_subtracted_twice",
-        [squares_subtracted_twice],
+        [STEPS.but(own=lambda own, probabilities: own - squares(probabilities))],
+        does="the square p_i² is subtracted on the diagonal besides the table of products",
         says=(
-            "Right beside the diagonal; on it, p_i² is subtracted twice: by the formula for i = j, and again with the "
-            "table of all products. Look at what both terms hold there."
+            "On the diagonal, p_i² is subtracted twice: by the formula for i = j, and again with the table of all "
+            "products. Look at what both terms hold there."
         ),
         hints=[
             "For weights of 0.5 and 0.5, the first entry should be 0.25. Which numbers make it up?",
@@ -152,10 +83,10 @@ MISTAKES = [
     ),
     Mistake(
         "plus_beside_the_diagonal",
-        [plus_beside_the_diagonal],
+        [STEPS.but(products=lambda products, probabilities: 2 * squares(probabilities) - products)],
+        does="the products beside the diagonal have lost their minus",
         says=(
-            "The diagonal is right, but the products beside it have lost their sign. Raising one score would then raise "
-            "all the weights."
+            "The products beside the diagonal have lost their sign. Raising one score would then raise all the weights."
         ),
         hints=[
             "What should each row add up to, if the weights always add up to 1?",
@@ -165,10 +96,11 @@ MISTAKES = [
     ),
     Mistake(
         "plus_sign",
-        [plus_sign],
+        [STEPS.but(difference=lambda own, products: own + products)],
+        does="the products are added, not subtracted",
         says=(
-            "The products are added. Then raising one score would raise all the weights, and they could not add up to 1 "
-            "any longer. Look at the sign."
+            "The products are added. Then raising one score would raise all the weights, and they could not add up to "
+            "1 any longer. Look at the sign."
         ),
         hints=[
             "What do the columns of the table add up to? The weights always add up to 1, so what should they?",
@@ -178,7 +110,8 @@ MISTAKES = [
     ),
     Mistake(
         "wrong_sign",
-        [wrong_sign],
+        [STEPS.but(difference=lambda own, products: products - own)],
+        does="the subtraction is turned round",
         says="All the signs are turned round: raising a score would lower its own weight.",
         hints=[
             "Is the diagonal positive?",
@@ -188,7 +121,8 @@ MISTAKES = [
     ),
     Mistake(
         "identity_on_the_diagonal",
-        [identity_on_the_diagonal],
+        [STEPS.but(own=lambda delta: delta)],
+        does="the first term is δ_ij without its factor p_i",
         says="The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term.",
         hints=[
             "With p = (1, 0), nothing can move any more. Is the table 0 there?",
@@ -198,10 +132,14 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_the_factor",
-        [forgets_the_factor, forgets_the_factor_by_columns],
+        [
+            STEPS.but(column=lambda column: torch.ones_like(column)),
+            STEPS.but(own=lambda delta: delta, products=lambda column: column),
+        ],
+        does="the factor in front of the brackets of p_i (δ_ij − p_j) is missing",
         says=(
-            "This is only what stands in the brackets of p_i (δ_ij − p_j): the factor in front is missing, so weights that "
-            "are nearly 0 seem to move as much as large ones."
+            "This is only what stands in the brackets of p_i (δ_ij − p_j): the factor in front is missing, so weights "
+            "that are nearly 0 seem to move as much as large ones."
         ),
         hints=[
             "With p = (1, 0), nothing can move any more. Is the table 0 there?",
@@ -211,10 +149,15 @@ MISTAKES = [
     ),
     Mistake(
         "squares_instead_of_products",
-        [squares_instead_of_products, squares_by_columns],
+        [
+            STEPS.but(column=lambda row: row),
+            STEPS.but(row=lambda column: column),
+            STEPS.but(products=lambda probabilities: probabilities * probabilities),
+        ],
+        does="both factors of the products run along the same axis",
         says=(
-            "The diagonal is right, but beside it stand squares, p_j · p_j: both factors run along the same axis. In "
-            "p_i p_j one belongs to the row, the other to the column. Look at the shapes that are multiplied."
+            "Beside the diagonal stand squares, p_i² or p_j²: both factors run along the same axis. In p_i p_j one "
+            "belongs to the row, the other to the column. Look at the shapes that are multiplied."
         ),
         hints=[
             "What shape has `p * p`, and what shape `p * p.T`? Transposing a vector changes nothing.",
@@ -224,7 +167,11 @@ MISTAKES = [
     ),
     Mistake(
         "squares_alone",
-        [squares_alone, squares_alone_and_positive],
+        [
+            STEPS.but(jacobian=lambda probabilities: -probabilities * probabilities),
+            STEPS.but(jacobian=lambda probabilities: probabilities * probabilities),
+        ],
+        does="the weights are multiplied by themselves, entry by entry, and make no table",
         says=(
             "One number per weight comes out: a vector times itself, entry by entry. A table is asked for, with every "
             "product p_i p_j. Look at the shapes that are multiplied."
@@ -237,8 +184,12 @@ MISTAKES = [
     ),
     Mistake(
         "one_instead_of_delta",
-        [one_instead_of_delta, one_instead_of_delta_by_columns],
-        says="Every entry is p_i (1 − p_j): the 1 stands everywhere. δ_ij is 1 on the diagonal only, and 0 beside it.",
+        [
+            STEPS.but(delta=lambda delta: torch.ones_like(delta)),
+            STEPS.but(own=lambda row, delta: row * torch.ones_like(delta)),
+        ],
+        does="1 stands in place of δ_ij everywhere",
+        says="The 1 of p_i (1 − p_j) stands everywhere. δ_ij is 1 on the diagonal only, and 0 beside it.",
         hints=[
             "What are the entries beside the diagonal? Can they all be positive, if the weights add up to 1?",
             "δ_ij as a table is called the identity matrix.",
@@ -247,7 +198,12 @@ MISTAKES = [
     ),
     Mistake(
         "one_number_instead_of_products",
-        [one_number_instead_of_products, one_number, minus_one_number],
+        [
+            STEPS.but(products=lambda probabilities: probabilities @ probabilities),
+            STEPS.but(jacobian=lambda probabilities: probabilities @ probabilities),
+            STEPS.but(jacobian=lambda probabilities: -(probabilities @ probabilities)),
+        ],
+        does="the weights meet in a dot product, which is one number",
         says=(
             "The same number is subtracted everywhere, or is all there is: `@` of two vectors is a dot product, one "
             "number. A table of all the products p_i p_j is needed."
@@ -260,10 +216,11 @@ MISTAKES = [
     ),
     Mistake(
         "true_minus_a_number",
-        [true_minus_a_number],
+        [STEPS.but(difference=lambda probabilities: True - probabilities[0])],
+        does="a truth value, `i == j`, stands in front of a minus",
         says=(
-            "`i == j` is True or False, and torch does not subtract from these: it crashes. Look at what stands in front "
-            "of the minus."
+            "A comparison such as `i == j` is True or False, and torch does not subtract from these: it crashes. Look "
+            "at what stands in front of the minus."
         ),
         hints=[
             "δ_ij has to be a number, 1 or 0.",
@@ -273,12 +230,150 @@ MISTAKES = [
     ),
     Mistake(
         "takes_them_for_scores",
-        [takes_them_for_scores],
+        [STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities, dim=-1))],
+        does="a softmax is taken of the probabilities",
         says="A softmax is taken of something that has been through one already. The argument holds probabilities.",
         hints=[
             "What do the numbers in `probabilities` add up to?",
             "The formula needs only p, not the scores.",
             "Leave the softmax out.",
+        ],
+    ),
+    Mistake(
+        "another_diagonal",
+        [
+            STEPS.but(own=lambda own, probabilities: own + squares(probabilities)),
+            STEPS.but(own=lambda delta, probabilities: delta - torch.diag(probabilities) + squares(probabilities)),
+            STEPS.but(own=lambda probabilities: 2 * squares(probabilities)),
+            STEPS.but(own=lambda own, probabilities: own + 2 * squares(probabilities)),
+            STEPS.but(own=lambda delta, probabilities: delta + squares(probabilities)),
+        ],
+        does="the diagonal holds p_i, 1 − p_i, p_i², p_i (1 + p_i) or 1",
+        says=(
+            "Something else stands on the diagonal than the derivative of a weight by its own score. Look at the case "
+            "i = j."
+        ),
+        hints=[
+            "With the weights 0.8 and 0.2, the diagonal should hold 0.16 twice. Which numbers are there?",
+            "For i = j the numerator and the denominator depend on the score: use the quotient rule.",
+            "p_i − p_i².",
+        ],
+    ),
+    Mistake(
+        "delta_turned_round",
+        [STEPS.but(delta=lambda delta: 1 - delta)],
+        does="the table of δ_ij holds 0 on the diagonal and 1 beside it",
+        says="δ_ij is turned round: it is 1 where i and j are equal, and 0 everywhere else.",
+        hints=[
+            "What does `torch.eye(2)` look like?",
+            "Can raising a score lower its own weight?",
+            "1 where `i == j`, else 0.",
+        ],
+    ),
+    Mistake(
+        "delta_by_comparing_weights",
+        [STEPS.but(delta=lambda row, column: (row == column).float())],
+        does="whether two *weights* are equal decides what δ_ij is",
+        says=(
+            "Where two weights are equal, the table is wrong: δ_ij asks whether the *places* i and j are the same, "
+            "not whether the weights there are equal."
+        ),
+        hints=[
+            "What comes out for the weights 0.5 and 0.5?",
+            "δ_ij depends on i and j alone.",
+            "`torch.eye(n)` is that table.",
+        ],
+    ),
+    Mistake(
+        "one_factor_in_the_products",
+        [
+            STEPS.but(products=lambda column: column),
+            STEPS.but(products=lambda row: row),
+            STEPS.but(products=lambda column, delta, probabilities: column * (1 - delta) + squares(probabilities)),
+            STEPS.but(products=lambda row, delta, probabilities: row * (1 - delta) + squares(probabilities)),
+        ],
+        does="a single weight stands beside the diagonal where a product of two belongs",
+        says=(
+            "Beside the diagonal, a single weight is subtracted where a product of two belongs. Look at the case i ≠ j."
+        ),
+        hints=[
+            "With the weights 0.8 and 0.2, -0.16 should stand beside the diagonal. Which two numbers make it?",
+            "For i ≠ j, s_j stands in the denominator only, and its derivative brings in p_j.",
+            "−p_i p_j.",
+        ],
+    ),
+    Mistake(
+        "differences_of_weights",
+        [
+            STEPS.but(difference=lambda column, row: column - row),
+            STEPS.but(difference=lambda column, row: row - column),
+        ],
+        does="a weight is subtracted from each other weight",
+        says="These are the differences of the weights, with 0 on the diagonal. Products belong there, and δ_ij.",
+        hints=[
+            "What should the entry for i = j be, with the weights 0.8 and 0.2?",
+            "The formula has a product with brackets: p_i (δ_ij − p_j).",
+            "p_i stands as a factor in front, not as a term.",
+        ],
+    ),
+    Mistake(
+        "half_a_table",
+        [
+            STEPS.but(jacobian=lambda difference: difference.tril()),
+            STEPS.but(jacobian=lambda difference: difference.triu()),
+            STEPS.but(jacobian=lambda difference: without_a_column(difference)),
+            STEPS.but(jacobian=lambda difference: without_a_column(difference.mT).mT),
+        ],
+        does="some entries beside the diagonal are never filled in",
+        says="Some entries beside the diagonal are 0: not every pair i, j has been filled in. Look at which ones are.",
+        hints=[
+            "How many entries has the table for 3 weights, and how many of them are filled in?",
+            "Every i meets every j, larger or smaller, from the first to the last.",
+            "Without loops there is nothing to miss: `torch.outer` holds every product.",
+        ],
+    ),
+    Mistake(
+        "column_times_vector",
+        [STEPS.but(products=lambda column, probabilities: column @ probabilities)],
+        does="a matrix product meets a column and a vector that do not fit",
+        says=(
+            "A matrix product of a column, (n, 1), and a vector, (n,), crashes. Look at the shapes on both sides of it."
+        ),
+        hints=[
+            "In `a @ b`, which two lengths have to be equal?",
+            "(n, 1) fits (1, n), a row. Entry by entry, (n, 1) also fits (n,).",
+            "`probabilities[:, None] * probabilities`, or `torch.outer`.",
+        ],
+    ),
+    Mistake(
+        "a_list",
+        [
+            STEPS.but(jacobian=lambda difference: difference.tolist()),
+            STEPS.but(jacobian=lambda difference: list(difference)),
+        ],
+        does="a Python list comes out, not a tensor",
+        says="The numbers come in a Python list. A tensor of shape (n, n) is asked for.",
+        hints=[
+            "What is the type of the result?",
+            "`torch.stack` makes one tensor of a list of rows.",
+            "Without loops there is no list: `torch.diag` and `torch.outer` make whole tables.",
+        ],
+    ),
+    Mistake(
+        "rounded",
+        [
+            STEPS.but(jacobian=lambda difference: difference.round(decimals=4)),
+            STEPS.but(jacobian=lambda difference: difference.round(decimals=3)),
+            STEPS.but(jacobian=lambda difference: difference.round(decimals=2)),
+            STEPS.but(jacobian=lambda difference: difference.round(decimals=1)),
+            STEPS.but(jacobian=lambda difference: difference.round()),
+        ],
+        does="the entries are rounded",
+        says="The entries are rounded, so that rows need not add up to 0, and small ones are lost.",
+        hints=[
+            "Which line rounds, or makes whole numbers?",
+            "Rounding is for printing only.",
+            "Leave `round` out, and compute with the numbers as they are.",
         ],
     ),
 ]

@@ -3,15 +3,10 @@
 import torch
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_03_heads.attention_parameters.answer import STEPS, attention_parameters
 from transformer_lab.course.exercises.lesson_03_heads.attention_parameters.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case
-
-
-def attention_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:
-    """Count the parameters of a multi-head attention."""
-    per_layer = d_model * d_model + (d_model if bias else 0)
-    return 4 * per_layer
 
 
 def attention_parameters_cases(seed: int) -> list[Case]:
@@ -20,12 +15,16 @@ def attention_parameters_cases(seed: int) -> list[Case]:
         Case({"d_model": 2, "n_heads": 1}, "width 2, one head"),
         Case({"d_model": 6, "n_heads": 2}, "width 6, 2 heads"),
         Case({"d_model": 6, "n_heads": 3, "bias": False}, "width 6, 3 heads, no biases"),
+        Case({"d_model": 6, "n_heads": 3}, "width 6, 3 heads, the same with biases"),
+        Case({"d_model": 8, "n_heads": 2, "bias": False}, "width 8, 2 heads, no biases"),
+        Case({"d_model": 4099, "n_heads": 1, "bias": False}, "width 4099: more weights than a float32 can count"),
         Case({"d_model": 8 * d_k, "n_heads": 8}, f"width {8 * d_k}, 8 heads"),
     ]
 
 
 ATTENTION_PARAMETERS = Exercise(
     reference=attention_parameters,
+    steps=STEPS,
     cases=attention_parameters_cases,
     points=1,
     verified="Four layers of d_model × d_model, with or without biases, and the number of heads nowhere in it. "

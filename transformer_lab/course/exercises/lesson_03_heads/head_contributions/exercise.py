@@ -1,21 +1,10 @@
 """What each head adds to the output of a multi-head attention."""
 
-from jaxtyping import Float
-from torch import Tensor
-
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_03_heads.head_contributions.answer import STEPS, head_contributions
 from transformer_lab.course.exercises.lesson_03_heads.head_contributions.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
-
-
-def head_contributions(
-    heads: Float[Tensor, "batch n_heads n d_k"], w_o: Float[Tensor, "d_out d_merged"]
-) -> Float[Tensor, "batch n_heads n d_out"]:
-    """Give what each head adds to merge_heads(heads) @ w_o.T: the sum over the heads is all of it."""
-    n_heads, d_k = heads.shape[1], heads.shape[3]
-    per_head = w_o.T.reshape(n_heads, d_k, -1)  # head i meets columns i·d_k … (i + 1)·d_k − 1 of w_o
-    return heads @ per_head
 
 
 def head_contributions_cases(seed: int) -> list[Case]:
@@ -27,6 +16,7 @@ def head_contributions_cases(seed: int) -> list[Case]:
     return [
         case(1, 2, 1, 1, 2, "2 heads of width 1, one position"),
         case(1, 1, 2, 3, 3, "one head: all of it"),
+        case(1, 2, 1, 2, 4, "2 heads of width 2, one position"),
         case(2, 3, 5, 2, 6, "a batch of 2: 3 heads of width 2, 5 positions"),
         case(3, 4, 5, 2, 7, "a batch of 3: an output of another width than the heads together"),
         case(5, 8, 31, 11, 37, "a batch of 5: 8 heads of width 11, 31 positions"),
@@ -35,6 +25,7 @@ def head_contributions_cases(seed: int) -> list[Case]:
 
 HEAD_CONTRIBUTIONS = Exercise(
     reference=head_contributions,
+    steps=STEPS,
     cases=head_contributions_cases,
     points=2,
     verified="What the heads add, each through its own columns of w_o, adds up to the whole output. "

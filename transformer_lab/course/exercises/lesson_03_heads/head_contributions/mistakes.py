@@ -3,56 +3,45 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_03_heads.head_contributions.answer import STEPS
 
 
-def rows_of_w_o(heads, w_o):
+def merged(heads):
+    return heads.transpose(1, 2).flatten(2)
+
+
+def rows_by_reshape(heads, w_o):
     return heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)
 
 
-def slices_the_rows_of_w_o(heads, w_o):
-    d_k = heads.shape[3]
-    return torch.stack([heads[:, i] @ w_o[i * d_k : (i + 1) * d_k] for i in range(heads.shape[1])], dim=1)
+def transposed_rows(heads, w_o, own):
+    return torch.stack([heads[:, i] @ w_o[own(i)].T for i in range(heads.shape[1])], dim=1)
 
 
-def slices_the_rows_of_w_o_and_transposes(heads, w_o):
-    d_k = heads.shape[3]
-    return torch.stack([heads[:, i] @ w_o[i * d_k : (i + 1) * d_k].T for i in range(heads.shape[1])], dim=1)
+def without_head(heads, w_o):
+    whole, others = merged(heads) @ w_o.T, []
+    for i in range(heads.shape[1]):
+        silenced = heads.clone()
+        silenced[:, i] = 0
+        others.append(merged(silenced) @ w_o.T)
+    return whole, torch.stack(others, dim=1)
 
 
-def every_other_column(heads, w_o):
-    return heads @ w_o.T.reshape(heads.shape[3], heads.shape[1], -1).transpose(0, 1)
-
-
-def the_first_columns_for_everybody(heads, w_o):
-    return heads @ w_o[:, : heads.shape[3]].T
-
-
-def the_whole_output(heads, w_o):
-    return heads.transpose(1, 2).flatten(2) @ w_o.T
-
-
-def the_whole_output_for_every_head(heads, w_o):
-    return the_whole_output(heads, w_o).unsqueeze(1).expand(-1, heads.shape[1], -1, -1)
-
-
-def shares_of_the_whole_output(heads, w_o):
-    return the_whole_output_for_every_head(heads, w_o) / heads.shape[1]
-
-
-def heads_behind_positions(heads, w_o):
-    per_head = w_o.T.reshape(heads.shape[1], heads.shape[3], -1)
-    return (heads @ per_head).transpose(1, 2)
-
-
-def heads_before_batch(heads, w_o):
-    d_k = heads.shape[3]
-    return torch.stack([heads[:, i] @ w_o[:, i * d_k : (i + 1) * d_k].T for i in range(heads.shape[1])])
+def in_a_table_too_wide(heads, terms, w_o):
+    table = terms.new_zeros(*terms.shape[:-1], w_o.shape[1])
+    table += terms
+    return table
 
 
 MISTAKES = [
     Mistake(
         "rows_of_w_o",
-        [rows_of_w_o, slices_the_rows_of_w_o, slices_the_rows_of_w_o_and_transposes],
+        [
+            STEPS.but(columns=lambda w_o: w_o),
+            STEPS.but(terms=rows_by_reshape),
+            STEPS.but(terms=transposed_rows),
+        ],
+        does="the rows of w_o are dealt out to the heads, not its columns",
         says=(
             "The numbers of w_o are dealt out row by row, so that each head meets numbers of other heads, and the sum "
             "over the heads is not the output. The heads own *columns* of w_o."
@@ -65,7 +54,8 @@ MISTAKES = [
     ),
     Mistake(
         "every_other_column",
-        [every_other_column],
+        [STEPS.but(own=lambda heads: lambda head: slice(head, None, heads.shape[1]))],
+        does="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
         says=(
             "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns neighbouring "
             "columns. Look at the two numbers the columns are cut into."
@@ -77,9 +67,13 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "the_first_columns_for_everybody",
-        [the_first_columns_for_everybody],
-        says="Every head is sent through the columns of head 0. Each has columns of its own.",
+        "the_first_columns_for_all",
+        [
+            STEPS.but(own=lambda heads: lambda head: slice(0, heads.shape[3])),
+            STEPS.but(own=lambda heads: lambda head: slice(-heads.shape[3], None)),
+        ],
+        does="every head meets the same columns of w_o",
+        says="Every head is sent through the same columns of w_o, those of one head. Each has columns of its own.",
         hints=[
             "Does the slice of w_o depend on the head?",
             "Head i owns columns i·d_k to (i + 1)·d_k − 1.",
@@ -87,8 +81,39 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "slices_overlap",
+        [STEPS.but(own=lambda heads: lambda head: slice(head, head + heads.shape[3]))],
+        does="the columns of each head begin only one after those of the head before it",
+        says=(
+            "The slices of w_o overlap: each begins only one column after the one before it. Look at where a slice "
+            "begins."
+        ),
+        hints=[
+            "With 3 heads of width 2, which columns does head 1 own?",
+            "Head i begins where head i - 1 ends.",
+            "Columns i·d_k to (i + 1)·d_k − 1.",
+        ],
+    ),
+    Mistake(
+        "columns_in_reverse",
+        [STEPS.but(own=lambda own, heads: lambda head: own(heads.shape[1] - 1 - head))],
+        does="the columns of w_o are dealt out from the last head to the first",
+        says=(
+            "The first head meets the columns of the last one, and the other way round. Look at the order of the heads."
+        ),
+        hints=[
+            "In the merged vector, where do the numbers of head 0 stand?",
+            "Head i owns columns i·d_k to (i + 1)·d_k − 1.",
+            "Go through heads and columns in the same order.",
+        ],
+    ),
+    Mistake(
         "the_whole_output",
-        [the_whole_output],
+        [
+            STEPS.but(terms=lambda heads, w_o: merged(heads) @ w_o.T),
+            STEPS.but(contributions=lambda scaled: scaled.sum(dim=1)),
+        ],
+        does="the terms of all heads are added up",
         says="This is the output of all heads together. What each head adds is asked for: one more axis.",
         hints=[
             "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
@@ -98,17 +123,74 @@ MISTAKES = [
     ),
     Mistake(
         "the_whole_output_for_every_head",
-        [the_whole_output_for_every_head, shares_of_the_whole_output],
-        says="Every head is said to give the whole output. Together they would give n_heads times as much.",
+        [
+            STEPS.but(scaled=lambda terms: terms.sum(dim=1, keepdim=True).expand_as(terms)),
+            STEPS.but(scaled=lambda terms: terms.mean(dim=1, keepdim=True).expand_as(terms)),
+        ],
+        does="every head gets the whole output, or an equal share of it",
+        says=(
+            "Every head is said to give the same: the whole output, or an equal part of it. What each adds by itself "
+            "is asked for."
+        ),
         hints=[
-            "Add up the result over the heads: is that the output?",
+            "Are the terms of two heads different?",
             "If all heads but one were 0, what would the output be?",
             "Multiply each head by its own columns of w_o.",
         ],
     ),
     Mistake(
+        "all_heads_so_far",
+        [STEPS.but(scaled=lambda terms: terms.cumsum(dim=1))],
+        does="each term holds those of the heads before it as well",
+        says=(
+            "Each term holds those of the heads before it as well: the sum grows from head to head. Look at what is "
+            "kept for a head."
+        ),
+        hints=[
+            "Add up the result over the heads: is that the output?",
+            "What is in the running sum when head 1 comes?",
+            "Keep each product by itself, without adding.",
+        ],
+    ),
+    Mistake(
+        "all_other_heads",
+        [
+            STEPS.but(terms=lambda heads, w_o: without_head(heads, w_o)[1]),
+            STEPS.but(terms=lambda heads, w_o: without_head(heads, w_o)[1] - without_head(heads, w_o)[0][:, None]),
+        ],
+        does="the output without a head, or its change, stands for what the head adds",
+        says=(
+            "This is the output that is left when a head is silenced, or what that changes. What the head *adds* is "
+            "the other part, with the other sign."
+        ),
+        hints=[
+            "If all heads but one were 0, what would the output be?",
+            "The whole output, minus the output without head i: what is left?",
+            "Multiply each head by its own columns of w_o.",
+        ],
+    ),
+    Mistake(
+        "divided_on_the_way",
+        [
+            STEPS.but(scaled=lambda terms: terms / terms.shape[1]),
+            STEPS.but(scaled=lambda terms, heads: terms / heads.shape[3] ** 0.5),
+            STEPS.but(scaled=lambda terms, heads: terms / heads.shape[3]).attempt,
+        ],
+        does="the terms are divided, by the number of heads or the width of one",
+        says=(
+            "The terms are divided, by the number of heads or the root of their width. They should add up to the "
+            "output as they are. Look for a division."
+        ),
+        hints=[
+            "Add up the result over the heads: is that the output?",
+            "√d_k belongs to the scores, and the output is a sum, not a mean.",
+            "Leave the division out.",
+        ],
+    ),
+    Mistake(
         "heads_behind_positions",
-        [heads_behind_positions],
+        [STEPS.but(contributions=lambda scaled: scaled.transpose(1, 2))],
+        does="heads and positions have changed places",
         says="The numbers are right, but heads and positions have changed places.",
         hints=[
             "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
@@ -118,12 +200,106 @@ MISTAKES = [
     ),
     Mistake(
         "heads_before_batch",
-        [heads_before_batch],
+        [STEPS.but(contributions=lambda scaled: scaled.transpose(0, 1))],
+        does="the heads stand in front of the batch",
         says="The numbers are right, but the heads stand in front of the batch. Look at the order of the axes.",
         hints=[
             "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
             "`torch.stack` puts the new axis in front unless it is told where.",
             "`dim=1`.",
+        ],
+    ),
+    Mistake(
+        "heads_last",
+        [
+            STEPS.but(contributions=lambda scaled: scaled.permute(0, 2, 3, 1)),
+            STEPS.but(contributions=lambda scaled: scaled.mT),
+        ],
+        does="the output's features are no longer the last axis",
+        says=(
+            "The numbers are right, but another axis than that of the features comes last. Look at the order of the "
+            "axes."
+        ),
+        hints=[
+            "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
+            "Where does the new axis of `torch.stack` or `einsum` go?",
+            "The heads are axis 1, d_out the last.",
+        ],
+    ),
+    Mistake(
+        "side_by_side",
+        [
+            STEPS.but(contributions=lambda scaled: scaled.transpose(1, 2).flatten(2)),
+            STEPS.but(contributions=lambda scaled: scaled.flatten(1, 2)).attempt,
+        ],
+        does="the terms are joined along an axis they have, without one of their own",
+        says=(
+            "The terms are joined along an axis they have. Each head should keep an axis of its own. Look at what "
+            "joins them."
+        ),
+        hints=[
+            "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
+            "`torch.cat` joins along an axis that is there, `torch.stack` along a new one.",
+            "`torch.stack(terms, dim=1)`.",
+        ],
+    ),
+    Mistake(
+        "a_list_of_terms",
+        [STEPS.but(contributions=lambda scaled: list(scaled.unbind(1)))],
+        does="the terms come as a list of tensors",
+        says="The terms come as separate tensors. One tensor is asked for, with an axis for the heads.",
+        hints=[
+            "What does `type(...)` say of the result?",
+            "`torch.stack(terms, dim=...)` puts tensors side by side along a new axis.",
+            "`dim=1`.",
+        ],
+    ),
+    Mistake(
+        "the_output_cut_into_heads",
+        [
+            STEPS.but(
+                terms=lambda heads, w_o: (
+                    (merged(heads) @ w_o.T).reshape(len(heads), heads.shape[2], heads.shape[1], -1).transpose(1, 2)
+                )
+            )
+        ],
+        does="the whole output is cut into as many pieces as there are heads",
+        says=(
+            "The whole output is computed and then cut into pieces. But every head adds to *every* feature of the "
+            "output: w_o has mixed them already. Look at what is cut, and when."
+        ),
+        hints=[
+            "How wide is what one head adds? The shape asked for is (batch, n_heads, n, d_out).",
+            "It is w_o that can be cut, before the product.",
+            "Multiply each head by its own columns of w_o.",
+        ],
+    ),
+    Mistake(
+        "w_o_not_cut",
+        [STEPS.but(terms=lambda heads, w_o: heads @ w_o.T), STEPS.but(terms=lambda heads, w_o: heads @ w_o)],
+        does="a head meets the whole of w_o",
+        says=(
+            "A head is d_k wide, and w_o has a column for each feature of *all* heads: the product crashes, or means "
+            "nothing. Look at the shapes on both sides of it."
+        ),
+        hints=[
+            "How many columns has w_o, and how many numbers has one head at one position?",
+            "Which columns of w_o meet head i in the merged vector?",
+            "For head i: columns i·d_k to (i + 1)·d_k − 1.",
+        ],
+    ),
+    Mistake(
+        "as_wide_as_the_heads_together",
+        [STEPS.but(contributions=in_a_table_too_wide)],
+        does="the result is made as wide as all heads together, not as wide as the output",
+        says=(
+            "The result is made as wide as all heads together. An output may have another width: that is the number of "
+            "*rows* of w_o. It crashes where the two differ. Look at where the last size comes from."
+        ),
+        hints=[
+            "`w_o` has the shape (d_out, d_merged). Which of the two is the width of the result?",
+            "In the lesson's module, both are d_model; here they need not be.",
+            "`w_o.shape[0]`.",
         ],
     ),
 ]

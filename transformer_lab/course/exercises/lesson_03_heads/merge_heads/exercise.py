@@ -2,8 +2,8 @@
 
 import torch
 
-from transformer_lab.attention.multi_head import merge_heads
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_03_heads.merge_heads.answer import STEPS, merge_heads
 from transformer_lab.course.exercises.lesson_03_heads.merge_heads.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
@@ -23,6 +23,7 @@ def merge_heads_cases(seed: int) -> list[Case]:
 
 MERGE_HEADS = Exercise(
     reference=merge_heads,
+    steps=STEPS,
     cases=merge_heads_cases,
     points=2,
     verified="Every position has its features back, head after head: the inverse of split_heads. "

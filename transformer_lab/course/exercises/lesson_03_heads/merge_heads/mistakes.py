@@ -1,58 +1,15 @@
 """What goes wrong when heads are put side by side again."""
 
+import torch
+
 from transformer_lab.course.exercise import Mistake
-
-
-def merges_by_view(x):
-    batch, n_heads, n, d_k = x.shape
-    return x.reshape(batch, n, n_heads * d_k)
-
-
-def flattens_without_the_swap(x):
-    return x.flatten(2)
-
-
-def views_the_transposed(x):
-    batch, n_heads, n, d_k = x.shape
-    return x.transpose(1, 2).view(batch, n, n_heads * d_k)
-
-
-def takes_heads_for_positions(x):
-    return x.transpose(1, 2).reshape(x.shape[0], x.shape[1], -1)
-
-
-def not_merged(x):
-    return x.transpose(1, 2)
-
-
-def features_in_turn(x):
-    return x.permute(0, 2, 3, 1).flatten(2)
-
-
-def features_before_positions(x):
-    return x.mT.flatten(1, 2)
-
-
-def heads_in_a_queue(x):
-    return x.flatten(1, 2)
-
-
-def sum_of_the_heads(x):
-    return x.sum(dim=1)
-
-
-def mean_of_the_heads(x):
-    return x.mean(dim=1)
-
-
-def merges_the_wrong_neighbours(x):
-    return x.transpose(1, 2).flatten(1, 2)
-
+from transformer_lab.course.exercises.lesson_03_heads.merge_heads.answer import STEPS
 
 MISTAKES = [
     Mistake(
         "merges_by_view",
-        [merges_by_view],
+        [STEPS.but(swapped=lambda x: x)],
+        does="heads and positions are not swapped before the numbers are divided anew",
         says=(
             "The shape is right, but the numbers are not: the first positions of the result are made of nothing but "
             "head 0. Positions get mixed up with one another. Look at what comes before the reshaping."
@@ -66,10 +23,11 @@ MISTAKES = [
     ),
     Mistake(
         "flattens_without_the_swap",
-        [flattens_without_the_swap],
+        [STEPS.but(merged=lambda x: x.flatten(2))],
+        does="positions and features are made one axis, a row for each head",
         says=(
-            "The result has a row for each *head*, in which all its positions stand one after the other. There should be "
-            "a row for each position. A step is missing before the merging, or what it gives is lost."
+            "The result has a row for each *head*, in which all its positions stand one after the other. There should "
+            "be a row for each position. A step is missing before the merging, or what it gives is lost."
         ),
         hints=[
             "The shape asked for is (batch, n, n_heads · d_k). Which is it for 3 heads and 5 positions?",
@@ -80,7 +38,11 @@ MISTAKES = [
     ),
     Mistake(
         "views_the_transposed",
-        [views_the_transposed],
+        [
+            STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model)),
+            STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model).contiguous()),
+        ],
+        does="`view` is asked of a transposed tensor",
         says=(
             "The two steps are right, but `view` refuses: after a transposition the numbers no longer lie in memory in "
             "the order in which `view` would read them. Look at what was said about `contiguous`."
@@ -93,7 +55,8 @@ MISTAKES = [
     ),
     Mistake(
         "takes_heads_for_positions",
-        [takes_heads_for_positions],
+        [STEPS.but(merged=lambda x, swapped: swapped.reshape(len(x), x.shape[1], -1))],
+        does="the number of heads is taken for that of positions",
         says=(
             "The result has as many rows as there were heads. There should be one for each position. Right only where "
             "the two numbers are equal. Look at where the length of the result is taken from."
@@ -106,7 +69,8 @@ MISTAKES = [
     ),
     Mistake(
         "not_merged",
-        [not_merged],
+        [STEPS.but(merged=lambda swapped: swapped)],
+        does="the heads keep an axis of their own",
         says=(
             "Positions and heads have changed places, and that is right, but there are still four axes. One step is "
             "missing."
@@ -119,7 +83,8 @@ MISTAKES = [
     ),
     Mistake(
         "features_in_turn",
-        [features_in_turn],
+        [STEPS.but(swapped=lambda x: x.permute(0, 2, 3, 1))],
+        does="the heads stand behind the features when the two are merged",
         says=(
             "Each position has its own numbers, but in the wrong order: feature 0 of every head, then feature 1 of "
             "every head. The heads should stand one after the other. Look at the order of the last two axes."
@@ -132,7 +97,8 @@ MISTAKES = [
     ),
     Mistake(
         "features_before_positions",
-        [features_before_positions],
+        [STEPS.but(merged=lambda x: x.mT.flatten(1, 2))],
+        does="features come before positions: a row per feature",
         says=(
             "The result is the wrong way round: a row per feature, a column per position. Look at the order of the "
             "axes before the merging."
@@ -144,24 +110,78 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "swaps_positions_and_features",
+        [STEPS.but(swapped=lambda x: x.mT)],
+        does="positions and features are swapped, not heads and positions",
+        says=(
+            "The shape is right, but the wrong two axes are swapped: positions and features, where heads and positions "
+            "should be. Look at the axes that are named."
+        ),
+        hints=[
+            "In the first case, the first position should be 10, 11, 12, 13 again.",
+            "x has the axes (batch, n_heads, n, d_k), numbered 0 to 3.",
+            "`.transpose(1, 2)`.",
+        ],
+    ),
+    Mistake(
+        "swaps_with_the_batch",
+        [
+            STEPS.but(swapped=lambda x: x.transpose(0, 1)),
+            STEPS.but(swapped=lambda x: x.transpose(0, 2)),
+            STEPS.but(swapped=lambda x: x.permute(2, 0, 1, 3)),
+        ],
+        does="the batch is swapped with another axis",
+        says=(
+            "The batch is swapped with another axis: numbers of one sentence end up in another. Look at the axes that "
+            "are named."
+        ),
+        hints=[
+            "x has the axes (batch, n_heads, n, d_k), numbered 0 to 3. Which should stay where it is?",
+            "With a batch in front, heads and positions are axes 1 and 2.",
+            "`.transpose(1, 2)`.",
+        ],
+    ),
+    Mistake(
         "heads_in_a_queue",
-        [heads_in_a_queue],
+        [STEPS.but(merged=lambda x: x.flatten(1, 2))],
+        does="the heads are joined along the positions, one behind the other",
         says=(
             "The heads stand one behind the other, as if they were further positions: n_heads · n of them, d_k wide. "
             "They should stand side by side. Look at which axes are merged."
         ),
         hints=[
             "The shape asked for is (batch, n, n_heads · d_k). Which is it now?",
-            "Only neighbouring axes can be merged. Which two have to be neighbours?",
-            "Swap axes 1 and 2 first, then merge the last two.",
+            "Only neighbouring axes can be merged. Which two have to be neighbours? And of pieces, which axis grows?",
+            "Swap axes 1 and 2 first, then merge the last two; or `torch.cat(…, dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "everything_in_one_row",
+        [
+            STEPS.but(merged=lambda swapped: swapped.flatten(1)),
+        ],
+        does="all that belongs to a sentence is made one row",
+        says=(
+            "Positions, heads and features have become one axis: a single row for each sentence. Look at which axes "
+            "are merged."
+        ),
+        hints=[
+            "The shape asked for is (batch, n, n_heads · d_k). Which is it now?",
+            "The positions keep an axis of their own.",
+            "Swap axes 1 and 2, then `.flatten(2)`.",
         ],
     ),
     Mistake(
         "sum_of_the_heads",
-        [sum_of_the_heads, mean_of_the_heads],
+        [
+            STEPS.but(merged=lambda x: x.sum(dim=1)),
+            STEPS.but(merged=lambda x: x.mean(dim=1)),
+            STEPS.but(merged=lambda x: x.amax(dim=1)),
+        ],
+        does="the heads are made one by a sum, a mean or a maximum",
         says=(
-            "The heads are added up, and what each of them found cannot be told apart any more. They should be kept "
-            "side by side."
+            "The heads are made one by a sum, a mean or a maximum, and what each of them found cannot be told apart "
+            "any more. They should be kept side by side."
         ),
         hints=[
             "How many numbers go in per position, and how many come out?",
@@ -171,7 +191,8 @@ MISTAKES = [
     ),
     Mistake(
         "merges_the_wrong_neighbours",
-        [merges_the_wrong_neighbours],
+        [STEPS.but(merged=lambda swapped: swapped.flatten(1, 2))],
+        does="positions and heads are made one axis",
         says=(
             "The wrong two axes are merged: positions and heads have become one axis, and the features are as narrow "
             "as before. Look at which axes the merging names."
@@ -180,6 +201,65 @@ MISTAKES = [
             "The shape asked for is (batch, n, n_heads · d_k). Which is it now?",
             "After the swap the axes are (batch, n, n_heads, d_k), numbered 0 to 3. Which two belong together?",
             "Axes 2 and 3.",
+        ],
+    ),
+    Mistake(
+        "heads_in_reverse",
+        [STEPS.but(x=lambda x: x.flip(1))],
+        does="the heads come in reverse order",
+        says="The heads stand in reverse order: the last one first. Look at the order in which they are put together.",
+        hints=[
+            "In the first case, the first position should be 10, 11, 12, 13 again.",
+            "Head 0 comes first.",
+            "`range(n_heads)`, from 0 on.",
+        ],
+    ),
+    Mistake(
+        "last_head_left_out",
+        [
+            STEPS.but(x=lambda x: x[:, :-1]),
+            STEPS.but(x=lambda x: x[:, 1:]),
+            STEPS.but(x=lambda x: torch.cat([x[:, i : i + 1] for i in range(x.shape[1] - 1)], dim=1)),
+        ],
+        does="the first or the last head is left out",
+        says="One head is missing, the first or the last. Look at where the heads begin and end.",
+        hints=[
+            "How many numbers go in per position, and how many come out?",
+            "`range(n)` goes from 0 to n - 1 by itself.",
+            "`range(x.shape[1])`, or no loop at all.",
+        ],
+    ),
+    Mistake(
+        "one_head_only",
+        [STEPS.but(merged=lambda x: x[:, 0]), STEPS.but(merged=lambda x: x[:, -1])],
+        does="a single head comes out",
+        says="A single head comes out, the first or the last. All of them are to stand side by side.",
+        hints=[
+            "How many numbers go in per position, and how many come out?",
+            "If there is a loop, does each round keep what the one before found?",
+            "Swap axes 1 and 2, then merge the last two.",
+        ],
+    ),
+    Mistake(
+        "a_list_of_heads",
+        [STEPS.but(merged=lambda x: x.unbind(1)), STEPS.but(merged=lambda x: list(x.unbind(1)))],
+        does="the heads come as separate tensors",
+        says="The heads come as separate tensors, and they should stand side by side in one. A step is missing.",
+        hints=[
+            "What does `type(...)` say of the result?",
+            "One function of torch puts tensors side by side along an axis they have.",
+            "`torch.cat(heads, dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "shape_is_no_function",
+        [STEPS.but(n=lambda x: x.shape()[2], swapped=lambda x: x.shape())],
+        does="`shape` is called like a function",
+        says="`shape` is called like a function, and it is none: it crashes. Look at the brackets behind it.",
+        hints=[
+            "What kind of thing is `x.shape`, and what kind is `x.size`?",
+            "One of the two takes brackets.",
+            "`x.shape` without brackets, or `x.size()`.",
         ],
     ),
 ]

@@ -184,10 +184,21 @@ MISTAKES = [
     *attention_mistakes.renamed(
         [
             *attention_mistakes.alone(
-                attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k", "multiplies_by_the_root"
+                attention_mistakes.without(
+                    attention_mistakes.of_the_scaling(STEPS),
+                    "another_power",
+                    "rounded_root",
+                    "whole_number_division",
+                    "the_measured_spread",
+                ),
+                "no_scaling",
+                "divides_by_d_k",
+                "multiplies_by_the_root",
             ),
             *attention_mistakes.alone(
-                attention_mistakes.without(attention_mistakes.of_the_width(STEPS), "root_of_d_v", "root_of_the_second_length"),
+                attention_mistakes.without(
+                    attention_mistakes.of_the_width(STEPS), "root_of_d_v", "root_of_the_second_length"
+                ),
                 "root_of_the_number_of_keys",
             ),
             *attention_mistakes.alone(
@@ -200,7 +211,13 @@ MISTAKES = [
                 "not_low_enough",
             ),
             *attention_mistakes.alone(
-                attention_mistakes.of_the_softmax(STEPS),
+                attention_mistakes.without(
+                    attention_mistakes.of_the_softmax(STEPS),
+                    "rounded_weights",
+                    "plain_average",
+                    "only_the_best",
+                    "divides_by_the_sum",
+                ),
                 "softmax_over_the_queries",
                 "axis_from_the_front",
                 "scores_instead_of_weights",
@@ -214,12 +231,18 @@ MISTAKES = [
             ),
             *attention_mistakes.alone(
                 attention_mistakes.without(
-                    attention_mistakes.of_the_products(STEPS), "pairs_from_the_front", "one_table_at_a_time"
+                    attention_mistakes.of_the_products(STEPS),
+                    "pairs_from_the_front",
+                    "one_table_at_a_time",
+                    "absolute_scores",
+                    "batch_added_up",
                 )
             ),
             *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
             *attention_mistakes.alone(
-                attention_mistakes.without(attention_mistakes.of_the_mixture(STEPS), "weights_as_well", "queries_added")
+                attention_mistakes.without(
+                    attention_mistakes.of_the_mixture(STEPS), "weights_as_well", "queries_added", "rounded_output"
+                )
             ),
         ],
         queries="q",

@@ -40,9 +40,7 @@ MISTAKES = [
         "keys_projected_as_queries",
         [
             STEPS.but(from_key=lambda self, key: self.w_q(key)),
-            STEPS.but(
-                from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)
-            ).attempt,
+            STEPS.but(from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)).attempt,
         ],
         does="the keys go through `w_q`",
         says=(
@@ -55,9 +53,7 @@ MISTAKES = [
         "queries_projected_as_keys",
         [
             STEPS.but(from_query=lambda self, query: self.w_k(query)),
-            STEPS.but(
-                from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)
-            ).attempt,
+            STEPS.but(from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)).attempt,
             STEPS.but(from_query=lambda self, query: self.w_v(query)).attempt,
         ],
         does="the queries go through a layer that is not theirs",
@@ -77,12 +73,8 @@ MISTAKES = [
     Mistake(
         "keys_and_values_swapped",
         [
-            STEPS.but(
-                from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)
-            ),
-            STEPS.but(
-                from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)
-            ).attempt,
+            STEPS.but(from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)),
+            STEPS.but(from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)).attempt,
         ],
         does="keys and values have changed places",
         says=(
@@ -110,7 +102,7 @@ MISTAKES = [
         "everything_from_the_query",
         [
             STEPS.but(key=lambda query: query),
-            STEPS.but(key=lambda query: query, value=lambda query: query),
+            STEPS.but(key=lambda query: query, value=lambda query: query).attempt,
         ],
         does="the keys are made from `query`",
         says=(
@@ -153,11 +145,7 @@ MISTAKES = [
     ),
     Mistake(
         "not_projected",
-        [
-            STEPS.but(
-                from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value
-            ).attempt
-        ],
+        [STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value).attempt],
         says=(
             "The inputs are attended to as they come: `w_q`, `w_k` and `w_v` are not used. One step is missing at the "
             "beginning."
@@ -196,13 +184,13 @@ MISTAKES = [
                 from_query=lambda self, query: F.linear(query, self.w_q.weight),
                 from_key=lambda self, key: F.linear(key, self.w_k.weight),
                 from_value=lambda self, value: F.linear(value, self.w_v.weight),
-            ),
+            ).attempt,
             STEPS.but(
                 from_query=lambda self, query: F.linear(query, self.w_q.weight),
                 from_key=lambda self, key: F.linear(key, self.w_k.weight),
                 from_value=lambda self, value: F.linear(value, self.w_v.weight),
                 output=lambda self, merged: F.linear(merged, self.w_o.weight),
-            ),
+            ).attempt,
             STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
         ],
         does="the biases of layers are left out",

@@ -42,8 +42,7 @@ MISTAKES = [
     ),
     Mistake(
         "split_and_merged_by_view",
-        [STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape))],
-        does="features are split and merged by reshaping alone, without a transposition",
+        [STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)).attempt],
         says=(
             "The heads got positions instead of features: the projections are reshaped without a transposition, and the "
             "heads are merged in the same way. Look at how they are split."
@@ -133,7 +132,8 @@ MISTAKES = [
         "heads_meet_heads",
         [
             STEPS.but(
-                split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1)), merged=lambda mixture: mixture.flatten(2)
+                split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1)),
+                merged=lambda mixture: mixture.flatten(2),
             ),
             STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (self.n_heads, -1))),
         ],
@@ -165,10 +165,9 @@ MISTAKES = [
     Mistake(
         "one_big_head_with_masks_as_they_come",
         [
-            STEPS.but(split=as_it_is, merged=lambda mixture: mixture),
+            STEPS.but(split=as_it_is, merged=lambda mixture: mixture).attempt,
             STEPS.but(split=as_it_is, merged=lambda mixture: mixture, hidden=lambda: None).attempt,
         ],
-        does="the projections are not split into heads",
         says=(
             "The projections are never split: this is one head as wide as the model, and a mask with an axis for the heads "
             "does not fit, or is not used. Look at where `n_heads` comes in."
@@ -181,8 +180,10 @@ MISTAKES = [
     ),
     Mistake(
         "heads_added_up",
-        [STEPS.but(merged=lambda mixture: mixture.sum(dim=1)), STEPS.but(merged=lambda mixture: mixture.mean(dim=1))],
-        does="the heads are added up or averaged, not put side by side",
+        [
+            STEPS.but(merged=lambda mixture: mixture.sum(dim=1)).attempt,
+            STEPS.but(merged=lambda mixture: mixture.mean(dim=1)).attempt,
+        ],
         says=(
             "The heads are made into one by adding or averaging, and the result is too narrow for `w_o`. They should "
             "be put side by side."
@@ -217,7 +218,10 @@ MISTAKES = [
     ),
     Mistake(
         "not_merged",
-        [STEPS.but(merged=lambda mixture: mixture).attempt, STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt],
+        [
+            STEPS.but(merged=lambda mixture: mixture).attempt,
+            STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
+        ],
         says=(
             "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
             "narrow for the layer. Look at what happens between the mixing and `w_o`."

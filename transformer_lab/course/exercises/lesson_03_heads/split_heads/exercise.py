@@ -2,8 +2,8 @@
 
 import torch
 
-from transformer_lab.attention.multi_head import split_heads
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_03_heads.split_heads.answer import STEPS, split_heads
 from transformer_lab.course.exercises.lesson_03_heads.split_heads.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
@@ -16,6 +16,7 @@ def split_heads_cases(seed: int) -> list[Case]:
     return [
         Case({"x": readable, "n_heads": 2}, "2 positions of 4 features, 2 heads"),
         Case({"x": normal(rng, 1, 3, 4), "n_heads": 1}, "one head: nothing to cut"),
+        Case({"x": normal(rng, 2, 1, 6), "n_heads": 2}, "a batch of 2: one position of 6 features, 2 heads"),
         Case({"x": normal(rng, 2, 5, 12), "n_heads": 3}, "a batch of 2: 5 positions of 12 features, 3 heads"),
         Case({"x": normal(rng, 7, 31, 88), "n_heads": 8}, "a batch of 7: 31 positions of 88 features, 8 heads"),
     ]
@@ -23,6 +24,7 @@ def split_heads_cases(seed: int) -> list[Case]:
 
 SPLIT_HEADS = Exercise(
     reference=split_heads,
+    steps=STEPS,
     cases=split_heads_cases,
     points=2,
     verified="Head i holds features i·d_k to (i + 1)·d_k − 1 of every position. Next: the way back.",

@@ -3,71 +3,18 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_03_heads.split_heads.answer import STEPS
 
 
-def splits_by_view(x, n_heads):
-    batch, n, d_model = x.shape
-    return x.reshape(batch, n_heads, n, d_model // n_heads)
-
-
-def heads_behind_positions(x, n_heads):
-    batch, n, d_model = x.shape
-    return x.reshape(batch, n, n_heads, d_model // n_heads)
-
-
-def swaps_the_last_two_axes(x, n_heads):
-    return heads_behind_positions(x, n_heads).transpose(-2, -1)
-
-
-def transposes_too_early(x, n_heads):
-    batch, n, d_model = x.shape
-    return x.transpose(1, 2).reshape(batch, n_heads, n, d_model // n_heads)
-
-
-def heads_made_into_a_batch(x, n_heads):
-    return heads_behind_positions(x, n_heads).transpose(1, 2).flatten(0, 1)
-
-
-def positions_last(x, n_heads):
-    return heads_behind_positions(x, n_heads).permute(0, 2, 3, 1)
-
-
-def heads_interleaved(x, n_heads):
-    batch, n, d_model = x.shape
-    return x.reshape(batch, n, d_model // n_heads, n_heads).permute(0, 3, 1, 2)
-
-
-def heads_before_batch(x, n_heads):
-    return torch.stack(x.chunk(n_heads, dim=-1))
-
-
-def as_many_heads_as_features(x, n_heads):
-    batch, n, d_model = x.shape
-    return x.reshape(batch, n, d_model // n_heads, n_heads).transpose(1, 2)
-
-
-def a_list_of_heads(x, n_heads):
-    return x.chunk(n_heads, dim=-1)
-
-
-def everything_for_every_head(x, n_heads):
-    return x.unsqueeze(1).repeat(1, n_heads, 1, 1)
-
-
-def divides_to_a_float(x, n_heads):
-    batch, n, d_model = x.shape
-    return x.view(batch, n, n_heads, d_model / n_heads).transpose(1, 2)
-
-
-def reshapes_to_a_float(x, n_heads):
-    batch, n, d_model = x.shape
-    return x.reshape(batch, n, n_heads, d_model / n_heads).transpose(1, 2)
+def overlapping(x, n_heads, d_k):
+    return torch.stack([x[..., i : i + d_k] for i in range(n_heads)], dim=2)
 
 
 MISTAKES = [
     Mistake(
         "splits_by_view",
-        [splits_by_view],
+        [STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1]))],
+        does="the numbers are only divided anew, head by head, so that the heads get positions instead of features",
         says=(
             "The shape is right, but the heads got positions instead of features: the first head holds everything "
             "about the first positions, and nothing about the last. Read off in the first case whose numbers head 0 "
@@ -83,7 +30,8 @@ MISTAKES = [
     ),
     Mistake(
         "heads_behind_positions",
-        [heads_behind_positions],
+        [STEPS.but(heads=lambda cut: cut)],
+        does="the heads stay behind the positions",
         says=(
             "The features are cut as they should be, but the heads stand behind the positions: a product of the last "
             "two axes would compare heads with heads. Look at the order of the axes."
@@ -96,10 +44,11 @@ MISTAKES = [
     ),
     Mistake(
         "swaps_the_last_two_axes",
-        [swaps_the_last_two_axes],
+        [STEPS.but(heads=lambda cut: cut.transpose(-2, -1))],
+        does="the axis of the heads comes last",
         says=(
-            "The heads have ended up last: the wrong two axes are swapped, or a new axis is put there. Look at which axes "
-            "are named."
+            "The heads have ended up last: the wrong two axes are swapped, or a new axis is put there. Look at which "
+            "axes are named."
         ),
         hints=[
             "After the cut the axes are (batch, n, n_heads, d_k), numbered 0 to 3. Where should the heads be?",
@@ -109,10 +58,15 @@ MISTAKES = [
     ),
     Mistake(
         "transposes_too_early",
-        [transposes_too_early],
+        [
+            STEPS.but(heads=lambda x, sizes: x.mT.reshape(len(x), sizes[0], x.shape[1], sizes[1])),
+            STEPS.but(cut=lambda x, sizes: x.mT.reshape(len(x), x.shape[1], *sizes)),
+            STEPS.but(heads=lambda x, sizes: x.mT.reshape(len(x), x.shape[1], *sizes)),
+        ],
+        does="positions and features change places before the features are cut",
         says=(
-            "Two steps, in the wrong order: positions and features change places before the features are cut, so that "
-            "what is cut are not features any more. Look at the order."
+            "Positions and features change places before the features are cut, so that what is cut are not features "
+            "any more. Look at the order of the steps."
         ),
         hints=[
             "In the first case, head 0 should hold 10, 11 of the first position. Which numbers are its first two?",
@@ -122,10 +76,11 @@ MISTAKES = [
     ),
     Mistake(
         "heads_made_into_a_batch",
-        [heads_made_into_a_batch],
+        [STEPS.but(heads=lambda cut: cut.transpose(1, 2).flatten(0, 1))],
+        does="batch and heads are made one axis",
         says=(
-            "The heads are right, but they have been made one axis with the batch. Some code does so; here the heads keep "
-            "an axis of their own."
+            "The heads are right, but they have been made one axis with the batch. Some code does so; here the heads "
+            "keep an axis of their own."
         ),
         hints=[
             "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
@@ -135,7 +90,8 @@ MISTAKES = [
     ),
     Mistake(
         "positions_last",
-        [positions_last],
+        [STEPS.but(heads=lambda cut: cut.permute(0, 2, 3, 1))],
+        does="the axis of the positions comes last",
         says="The heads are in their place, but positions and features have changed places. Look at the last two axes.",
         hints=[
             "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
@@ -144,8 +100,51 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "features_in_front_of_heads",
+        [
+            STEPS.but(heads=lambda cut: cut.permute(0, 3, 1, 2)),
+            STEPS.but(heads=lambda cut: cut.permute(0, 3, 2, 1)),
+        ],
+        does="the axis of the features stands where that of the heads belongs",
+        says="The features of a head stand where the heads belong, behind the batch. Look at which axes are moved.",
+        hints=[
+            "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
+            "After the cut the axes are (batch, n, n_heads, d_k), numbered 0 to 3.",
+            "Swap axes 1 and 2, and nothing else.",
+        ],
+    ),
+    Mistake(
+        "swaps_with_the_batch",
+        [
+            STEPS.but(heads=lambda cut: cut.transpose(0, 1)),
+            STEPS.but(heads=lambda cut: cut.transpose(0, 2)),
+            STEPS.but(heads=lambda cut: cut.permute(1, 2, 0, 3)),
+        ],
+        does="the batch is moved away from the front",
+        says="The batch is moved: it should stay the first axis. Look at which axes are swapped.",
+        hints=[
+            "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
+            "With a batch in front, positions and heads are axes 1 and 2.",
+            "`.transpose(1, 2)`.",
+        ],
+    ),
+    Mistake(
+        "heads_before_batch",
+        [STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3))],
+        does="the heads stand in front of the batch",
+        says=(
+            "The heads are cut as they should be, but they stand in front of the batch. Look at the order of the axes."
+        ),
+        hints=[
+            "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
+            "`torch.stack` puts the new axis in front unless it is told where.",
+            "`dim=1`.",
+        ],
+    ),
+    Mistake(
         "heads_interleaved",
-        [heads_interleaved],
+        [STEPS.but(cut=lambda x, n_heads, d_k: x.reshape(*x.shape[:2], d_k, n_heads).mT)],
+        does="the features are dealt out in turn: head 0 gets 0, h, 2h and so on",
         says=(
             "A fair way to cut, but not the one asked for: the features are dealt out in turn, so head 0 holds "
             "features 0, h, 2h … Each head should hold neighbours. A model that was trained with one layout cannot be "
@@ -158,18 +157,9 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "heads_before_batch",
-        [heads_before_batch],
-        says="The heads are cut as they should be, but they stand in front of the batch. Look at the order of the axes.",
-        hints=[
-            "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
-            "`torch.stack` puts the new axis in front unless it is told where.",
-            "`dim=1`.",
-        ],
-    ),
-    Mistake(
         "as_many_heads_as_features",
-        [as_many_heads_as_features],
+        [STEPS.but(sizes=lambda n_heads, d_k: (d_k, n_heads))],
+        does="number and width of the heads are mixed up: d_k heads of n_heads features",
         says=(
             "The number of heads and their width are mixed up: there are d_k heads of n_heads features each. It goes "
             "unnoticed only where the two are equal. Look at the two numbers the last axis is cut into."
@@ -177,12 +167,55 @@ MISTAKES = [
         hints=[
             "With 12 features and 3 heads, how wide is each head?",
             "Cutting d_model into (a, b) makes a pieces of b features each. Which number is which?",
-            "a is n_heads, b is d_model // n_heads.",
+            "a is n_heads, b is d_model // n_heads; `chunk` takes the number of pieces, `split` their width.",
+        ],
+    ),
+    Mistake(
+        "heads_in_reverse",
+        [STEPS.but(cut=lambda cut: cut.flip(2))],
+        does="the heads come in reverse order",
+        says=(
+            "The heads come in reverse order: head 0 holds the last features. Look at the order in which they are put "
+            "together."
+        ),
+        hints=[
+            "In the first case, which features does head 0 hold?",
+            "Head i holds features i·d_k to (i + 1)·d_k − 1.",
+            "`range(n_heads)`, from 0 on.",
+        ],
+    ),
+    Mistake(
+        "slices_overlap",
+        [STEPS.but(cut=overlapping)],
+        does="each head begins only one feature after the one before it",
+        says=(
+            "The slices overlap: each head begins only one feature after the one before it. Look at where a slice "
+            "begins."
+        ),
+        hints=[
+            "With 12 features and 3 heads, which features should head 1 hold?",
+            "Head i begins where head i - 1 ends.",
+            "`x[..., i * d_k : (i + 1) * d_k]`.",
+        ],
+    ),
+    Mistake(
+        "cuts_the_positions",
+        [STEPS.but(heads=lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=1), dim=1))],
+        does="the positions are cut into pieces instead of the features",
+        says=(
+            "The *positions* are cut into pieces, not the features: each head knows a part of the sentence, with all "
+            "of its features. Look at which axis is cut."
+        ),
+        hints=[
+            "In the first case, head 0 should hold 10, 11 of the first position and 20, 21 of the second.",
+            "Of (batch, n, d_model), which axis holds the features?",
+            "`dim=-1` for the cut, `dim=1` for the new axis.",
         ],
     ),
     Mistake(
         "a_list_of_heads",
-        [a_list_of_heads],
+        [STEPS.but(heads=lambda cut: cut.unbind(2))],
+        does="the heads come as separate tensors",
         says=(
             "The heads are right, but they come as separate tensors. One tensor is asked for, with an axis for the "
             "heads, so that all heads can be worked on at once."
@@ -194,8 +227,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "first_head_only",
+        [STEPS.but(heads=lambda cut: cut[:, :, 0]), STEPS.but(heads=lambda cut: cut[:, :, :1].transpose(1, 2))],
+        does="only the first head comes out",
+        says="Only the first head comes out. All of them are asked for, along an axis of their own.",
+        hints=[
+            "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
+            "If there is a loop, does it end with its first round?",
+            "`view` cuts the last axis into all heads at once.",
+        ],
+    ),
+    Mistake(
         "everything_for_every_head",
-        [everything_for_every_head],
+        [STEPS.but(heads=lambda x, n_heads: x.unsqueeze(1).repeat(1, n_heads, 1, 1))],
+        does="every head gets all the features",
         says="Every head gets all the features. It should get its own share of them: d_model / n_heads.",
         hints=[
             "How wide is a head to be, for 12 features and 3 heads?",
@@ -205,12 +250,48 @@ MISTAKES = [
     ),
     Mistake(
         "divides_to_a_float",
-        [divides_to_a_float, reshapes_to_a_float],
+        [
+            STEPS.but(d_k=lambda x, n_heads: x.shape[2] / n_heads),
+            STEPS.but(
+                d_k=lambda x, n_heads: x.shape[2] / n_heads,
+                cut=lambda x, n_heads, d_k: x.view(*x.shape[:2], n_heads, d_k),
+            ),
+        ],
+        does="the width of a head is a float",
         says="The width of a head came out as a float, and no axis can be 2.0 long. Look at the division.",
         hints=[
             "In a new cell, try `4 / 2`. What type is it?",
             "Python has two divisions: one always gives a float, the other rounds down to a whole number.",
             "`//`.",
+        ],
+    ),
+    Mistake(
+        "scaled_on_the_way",
+        [
+            STEPS.but(x=lambda x, n_heads: x / (x.shape[2] / n_heads) ** 0.5),
+            STEPS.but(x=lambda x, n_heads: x / (x.shape[2] / n_heads)),
+            STEPS.but(x=lambda x, n_heads: x / n_heads),
+        ],
+        does="the numbers are scaled on the way",
+        says="The arrangement is right, but the numbers are scaled on the way. Nothing is to be computed here.",
+        hints=[
+            "In the first case, head 0 should hold 10 and 11 as they are.",
+            "The scores are divided by √d_k, and later: not here.",
+            "Leave the division out.",
+        ],
+    ),
+    Mistake(
+        "first_sentence_only",
+        [
+            STEPS.but(cut=lambda cut: cut[:1]),
+            STEPS.but(cut=lambda cut: cut[:1].expand_as(cut)),
+        ],
+        does="only the first sentence of the batch is cut",
+        says="Only the first sentence of the batch is cut. The batch is the first axis, and all of it is asked for.",
+        hints=[
+            "Which shape comes out for a batch of 2?",
+            "What does `x[0]` hold?",
+            "`batch, n, d_model = x.shape`, and the batch stays the first axis.",
         ],
     ),
 ]

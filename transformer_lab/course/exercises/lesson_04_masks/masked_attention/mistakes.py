@@ -95,7 +95,9 @@ OF_EMPTY_ROWS = [
         [
             untreated(fill=lambda: -1e9),
             untreated(scores=lambda scaled, visible: scaled + ~visible * -1e9),
-            STEPS.but(weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])),
+            STEPS.but(
+                weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])
+            ),
         ],
         does="a query that may see nothing gives all keys the same weight",
         says=(
@@ -257,12 +259,30 @@ OF_EMPTY_ROWS = [
 
 MISTAKES = [
     *OF_EMPTY_ROWS,
-    *attention_mistakes.of_the_mask(STEPS),
     *attention_mistakes.alone(
-        attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k", "multiplies_by_the_root", "half_of_d_k"
+        attention_mistakes.of_the_mask(STEPS),
+        "mask_inverted",
+        "mask_ignored",
+        "filled_with_zero",
+        "not_low_enough",
+        "mask_added",
+        "zero_scores_hidden_too",
+        "mask_after_the_softmax",
+        "renormalised_after_the_softmax",
+        "one_row_of_the_mask",
     ),
     *attention_mistakes.alone(
-        attention_mistakes.of_the_width(STEPS), "root_of_the_number_of_keys", "root_of_the_number_of_queries", "root_of_d_v"
+        attention_mistakes.of_the_scaling(STEPS),
+        "no_scaling",
+        "divides_by_d_k",
+        "multiplies_by_the_root",
+        "half_of_d_k",
+    ),
+    *attention_mistakes.alone(
+        attention_mistakes.of_the_width(STEPS),
+        "root_of_the_number_of_keys",
+        "root_of_the_number_of_queries",
+        "root_of_d_v",
     ),
     *attention_mistakes.of_values_scaled_too(STEPS),
     *attention_mistakes.alone(

@@ -1,4 +1,7 @@
-"""What goes wrong in a rotation by positions once the frequencies are there: with the positions and the pairs."""
+"""What goes wrong in a rotation by positions once the frequencies are there: with the positions and the pairs.
+
+Rare ways are given as plain attempts (``.attempt``): they are recognised alone, and meet no other mistake.
+"""
 
 import torch
 
@@ -151,8 +154,8 @@ MISTAKES = [
         "pairs_on_an_axis_of_their_own",
         [
             STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second], dim=-1)),
-            STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second])),
-            STEPS.but(turned=lambda turned_first, turned_second: (turned_first, turned_second)),
+            STEPS.but(turned=lambda turned_first, turned_second: torch.stack([turned_first, turned_second])).attempt,
+            STEPS.but(turned=lambda turned_first, turned_second: (turned_first, turned_second)).attempt,
         ],
         does="the members of the pairs come out apart, or on an axis of their own",
         says="The turned members are not put back into one vector: two tensors come out, or one axis too many.",
@@ -166,8 +169,8 @@ MISTAKES = [
         "only_half_of_the_features",
         [
             STEPS.but(turned=lambda turned_first: turned_first),
-            STEPS.but(turned=lambda turned_second: turned_second),
-            STEPS.but(turned=lambda turned_first, turned_second: turned_first + turned_second),
+            STEPS.but(turned=lambda turned_second: turned_second).attempt,
+            STEPS.but(turned=lambda turned_first, turned_second: turned_first + turned_second).attempt,
         ],
         does="a single number comes out for each pair",
         says=(
@@ -271,7 +274,7 @@ MISTAKES = [
         "second_members_stay",
         [
             STEPS.but(turned_second=lambda second: second),
-            STEPS.but(turned_second=lambda x: torch.zeros_like(x[..., 1::2])),
+            STEPS.but(turned_second=lambda x: torch.zeros_like(x[..., 1::2])).attempt,
         ],
         does="the second members are not computed",
         says="Only the first member of each pair is computed. Look at what becomes of the second one.",
@@ -283,7 +286,10 @@ MISTAKES = [
     ),
     Mistake(
         "first_members_stay",
-        [STEPS.but(turned_first=lambda first: first), STEPS.but(turned_first=lambda x: torch.zeros_like(x[..., 0::2]))],
+        [
+            STEPS.but(turned_first=lambda first: first),
+            STEPS.but(turned_first=lambda x: torch.zeros_like(x[..., 0::2])).attempt,
+        ],
         does="the first members are not computed",
         says="Only the second member of each pair is computed. Look at what becomes of the first one.",
         hints=[
@@ -318,18 +324,8 @@ MISTAKES = [
     Mistake(
         "sines_take_the_member_itself",
         [
-            STEPS.but(
-                turned_first=lambda first, cosines, sines: first * cosines - first * sines,
-                turned_second=lambda second, cosines, sines: second * sines + second * cosines,
-            ),
-            STEPS.but(
-                turned_first=lambda first, cosines, sines: first * cosines + first * sines,
-                turned_second=lambda second, cosines, sines: second * sines + second * cosines,
-            ),
-            STEPS.but(
-                turned_first=lambda first, second, cosines, sines: first * cosines - second * sines,
-                turned_second=lambda second, cosines, sines: second * sines + second * cosines,
-            ),
+            STEPS.but(turned_first=lambda first, cosines, sines: first * cosines - first * sines),
+            STEPS.but(turned_second=lambda second, cosines, sines: second * sines + second * cosines),
         ],
         does="a sine is multiplied with the member itself and not with its partner",
         says=(
@@ -373,7 +369,7 @@ MISTAKES = [
         "adds_the_encoding",
         [
             STEPS.but(turned=lambda x, sines, cosines: x + torch.stack([sines, cosines], dim=-1).flatten(-2)),
-            STEPS.but(turned=lambda x, sines, cosines: x + torch.cat([sines, cosines], dim=-1)),
+            STEPS.but(turned=lambda x, sines, cosines: x + torch.cat([sines, cosines], dim=-1)).attempt,
         ],
         does="sines and cosines are *added* to x",
         says=(
@@ -390,9 +386,9 @@ MISTAKES = [
         "counts_positions_itself",
         [
             STEPS.but(positions=lambda x: torch.arange(x.shape[-2])),
-            STEPS.but(positions=lambda x: torch.arange(x.shape[1])),
-            STEPS.but(positions=lambda x: torch.arange(x.shape[0])),
-            STEPS.but(positions=lambda x: torch.arange(1, x.shape[-2] + 1)),
+            STEPS.but(positions=lambda x: torch.arange(x.shape[1])).attempt,
+            STEPS.but(positions=lambda x: torch.arange(x.shape[0])).attempt,
+            STEPS.but(positions=lambda x: torch.arange(1, x.shape[-2] + 1)).attempt,
         ],
         does="the positions that are given play no part: rows are counted instead",
         says=(
@@ -431,7 +427,7 @@ MISTAKES = [
     ),
     Mistake(
         "positions_in_no_column",
-        [STEPS.but(column=lambda positions: positions), STEPS.but(column=lambda positions: positions[None])],
+        [STEPS.but(column=lambda positions: positions), STEPS.but(column=lambda positions: positions[None]).attempt],
         does="positions and frequencies are multiplied entry by entry, and not each with each",
         says=(
             "Positions and frequencies are multiplied entry by entry, and there need not be as many of the one as of "
@@ -447,8 +443,8 @@ MISTAKES = [
         "width_of_another_axis",
         [
             STEPS.but(width=lambda x: x.shape[-2]),
-            STEPS.but(width=lambda x: x.shape[1]),
-            STEPS.but(width=lambda x: x.shape[0]),
+            STEPS.but(width=lambda x: x.shape[1]).attempt,
+            STEPS.but(width=lambda x: x.shape[0]).attempt,
         ],
         does="the width is read from another axis than the last",
         says=(
@@ -465,7 +461,7 @@ MISTAKES = [
         "picks_along_another_axis",
         [
             STEPS.but(first=lambda x: x[:, 0::2], second=lambda x: x[:, 1::2]),
-            STEPS.but(first=lambda x: x[0::2], second=lambda x: x[1::2]),
+            STEPS.but(first=lambda x: x[0::2], second=lambda x: x[1::2]).attempt,
         ],
         does="the pairs are picked along another axis than the last",
         says="The pairs are picked along another axis than the last: with a batch in front, these are no features.",

@@ -70,7 +70,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             [
                 steps.but(two_i=lambda two_i: two_i + 2),
                 steps.but(two_i=lambda two_i: two_i + 1),
-                steps.but(two_i=lambda width: torch.arange(1, width // 2 + 1)),
+                steps.but(two_i=lambda width: torch.arange(1, width // 2 + 1)).attempt,
             ],
             does="the first pair has an exponent other than 0",
             says=(
@@ -144,7 +144,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             "divides_by_another_number",
             [
                 steps.but(exponents=lambda two_i, width: two_i / (width - 1)),
-                steps.but(exponents=lambda two_i, width: two_i / math.sqrt(width)),
+                steps.but(exponents=lambda two_i, width: two_i / math.sqrt(width)).attempt,
             ],
             does=f"the exponents are divided by another number than {d}",
             says=(
@@ -212,7 +212,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             "powers_of_another_number",
             [
                 steps.but(base=lambda: math.e),
-                steps.but(base=lambda base: math.exp(math.log10(base))),
+                steps.but(base=lambda base: math.exp(math.log10(base))).attempt,
             ],
             does="the powers are of another number than `base`",
             says=(
@@ -251,7 +251,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             "converts_degrees",
             [
                 steps.but(angles=lambda angles: torch.deg2rad(angles)),
-                steps.but(angles=lambda angles: torch.rad2deg(angles)),
+                steps.but(angles=lambda angles: torch.rad2deg(angles)).attempt,
             ],
             does="the angles are converted, as if degrees came in somewhere",
             says="The angles are converted between degrees and radians. The formula gives them in radians already.",

@@ -3,14 +3,15 @@
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.encoder_layer.answer import STEPS, EncoderLayer
 from transformer_lab.course.exercises.lesson_06_encoder.shared import layer_mistakes
+from transformer_lab.course.steps import Step
 
-PRE_NORM_ATTENTION = {
+PRE_NORM_ATTENTION: dict[str, Step] = {
     "queries": lambda first_norm, x: first_norm(x),
     "keys": lambda first_norm, x: first_norm(x),
     "values": lambda first_norm, x: first_norm(x),
     "normed_1": lambda sum_1: sum_1,
 }
-PRE_NORM_NETWORK = {
+PRE_NORM_NETWORK: dict[str, Step] = {
     "computed": lambda self, second_norm, normed_1: self.feed_forward(second_norm(normed_1)),
     "normed_2": lambda sum_2: sum_2,
 }

@@ -2,9 +2,9 @@
 
 from collections.abc import Callable
 from functools import partial
+from typing import Any
 
 import torch
-from torch import Tensor
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
@@ -12,7 +12,7 @@ from transformer_lab.course.exercises.lesson_06_encoder.feed_forward.answer impo
 from transformer_lab.course.steps import Variant
 
 
-def activation(function: Callable[[Tensor], Tensor]) -> Variant:
+def activation(function: Callable[..., Any]) -> Variant:
     """Return the answer with another function in the place of the ReLU."""
     return STEPS.but(activated=lambda hidden: function(hidden))
 
@@ -30,6 +30,21 @@ class RemembersTheFirstOutput(FeedForward):
         if not hasattr(self, "output"):
             self.output = super().forward(x)
         return self.output
+
+
+class DropsHalf(FeedForward):
+    def forward(self, x):
+        return self.w_2(F.dropout(torch.relu(self.w_1(x)), 0.5))
+
+
+class DropsATenth(FeedForward):
+    def forward(self, x):
+        return self.w_2(F.dropout(torch.relu(self.w_1(x)), 0.1))
+
+
+class DropsATenthOfTheOutput(FeedForward):
+    def forward(self, x):
+        return F.dropout(super().forward(x), 0.1)
 
 
 ACTIVATION = [
@@ -103,7 +118,10 @@ ACTIVATION = [
     Mistake(
         "another_activation",
         [
-            *map(activation, [F.gelu, F.silu, F.elu, F.softplus, F.tanh, F.sigmoid, F.mish, F.hardswish, F.selu]),
+            *[
+                activation(f)
+                for f in (F.gelu, F.silu, F.elu, F.softplus, F.tanh, F.sigmoid, F.mish, F.hardswish, F.selu)
+            ],
             activation(partial(F.gelu, approximate="tanh")),
             activation(partial(F.leaky_relu, negative_slope=0.01)),
             activation(partial(F.leaky_relu, negative_slope=0.1)),
@@ -190,7 +208,7 @@ ACTIVATION = [
     Mistake(
         "largest_of_all",
         [activation(lambda hidden: max(0, hidden))],
-        does="Python's `max` compares a whole tensor with 0",
+        does="a whole tensor is compared with 0 by the `max` of Python",
         says=(
             "The formula's max is meant number by number. `max(0, z)` asks Python which of two things is the larger, "
             "and for a whole tensor there is no answer."
@@ -205,11 +223,11 @@ ACTIVATION = [
         "torchs_max_of_a_number",
         [
             activation(lambda hidden: torch.max(0, hidden)),  # type: ignore[call-overload]
-            activation(lambda hidden: torch.max(hidden, 0)),  # type: ignore[arg-type, return-value]
+            activation(lambda hidden: torch.max(hidden, 0)),
             activation(lambda hidden: torch.maximum(0, hidden)),  # type: ignore[arg-type]
             activation(lambda hidden: torch.maximum(hidden, 0)),  # type: ignore[arg-type]
         ],
-        does="torch's `max` or `maximum` is given a tensor and the number 0",
+        does="`max` or `maximum` of torch is given a tensor and the number 0",
         says=(
             "torch's `max` and `maximum` do not compare a tensor with a number: they crash, or take the number for an "
             "axis. Look for a function that compares with 0 by itself."
@@ -369,12 +387,7 @@ RESULT = [
     ),
     Mistake(
         "dropout_in_eval",
-        [
-            STEPS.but(activated=lambda activated: F.dropout(activated, 0.5)),
-            STEPS.but(activated=lambda activated: F.dropout(activated, 0.1)),
-            STEPS.but(output=lambda output: F.dropout(output, 0.1)),
-        ],
-        does="some numbers are dropped at random, even after `eval()`",
+        [DropsHalf, DropsATenth, DropsATenthOfTheOutput],
         says="Some numbers are dropped at random, even after `eval()`. Here is no dropout at all.",
         hints=[
             "Call it twice with the same x. What differs?",

@@ -66,7 +66,7 @@ MISTAKES = [
             STEPS.but(mean=lambda x: x.mean(dim=-2, keepdim=True)),
             STEPS.but(variance=lambda squares: squares.mean(dim=-2, keepdim=True)),
         ],
-        does="mean or variance is taken over the positions, the last axis but one",
+        does="mean or variance is taken over the positions, the axis before the last",
         says=(
             "Mean or variance is taken over the positions, so positions mix. It should be each position over its "
             "features. Look at the axis."

@@ -5,12 +5,13 @@ from torch.nn import functional as F
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.pre_norm_encoder_layer.answer import STEPS, PreNormEncoderLayer
 from transformer_lab.course.exercises.lesson_06_encoder.shared import layer_mistakes
+from transformer_lab.course.steps import Step
 
-POST_NORM_ATTENTION = {
+POST_NORM_ATTENTION: dict[str, Step] = {
     "normed_1": lambda x: x,
     "sum_1": lambda first_norm, x, attended: first_norm(x + attended),
 }
-POST_NORM_NETWORK = {
+POST_NORM_NETWORK: dict[str, Step] = {
     "normed_2": lambda sum_1: sum_1,
     "sum_2": lambda second_norm, sum_1, computed: second_norm(sum_1 + computed),
 }

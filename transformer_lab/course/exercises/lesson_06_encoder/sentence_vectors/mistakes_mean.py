@@ -212,7 +212,7 @@ DIVISOR = [
             STEPS.but(mean=lambda count, mean, x: torch.where(count == 0, x.mean(dim=1), mean)),
             STEPS.but(mean=lambda count, mean, x: torch.where(count == 0, x[:, 0], mean)),
         ],
-        does="a sentence of nothing but padding gets something other than zeros",
+        does="a sentence of padding alone gets something other than zeros",
         says="A sentence of nothing but padding gets something other than zeros. Look at what becomes of it.",
         hints=[
             "What should come out for a sentence without any real token?",
@@ -251,7 +251,7 @@ DIVISOR = [
     Mistake(
         "largest_of_python",
         [STEPS.but(divisor=lambda count: max(count, 1))],
-        does="Python's `max` compares a whole tensor with 1",
+        does="a whole tensor is compared with 1 by the `max` of Python",
         says=(
             "`max(…, 1)` asks Python which of two things is the larger. For a tensor of several numbers there is no "
             "answer, and it crashes."

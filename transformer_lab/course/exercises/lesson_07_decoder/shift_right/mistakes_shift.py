@@ -4,150 +4,68 @@ import torch
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_07_decoder.shift_right.answer import STEPS
 
 
-def _begin(tokens, bos_id):
-    return torch.full_like(tokens[:, :1], bos_id)
-
-
-def not_shifted(tokens, bos_id):
-    return tokens
-
-
-def copied_and_not_shifted(tokens, bos_id):
-    return tokens.clone()
-
-
-def shifts_left(tokens, bos_id):
-    return torch.cat([tokens[:, 1:], _begin(tokens, bos_id)], dim=1)
-
-
-def shifts_left_and_repeats_the_last(tokens, bos_id):
-    return torch.cat([tokens[:, 1:], tokens[:, -1:]], dim=1)
-
-
-def shifts_left_and_pads(tokens, bos_id):
-    return F.pad(tokens[:, 1:], (0, 1))
-
-
-def drops_the_first(tokens, bos_id):
-    return tokens[:, 1:]
-
-
-def rolls_to_the_left(tokens, bos_id):
-    shifted = tokens.roll(-1, dims=1)
-    shifted[:, -1] = bos_id
-    return shifted
-
-
-def keeps_the_last(tokens, bos_id):
-    return torch.cat([_begin(tokens, bos_id), tokens], dim=1)
-
-
-def drops_the_last_without_bos(tokens, bos_id):
-    return tokens[:, :-1]
-
-
-def shifts_twice(tokens, bos_id):
-    return torch.cat([_begin(tokens, bos_id), _begin(tokens, bos_id), tokens[:, :-2]], dim=1)
-
-
-def shifts_twice_by_padding(tokens, bos_id):
-    return F.pad(tokens, (2, -2), value=bos_id)
-
-
-def cuts_off_a_row(tokens, bos_id):
-    return torch.cat([_begin(tokens, bos_id), tokens[:-1]], dim=1)
-
-
-def only_the_last(tokens, bos_id):
-    return torch.cat([_begin(tokens, bos_id), tokens[:, -1]], dim=1)
-
-
-def only_the_last_column(tokens, bos_id):
-    return torch.cat([_begin(tokens, bos_id), tokens[:, -1:]], dim=1)
-
-
-def drops_the_end(tokens, bos_id):
-    return torch.cat([_begin(tokens, bos_id), tokens[:, :-1].masked_fill(tokens[:, :-1] == 2, 0)], dim=1)
-
-
-def goes_round(tokens, bos_id):
-    return tokens.roll(1, dims=1)
-
-
-def down_the_batch(tokens, bos_id):
-    return torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]], dim=0)
-
-
-def writes_into_the_tokens(tokens, bos_id):
+def _in_place(tokens, bos_id):
     tokens[:, 1:] = tokens[:, :-1].clone()
     tokens[:, 0] = bos_id
     return tokens
 
 
-def writes_backwards_into_the_tokens(tokens, bos_id):
-    for i in range(tokens.shape[1] - 1, 0, -1):
-        tokens[:, i] = tokens[:, i - 1]
-    tokens[:, 0] = bos_id
-    return tokens
-
-
-def overtakes_itself(tokens, bos_id):
+def _over_itself(tokens, bos_id):
     tokens[:, 1:] = tokens[:, :-1]
     tokens[:, 0] = bos_id
     return tokens
 
 
-def overtakes_itself_in_a_loop(tokens, bos_id):
-    shifted = tokens.clone()
-    shifted[:, 0] = bos_id
-    for i in range(1, tokens.shape[1]):
-        shifted[:, i] = shifted[:, i - 1]
-    return shifted
+def _one_token_everywhere(tokens, bos_id):
+    return torch.full_like(tokens, bos_id)
 
 
-def overtakes_itself_in_the_tokens(tokens, bos_id):
-    for i in range(1, tokens.shape[1]):
-        tokens[:, i] = tokens[:, i - 1]
-    tokens[:, 0] = bos_id
-    return tokens
-
-
-def lists_of_tokens(tokens, bos_id):
-    return [[bos_id, *row[:-1]] for row in tokens.tolist()]
+def _one_token_behind_bos(begin, tokens):
+    return torch.cat([begin, tokens[:, :1].expand(-1, tokens.shape[1] - 1)], dim=1)
 
 
 MISTAKES = [
     Mistake(
         "not_shifted",
-        [not_shifted, copied_and_not_shifted],
+        [STEPS.but(shifted=lambda tokens: tokens)],
+        does="the tokens come back as they are",
         says=(
-            "The decoder is fed exactly what it should say. Each position only has to repeat its own input, so the loss "
-            "falls to almost nothing, and the model cannot write: at its turn, there is nothing to repeat."
+            "The decoder is fed exactly what it should predict. Each position only has to repeat its own input, so the "
+            "loss falls to almost nothing, and the model cannot generate: at its turn, there is nothing to repeat."
         ),
         hints=[
-            "Put the input above the labels. What does the first position know, and what should it say?",
-            "When position t has to say token t, it may know bos and the tokens before t.",
+            "Put the input above the labels. What does the first position know, and what should it predict?",
+            "When position t has to predict token t, it may know bos and the tokens before t.",
             "Bos comes first, and then all tokens but the last.",
         ],
     ),
     Mistake(
         "shifts_left",
-        [shifts_left, shifts_left_and_repeats_the_last, shifts_left_and_pads, drops_the_first, rolls_to_the_left],
+        [
+            STEPS.but(rest=lambda tokens: tokens[:, 1:], shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
+            STEPS.but(shifted=lambda tokens: torch.cat([tokens[:, 1:], tokens[:, -1:]], dim=1)),
+            STEPS.but(shifted=lambda tokens: F.pad(tokens[:, 1:], (0, 1))),
+            STEPS.but(shifted=lambda tokens: tokens[:, 1:]),
+            STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
+        ],
+        does="the tokens move to the left",
         says=(
-            "The tokens move to the left: each position is fed the token *after* the one that it should say. Which way "
-            "is right?"
+            "The tokens move to the left: each position is fed the token *after* the one that it should predict. "
+            "Which way is right?"
         ),
         hints=[
-            "Put the input above the labels. What does the first position know, and what should it say?",
-            "What has been written before the first token? Only bos.",
+            "Put the input above the labels. What does the first position know, and what should it predict?",
+            "What comes before the first token? Only bos.",
             "Bos in front, and the last token dropped.",
         ],
     ),
     Mistake(
         "keeps_the_last",
-        [keeps_the_last],
+        [STEPS.but(rest=lambda tokens: tokens)],
+        does="no token is dropped",
         says="Bos is in front, but nothing was dropped: there is one position more than there are labels.",
         hints=[
             "The shape asked for is that of the tokens. Which is it now?",
@@ -157,30 +75,30 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_last_without_bos",
-        [drops_the_last_without_bos],
+        [STEPS.but(shifted=lambda rest: rest)],
+        does="bos is missing",
         says="The last token is dropped, but bos is missing: there is one position fewer than there are labels.",
         hints=[
             "The shape asked for is that of the tokens. Which is it now?",
-            "What is the input of the position that should say the first token?",
+            "What is the input of the position that should predict the first token?",
             "A column of bos goes in front: `torch.full((batch, 1), bos_id)`.",
         ],
     ),
     Mistake(
-        "shifts_twice",
-        [shifts_twice, shifts_twice_by_padding],
-        says=(
-            "The tokens move by two places: the position that should say a token has not read the one just before it. Look "
-            "at how many bos there are."
-        ),
+        "drops_two",
+        [STEPS.but(rest=lambda tokens: tokens[:, :-2]), STEPS.but(rest=lambda tokens: tokens[:, 1:-1])],
+        does="two tokens of each row are dropped",
+        says="Two tokens of each row are dropped, so that there is one position fewer than there are labels.",
         hints=[
-            "For the labels `[5, 6, 7]`, what comes out, and what should?",
-            "One bos, and only the last token dropped.",
-            "`tokens[:, :-1]`, with one column in front.",
+            "The shape asked for is that of the tokens. Which is it now?",
+            "One bos comes in front, so one token has no position left.",
+            "`tokens[:, :-1]` is all but the last column.",
         ],
     ),
     Mistake(
         "cuts_off_a_row",
-        [cuts_off_a_row],
+        [STEPS.but(rest=lambda tokens: tokens[:-1])],
+        does="the last *row* is dropped",
         says=(
             "The last *row* is dropped: a whole sentence. What should fall off is the last token of each row. Look at "
             "which axis is cut."
@@ -193,7 +111,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last",
-        [only_the_last, only_the_last_column],
+        [STEPS.but(rest=lambda tokens: tokens[:, -1]), STEPS.but(rest=lambda tokens: tokens[:, -1:])],
+        does="of each row, only the last token is kept",
         says="The last token is kept and all others are dropped. It should be the other way round. Look at the colons.",
         hints=[
             "What does `[5, 6, 7][-1]` give, and what `[5, 6, 7][:-1]`?",
@@ -203,10 +122,14 @@ MISTAKES = [
     ),
     Mistake(
         "drops_the_end",
-        [drops_the_end],
+        [
+            STEPS.but(rest=lambda rest: rest.masked_fill(rest == 2, 0)),
+            STEPS.but(tokens=lambda tokens: tokens.masked_fill(tokens == 2, 0)),
+        ],
+        does="the end, token 2, is taken out wherever it stands",
         says=(
-            "The end, token 2, is taken out wherever it stands. Only the last *place* of each row falls off; in a row that "
-            "is padded, that is padding."
+            "The end, token 2, is taken out wherever it stands. Only the last *position* of each row falls off; in a "
+            "row that is padded, that is padding."
         ),
         hints=[
             "For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?",
@@ -216,10 +139,11 @@ MISTAKES = [
     ),
     Mistake(
         "goes_round",
-        [goes_round],
+        [STEPS.but(begin=lambda tokens: tokens[:, -1:]), STEPS.but(shifted=lambda tokens: tokens.roll(1))],
+        does="a last token comes round to the front, where bos should be",
         says=(
-            "`roll` lets nothing fall off: the last token comes back in front, where bos should be. That gives away "
-            "how the text ends."
+            "Nothing falls off: the last token comes back in front, as with `roll`, where bos should be. That gives "
+            "away how the text ends."
         ),
         hints=[
             "What does the first position read?",
@@ -229,10 +153,14 @@ MISTAKES = [
     ),
     Mistake(
         "down_the_batch",
-        [down_the_batch],
+        [
+            STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
+            STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
+        ],
+        does="whole rows move down",
         says=(
-            "Whole rows move down: each sentence is fed another one. What should move are the tokens of each row. Look at "
-            "which axis is cut."
+            "Whole rows move down: each sentence is fed another one. What should move are the tokens of each row. "
+            "Look at which axis is cut."
         ),
         hints=[
             "The shape of the tokens is (batch, n). Which of the two counts the positions?",
@@ -242,10 +170,11 @@ MISTAKES = [
     ),
     Mistake(
         "writes_into_the_tokens",
-        [writes_into_the_tokens, writes_backwards_into_the_tokens],
+        [STEPS.but(shifted=_in_place)],
+        does="the tokens that were given are written to",
         says=(
-            "What comes out is right, but the labels that were given are changed as well: the loss then compares the model "
-            "with its own input. Nothing that is handed over should be written to."
+            "What comes out is right, but the labels that were given are changed as well: the loss then compares the "
+            "model with its own input. Nothing that is handed over should be written to."
         ),
         hints=[
             "After the call, print `tokens`. What has become of the labels?",
@@ -255,21 +184,56 @@ MISTAKES = [
     ),
     Mistake(
         "overtakes_itself",
-        [overtakes_itself, overtakes_itself_in_a_loop, overtakes_itself_in_the_tokens],
+        [STEPS.but(shifted=_over_itself)],
+        does="it writes into the table from which it still reads",
         says=(
-            "It writes into the table from which it still reads. Torch refuses that, or, in a loop from left to right, "
-            "what was just written is copied on and on."
+            "It writes into the very table from which it still reads, and torch refuses that. Look for a second table."
         ),
         hints=[
-            "After the first step, what is left of the token that stood at position 1?",
+            "After the first position is written, what is left of the token that stood there?",
             "Read from the one table and write to another.",
             "`torch.cat` makes a new table of two pieces.",
         ],
     ),
     Mistake(
+        "one_token_everywhere",
+        [STEPS.but(shifted=_one_token_everywhere), STEPS.but(shifted=_one_token_behind_bos)],
+        does="a single token fills the row behind the first position",
+        says=(
+            "A single token fills the row. In a loop from left to right that reads from the table into which it "
+            "writes, what was just written is copied on and on."
+        ),
+        hints=[
+            "After the first position is written, what is left of the token that stood there?",
+            "Read from the one table and write to another.",
+            "`torch.cat` makes a new table of two pieces: bos, and all columns but the last.",
+        ],
+    ),
+    Mistake(
+        "input_and_labels",
+        [
+            STEPS.but(shifted=lambda shifted, tokens: (shifted, tokens)),
+            STEPS.but(shifted=lambda tokens: (tokens[:, :-1], tokens[:, 1:])),
+        ],
+        does="two tables come out, inputs and labels",
+        says=(
+            "Two tables come out, inputs and labels. Only the input is asked for; the labels are the tokens that "
+            "were given."
+        ),
+        hints=[
+            "What shape is asked for?",
+            "The tokens themselves are what the decoder should predict.",
+            "Return one table: bos, and all tokens but the last.",
+        ],
+    ),
+    Mistake(
         "lists_of_tokens",
-        [lists_of_tokens],
-        says="The numbers are right, but they come as lists. A tensor is asked for.",
+        [
+            STEPS.but(shifted=lambda shifted: shifted.tolist()),
+            STEPS.but(shifted=lambda shifted: shifted.numpy()),
+        ],
+        does="lists or an array come out, and no tensor",
+        says="The numbers are right, but they come as lists, or as an array of numpy. A tensor is asked for.",
         hints=[
             "What does `type(...)` say of the result?",
             "Slices of tensors are tensors, and whole columns can be moved at once.",

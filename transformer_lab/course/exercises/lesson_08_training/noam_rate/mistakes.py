@@ -154,6 +154,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "all_steps_after_the_first_are_late",
+        [STEPS.but(step=lambda step: max(step - 1, 1))],
+        does="1 is subtracted from every step after the first",
+        says="From the second step on, everything comes one step too late: 1 is subtracted from the step.",
+        hints=[
+            "At which step is the rate highest, with a warm-up of 4?",
+            "The first step is number 1, so the step may be used as it is.",
+            "No `- 1`.",
+        ],
+    ),
+    Mistake(
         "divides_by_step_zero",
         [STEPS.but(step=lambda step: step - 1)],
         does="1 is subtracted from the step, and the root of 0 is divided by",
@@ -251,6 +262,64 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "a_root_of_the_root",
+        [STEPS.but(width_factor=lambda d_model: d_model**-0.25)],
+        does="the root of `d_model` is drawn twice",
+        says="The width of the model makes too small a difference: the root of d_model is drawn twice.",
+        hints=[
+            "With d_model = 16, the rate should be a quarter of what it is without that factor.",
+            "To the power of −½ is one over the root already.",
+            "`d_model**-0.5`.",
+        ],
+    ),
+    Mistake(
+        "compares_the_width",
+        [
+            STEPS.but(rate=lambda width_factor, lower: min(width_factor, lower)),
+            STEPS.but(rate=lambda width_factor, lower: width_factor + lower),
+        ],
+        does="the factor of the width is not multiplied with the rate",
+        says="The factor of the width is compared with the rate, or added to it. It should be multiplied.",
+        hints=[
+            "What is the rate of step 1 with d_model 16 and a warm-up of 4? It should be 1/32.",
+            "The factor of the width stands in front of the `min`, and a product is meant.",
+            "`d_model**-0.5 * min(…, …)`.",
+        ],
+    ),
+    Mistake(
+        "multiplies_by_the_exponents",
+        [
+            STEPS.but(
+                width_factor=lambda d_model: d_model * -0.5,
+                falling=lambda step: step * -0.5,
+                slope=lambda warmup: warmup * -1.5,
+            ),
+            STEPS.but(width_factor=lambda d_model: d_model * -0.5),
+            STEPS.but(falling=lambda step: step * -0.5),
+            STEPS.but(slope=lambda warmup: warmup * -1.5),
+        ],
+        does="a number is multiplied by its exponent, not raised to it",
+        says="The rate is negative: a number is multiplied by its exponent, where it should be raised to that power.",
+        hints=[
+            "In a new cell: `4 * -0.5` and `4 ** -0.5`.",
+            "One star multiplies. What do two?",
+            "`**` in all three places.",
+        ],
+    ),
+    Mistake(
+        "both_rates_returned",
+        [
+            STEPS.but(rate=lambda width_factor, falling, rising: (width_factor * falling, width_factor * rising)),
+        ],
+        does="both rates are returned, not the lower one",
+        says="Both rates are returned. Only the lower of the two is the learning rate.",
+        hints=[
+            "What does the annotation say behind the arrow?",
+            "Which of the two rates counts?",
+            "`min(…, …)` of the two.",
+        ],
+    ),
+    Mistake(
         "the_papers_width",
         [STEPS.but(d_model=lambda: 512)],
         does="`d_model` is always 512",
@@ -332,7 +401,11 @@ MISTAKES = [
     ),
     Mistake(
         "falls_more_slowly",
-        [STEPS.but(falling=lambda step: step**-0.25), STEPS.but(falling=lambda step: 1 / (1 + math.log(step)))],
+        [
+            STEPS.but(falling=lambda step: step**-0.25),
+            STEPS.but(falling=lambda step: 1 / (1 + math.log(step))),
+            STEPS.but(falling=lambda step: 1 / math.log(step + 1)).attempt,
+        ],
         does="the falling rate falls more slowly than one over the root of the step",
         says="After the warm-up it falls too slowly. It should fall as one over the root of the step.",
         hints=[
@@ -470,7 +543,10 @@ MISTAKES = [
     ),
     Mistake(
         "a_root_of_the_whole",
-        [STEPS.but(rate=lambda step, warmup, d_model: (min(1 / step, step * warmup**-1.5) / d_model) ** 0.5)],
+        [
+            STEPS.but(rate=lambda step, warmup, d_model: (min(1 / step, step * warmup**-1.5) / d_model) ** 0.5),
+            STEPS.but(rate=lambda d_model, lower: (d_model * lower) ** -0.5),
+        ],
         does="one root is drawn over everything",
         says="One root is drawn over everything. The straight line of the warm-up becomes a curve by it.",
         hints=[
@@ -481,7 +557,7 @@ MISTAKES = [
     ),
     Mistake(
         "rounded",
-        [_rounded_to(6), *[_rounded_to(digits).attempt for digits in (0, 1, 2, 3, 4, 5, 7)]],
+        [_rounded_to(6), *[_rounded_to(digits).attempt for digits in (3, 4, 5, 7)]],
         does="the rate is rounded",
         says="The rate is rounded. It may be as small as 0.000001, and little or nothing is left of it then.",
         hints=[

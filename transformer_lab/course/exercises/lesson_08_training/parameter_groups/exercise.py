@@ -3,27 +3,22 @@
 from collections.abc import Mapping
 from typing import Any
 
-from torch import Tensor, nn
+from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.lesson_08_training.parameter_groups import mistakes as dividing
-from transformer_lab.course.exercises.lesson_08_training.parameter_groups import mistakes_format
+from transformer_lab.course.exercises.lesson_08_training.parameter_groups import mistakes_choice, mistakes_format
+from transformer_lab.course.exercises.lesson_08_training.parameter_groups.answer import STEPS, parameter_groups
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.stand_in_models import describe_model
 
 
-def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
-    """Give two dicts, each with a list ``params`` and a number ``weight_decay``; every parameter comes once."""
-    parameters = list(model.parameters())  # a shared one comes once
-    return [
-        {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": weight_decay},
-        {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
-    ]
-
-
 def parameter_groups_cases(seed: int) -> list[Case]:
     rng = generator(seed)
+
+    def linear(d: int, d_out: int, weight_decay: float, shows: str) -> Case:
+        model = describe_model("affine", weight=normal(rng, d_out, d), bias=normal(rng, d_out))
+        return Case({"model": model, "weight_decay": weight_decay}, shows)
 
     def case(vocab_size: int, d: int, d_out: int, weight_decay: float, shows: str) -> Case:
         model = describe_model(
@@ -35,14 +30,16 @@ def parameter_groups_cases(seed: int) -> list[Case]:
             norm_bias=normal(rng, d),
             places=normal(rng, d_out, d),
             filters=normal(rng, 2, d, d),
-            table=normal(rng, 4, d),
-            gate=normal(rng, d),
+            table=normal(rng, 1, 1),
+            gate=normal(rng, 1),
             scale=normal(rng, 1)[0],
             positions=normal(rng, d_out, d),
         )
         return Case({"model": model, "weight_decay": weight_decay}, shows)
 
     return [
+        linear(2, 3, 0.1, "a matrix and a bias"),
+        linear(2, 4, 0.0, "a matrix and a bias, and a weight decay of 0: still two groups"),
         case(
             3,
             2,
@@ -59,7 +56,11 @@ def in_order(output: Any, case: Case) -> Any:
     if not isinstance(output, list | tuple) or not all(map(_is_group, output)):
         return output
     groups = [{**group, "params": sorted(map(_unnamed, group["params"]), key=_key)} for group in output]
-    return sorted(groups, key=lambda group: str(group.get("weight_decay")))
+    return sorted(groups, key=lambda group: (_number(group.get("weight_decay")), [_key(p) for p in group["params"]]))
+
+
+def _number(decay: Any) -> str:
+    return str(float(decay)) if isinstance(decay, int | float) else str(decay)
 
 
 def _is_group(group: Any) -> bool:
@@ -80,6 +81,7 @@ def _key(parameter: Tensor) -> tuple[int, list[int], str]:
 
 PARAMETER_GROUPS = Exercise(
     reference=parameter_groups,
+    steps=STEPS,
     cases=parameter_groups_cases,
     points=2,
     verified="Matrices and whatever has more axes decay, all else does not, and what is shared comes once. Next: how "
@@ -90,6 +92,6 @@ PARAMETER_GROUPS = Exercise(
         'Each goes into a dict, `{"params": …, "weight_decay": …}`: the first with the weight decay that was given, '
         "the second with 0.0. Return the two dicts in a list.",
     ],
-    mistakes=[*dividing.MISTAKES, *mistakes_format.MISTAKES],
+    mistakes=[*mistakes_choice.MISTAKES, *mistakes_format.MISTAKES],
     normalise=in_order,
 )

@@ -3,121 +3,36 @@
 import torch
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_08_training.parameter_groups.mistakes import by_dimension, groups
+from transformer_lab.course.exercises.lesson_08_training.parameter_groups.answer import STEPS
 
 
-def a_generator_used_up(model, weight_decay):
-    parameters = model.parameters()
-    return groups((p for p in parameters if p.dim() >= 2), (p for p in parameters if p.dim() < 2), weight_decay)
-
-
-def generators_for_lists(model, weight_decay):
-    return [
-        {"params": (p for p in model.parameters() if p.dim() >= 2), "weight_decay": weight_decay},
-        {"params": (p for p in model.parameters() if p.dim() < 2), "weight_decay": 0.0},
-    ]
-
-
-def filters_for_lists(model, weight_decay):
-    return [
-        {"params": filter(lambda p: p.dim() >= 2, model.parameters()), "weight_decay": weight_decay},
-        {"params": filter(lambda p: p.dim() < 2, model.parameters()), "weight_decay": 0.0},
-    ]
-
-
-def leaves_the_second_to_the_default(model, weight_decay):
-    matrices, vectors = by_dimension(model.parameters(), weight_decay)
-    return [matrices, {"params": vectors["params"]}]
-
-
-def leaves_both_to_the_default(model, weight_decay):
-    return [{"params": group["params"]} for group in by_dimension(model.parameters(), weight_decay)]
-
-
-def copies(model, weight_decay):
-    return by_dimension([p.data for p in model.parameters()], weight_decay)
-
-
-def detached(model, weight_decay):
-    return by_dimension([p.detach() for p in model.parameters()], weight_decay)
-
-
-def clones(model, weight_decay):
-    return by_dimension([p.clone() for p in model.parameters()], weight_decay)
-
-
-def lists_without_dicts(model, weight_decay):
-    return [group["params"] for group in by_dimension(model.parameters(), weight_decay)]
-
-
-def lists_in_one_dict(model, weight_decay):
-    matrices, vectors = by_dimension(model.parameters(), weight_decay)
-    return {"decay": matrices["params"], "no_decay": vectors["params"]}
-
-
-def the_optimizer_itself(model, weight_decay):
-    return torch.optim.AdamW(by_dimension(model.parameters(), weight_decay))
-
-
-def names_only(model, weight_decay):
-    named = dict(model.named_parameters())
-    return groups(
-        [n for n, p in named.items() if p.dim() >= 2], [n for n, p in named.items() if p.dim() < 2], weight_decay
+def with_keys(params, weight_decay):
+    """Make the step that calls the entries of the dicts otherwise."""
+    return STEPS.but(
+        groups=lambda decaying, others, decay, no_decay: [
+            {params: decaying, weight_decay: decay},
+            {params: others, weight_decay: no_decay},
+        ]
     )
 
 
-def looks_for_tensors_in_a_list(model, weight_decay):
-    decaying = [p for p in model.parameters() if p.dim() >= 2]
-    return groups(decaying, [p for p in model.parameters() if p not in decaying], weight_decay)
-
-
-def a_fixed_weight_decay(model, weight_decay):
-    return by_dimension(model.parameters(), 0.01)
+def an_optimizer(model, weight_decay):
+    """Return an optimizer that holds nothing: what it is tells, and to make a real one takes seconds."""
+    return torch.optim.AdamW.__new__(torch.optim.AdamW)
 
 
 MISTAKES = [
     Mistake(
-        "a_generator_used_up",
-        [a_generator_used_up],
-        says=(
-            "The second group is empty: `model.parameters()` is a generator, and can be gone through once. The first list "
-            "has used it up."
-        ),
-        hints=[
-            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
-            "Either ask the model for its parameters twice, or keep them.",
-            "`list(model.parameters())`.",
-        ],
-    ),
-    Mistake(
-        "generators_for_lists",
-        [generators_for_lists, filters_for_lists],
-        says=(
-            "`params` holds something that can be gone through only once. Whoever looks inside before AdamW does leaves it "
-            "nothing. Lists are asked for."
-        ),
-        hints=[
-            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
-            "Round brackets make a generator, square ones a list.",
-            "`[p for p in …]`, or `list(…)`.",
-        ],
-    ),
-    Mistake(
-        "leaves_the_second_to_the_default",
-        [leaves_the_second_to_the_default, leaves_both_to_the_default],
-        says="A group says nothing of its weight decay. AdamW then takes its own, and that is not 0.",
-        hints=[
-            "What is the default of `weight_decay` in `torch.optim.AdamW`?",
-            "Each of the groups needs both keys.",
-            '`"weight_decay": 0.0` in the second.',
-        ],
-    ),
-    Mistake(
         "copies",
-        [copies, detached, clones],
+        [
+            STEPS.but(entry=lambda: lambda p: p.data),
+            STEPS.but(entry=lambda: lambda p: p.clone()).attempt,
+            STEPS.but(parameters=lambda model: [p.data for p in model.parameters()]).attempt,
+        ],
+        does="the lists hold copies, or the bare numbers, and not the parameters themselves",
         says=(
-            "The numbers are those of the parameters, but the tensors are not the parameters themselves: no gradient ever "
-            "reaches them, so AdamW trains nothing."
+            "The numbers are those of the parameters, but the tensors are not the parameters themselves: no gradient "
+            "ever reaches them, so AdamW trains nothing."
         ),
         hints=[
             "In a new cell: is `model.weight.data is model.weight` True, for some linear layer?",
@@ -126,8 +41,121 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "names_only",
+        [STEPS.but(entry=lambda model: lambda p: next(name for name, q in model.named_parameters() if q is p))],
+        does="the lists hold the names of the parameters",
+        says="The groups hold names. AdamW wants the tensors themselves.",
+        hints=[
+            "What does `model.named_parameters()` give?",
+            "Of each pair, the second is the tensor.",
+            "`[p for name, p in model.named_parameters() if …]`.",
+        ],
+    ),
+    Mistake(
+        "shapes_only",
+        [
+            STEPS.but(entry=lambda: lambda p: p.shape),
+            STEPS.but(entry=lambda: lambda p: p.numel()).attempt,
+            STEPS.but(entry=lambda: lambda p: p.dim()).attempt,
+        ],
+        does="the lists hold the shapes or sizes of the parameters",
+        says="The groups hold shapes or sizes. AdamW wants the tensors themselves.",
+        hints=[
+            "What is in the lists?",
+            "The number of axes serves to *choose* parameters; what goes into the list is the parameter.",
+            "`[p for p in model.parameters() if …]`.",
+        ],
+    ),
+    Mistake(
+        "generators_for_lists",
+        [
+            STEPS.but(
+                decaying=lambda decaying: (p for p in decaying),
+                others=lambda others: (p for p in others),
+            ),
+            STEPS.but(
+                decaying=lambda decaying: filter(bool, decaying),
+                others=lambda others: filter(bool, others),
+            ).attempt,
+            STEPS.but(decaying=lambda decaying: set(decaying), others=lambda others: set(others)).attempt,
+        ],
+        does="`params` holds no list",
+        says=(
+            "`params` holds no list, but something that can be gone through only once, or has no order. Lists are "
+            "asked for."
+        ),
+        hints=[
+            "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
+            "Round brackets make a generator, curly ones a set, square ones a list.",
+            "`[p for p in …]`, or `list(…)`.",
+        ],
+    ),
+    Mistake(
+        "leaves_the_second_to_the_default",
+        [
+            STEPS.but(
+                groups=lambda decaying, others, decay: [
+                    {"params": decaying, "weight_decay": decay},
+                    {"params": others},
+                ]
+            ),
+            STEPS.but(groups=lambda decaying, others: [{"params": decaying}, {"params": others}]).attempt,
+        ],
+        does="a group says nothing of its weight decay",
+        says="A group says nothing of its weight decay. AdamW then takes its own, and that is not 0.",
+        hints=[
+            "What is the default of `weight_decay` in `torch.optim.AdamW`?",
+            "Each of the groups needs both keys.",
+            '`"weight_decay": 0.0` in the second.',
+        ],
+    ),
+    Mistake(
+        "other_keys",
+        [
+            with_keys("params", "decay"),
+            *[
+                with_keys(params, decay).attempt
+                for params, decay in (
+                    ("params", "wd"),
+                    ("params", "weight-decay"),
+                    ("params", "weightdecay"),
+                    ("params", "lambda"),
+                    ("parameters", "weight_decay"),
+                    ("param", "weight_decay"),
+                    ("parameters", "decay"),
+                )
+            ],
+        ],
+        does="the keys of the dicts are not the two that AdamW knows",
+        says=(
+            "The dicts have other keys than AdamW knows: it would not find its parameters, or not see the weight decay."
+        ),
+        hints=[
+            "Which two keys does a group in the text have?",
+            "A dict takes any key, so nothing crashes here.",
+            '`{"params": …, "weight_decay": …}` for each.',
+        ],
+    ),
+    Mistake(
+        "no_number_for_no_decay",
+        [STEPS.but(no_decay=lambda: None), STEPS.but(no_decay=lambda: False).attempt],
+        does="the weight decay of the second group is no number",
+        says="The weight decay of the second group is no number. No decay is a decay of 0.",
+        hints=[
+            "What does AdamW multiply by the weight decay?",
+            "The second group needs a number under `weight_decay`, too.",
+            '`"weight_decay": 0.0` in the second.',
+        ],
+    ),
+    Mistake(
         "lists_without_dicts",
-        [lists_without_dicts, lists_in_one_dict],
+        [
+            STEPS.but(groups=lambda decaying, others: [decaying, others]),
+            STEPS.but(groups=lambda decaying, others: [others, decaying]).attempt,
+            STEPS.but(groups=lambda decaying, others: {"decay": decaying, "no_decay": others}).attempt,
+            STEPS.but(groups=lambda decaying, others: {True: decaying, False: others}).attempt,
+        ],
+        does="the lists are returned without their weight decay",
         says="The tensors are divided, but nothing says how much each group decays. Two dicts are asked for.",
         hints=[
             "Which two keys does a group for AdamW have?",
@@ -136,22 +164,50 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "looks_for_tensors_in_a_list",
-        [looks_for_tensors_in_a_list],
-        says=(
-            "`in` compares with each member by `==`, and torch does so entry by entry: tensors of different shapes crash, "
-            "and equal numbers are no proof of one and the same tensor."
-        ),
+        "only_one_group",
+        [
+            STEPS.but(groups=lambda groups: groups[:1]),
+            STEPS.but(groups=lambda groups: groups[0]).attempt,
+            STEPS.but(groups=lambda groups: groups[1:]).attempt,
+        ],
+        does="only one of the two groups is returned",
+        says="Only one of the groups is returned. What is in none of them would never be trained.",
         hints=[
-            "What is `torch.ones(2) == torch.ones(2)`?",
-            "Which tensors come into the second group can be told without the first.",
-            "`[p for p in model.parameters() if p.dim() < 2]`.",
+            "What does the annotation say behind the arrow?",
+            "AdamW trains only what it is given.",
+            "Return both dicts in a list.",
+        ],
+    ),
+    Mistake(
+        "a_group_for_each_parameter",
+        [
+            STEPS.but(
+                groups=lambda parameters, decays, entry, decay, no_decay: [
+                    {"params": [entry(p)], "weight_decay": decay if decays(p) else no_decay} for p in parameters
+                ]
+            ),
+            STEPS.but(
+                groups=lambda parameters, decays, entry, decay, no_decay: [
+                    {"params": entry(p), "weight_decay": decay if decays(p) else no_decay} for p in parameters
+                ]
+            ).attempt,
+        ],
+        does="there is a group for each parameter",
+        says="There is a group for each parameter. Two are asked for: one for all that decay, one for all the others.",
+        hints=[
+            "How many dicts are in the list?",
+            "What goes under `params` is a list, so that many parameters share a weight decay.",
+            "Two lists first, then a dict of each.",
         ],
     ),
     Mistake(
         "a_fixed_weight_decay",
-        [a_fixed_weight_decay],
-        says="The weight decay is always 0.01. How much it is to be, the last argument says.",
+        [
+            STEPS.but(decay=lambda: 0.01),
+            STEPS.but(decay=lambda: 0.1).attempt,
+        ],
+        does="the weight decay is always the same number, whatever the argument says",
+        says="The weight decay is always the same. How much it is to be, the last argument says.",
         hints=[
             "Where does the argument `weight_decay` occur in the code?",
             "The 0.01 of the text is an example.",
@@ -160,22 +216,12 @@ MISTAKES = [
     ),
     Mistake(
         "the_optimizer_itself",
-        [the_optimizer_itself],
+        [an_optimizer],
         says="This is an optimizer. What is asked for are the two groups, from which one can be made.",
         hints=[
             "What does the annotation say behind the arrow?",
             "`torch.optim.AdamW(groups)` comes later, in the training loop.",
             "Return the list of two dicts.",
-        ],
-    ),
-    Mistake(
-        "names_only",
-        [names_only],
-        says="The groups hold names. AdamW wants the tensors themselves.",
-        hints=[
-            "What does `model.named_parameters()` give?",
-            "Of each pair, the second is the tensor.",
-            "`[p for name, p in model.named_parameters() if …]`.",
         ],
     ),
 ]

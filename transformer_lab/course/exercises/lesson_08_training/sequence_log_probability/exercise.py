@@ -1,47 +1,56 @@
 """How likely a model thinks a whole sentence is."""
 
 import torch
-from jaxtyping import Float, Int
-from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_08_training.sequence_log_probability.answer import (
+    STEPS,
+    sequence_log_probability,
+)
 from transformer_lab.course.exercises.lesson_08_training.sequence_log_probability.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
 
 
-def sequence_log_probability(
-    logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int
-) -> Float[Tensor, " batch"]:
-    """Give the log-probability of each sentence: the sum of those of its tokens, padding left out."""
-    log_p = torch.log_softmax(logits, dim=-1)
-    of_tokens = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
-    return of_tokens.masked_fill(targets == pad_id, 0.0).sum(dim=-1)
-
-
 def sequence_log_probability_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
-    def case(batch, n, vocab_size, pad_id, shows, loud=1.0, padding=()):
+    def case(batch, n, vocab_size, pad_id, shows, *, padding=(), digits=None):
+        """Draw targets without padding, then pad the ends of some sentences."""
         targets = torch.randint(vocab_size - 1, (batch, n), generator=rng)
         targets += targets >= pad_id  # every token but the padding
         for row, real in enumerate(padding):
             targets[row, real:] = pad_id
-        logits = loud * normal(rng, batch, n, vocab_size)
+        logits = normal(rng, batch, n, vocab_size)
+        if digits is not None:  # to work by hand
+            logits = logits.round(decimals=digits)
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id}, shows)
 
+    sure = case(2, 3, 5, 4, "a model that is very sure, and often wrong", padding=(3, 2))
+    sure.inputs["logits"].mul_(200)
+    far = case(3, 2, 4, 3, "logits near 1000 and near -1000", padding=(2, 1, 2))
+    far.inputs["logits"][0] += 1000
+    far.inputs["logits"][1] -= 1000
+    unlikely = case(1, 6, 3, 1, "a sentence that is too unlikely for a float, and whose tokens are not")
+    unlikely.inputs["logits"].mul_(2).scatter_add_(
+        -1, unlikely.inputs["targets"].unsqueeze(-1), torch.full((1, 6, 1), -40.0)
+    )
     return [
-        case(1, 1, 3, 0, "one sentence of one token"),
-        case(1, 3, 4, 0, "one sentence of 3 tokens"),
-        case(2, 3, 5, 0, "2 sentences, one of which is padded", padding=(3, 1)),
+        case(1, 1, 3, 0, "one sentence of one token", digits=1),
+        case(1, 2, 3, 0, "one sentence of 2 tokens", digits=1),
+        case(1, 3, 2, 0, "2 tokens and a padding", padding=(2,), digits=1),
+        case(2, 3, 4, 0, "2 sentences, one of which is padded", padding=(3, 1), digits=1),
         case(3, 4, 7, 2, "padding that is not token 0", padding=(1, 4, 2)),
-        case(2, 3, 5, 4, "a model that is very sure, and often wrong", loud=200.0, padding=(3, 2)),
+        far,
+        unlikely,
+        sure,
         case(5, 13, 11, 1, "5 sentences of up to 13 tokens", padding=(13, 2, 7, 1, 9)),
     ]
 
 
 SEQUENCE_LOG_PROBABILITY = Exercise(
     reference=sequence_log_probability,
+    steps=STEPS,
     cases=sequence_log_probability_cases,
     points=2,
     verified="The tokens of each sentence are added up, and padding adds nothing. Next: was it the search that failed, "

@@ -1,80 +1,23 @@
 """What goes wrong when the log-probability of a sentence is computed."""
 
+import math
+
+import torch
+
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_08_training.sequence_log_probability.answer import STEPS
 
 
-def of_tokens(log_p, targets):
-    return log_p.gather(-1, targets[..., None])[..., 0]
-
-
-def summed(log_p, targets, pad_id):
-    return of_tokens(log_p, targets).masked_fill(targets == pad_id, 0.0).sum(-1)
-
-
-def padding_counts(logits, targets, pad_id):
-    return of_tokens(logits.log_softmax(-1), targets).sum(-1)
-
-
-def padding_is_always_zero(logits, targets, pad_id):
-    return summed(logits.log_softmax(-1), targets, 0)
-
-
-def the_mean_of_the_tokens(logits, targets, pad_id):
-    return summed(logits.log_softmax(-1), targets, pad_id) / (targets != pad_id).sum(-1)
-
-
-def the_mean_of_all_positions(logits, targets, pad_id):
-    return of_tokens(logits.log_softmax(-1), targets).masked_fill(targets == pad_id, 0.0).mean(-1)
-
-
-def one_number_for_the_batch(logits, targets, pad_id):
-    return summed(logits.log_softmax(-1), targets, pad_id).sum()
-
-
-def one_number_for_each_position(logits, targets, pad_id):
-    return of_tokens(logits.log_softmax(-1), targets).masked_fill(targets == pad_id, 0.0).sum(0)
-
-
-def one_number_for_each_token(logits, targets, pad_id):
-    return of_tokens(logits.log_softmax(-1), targets).masked_fill(targets == pad_id, 0.0)
-
-
-def the_probability_itself(logits, targets, pad_id):
-    return summed(logits.log_softmax(-1), targets, pad_id).exp()
-
-
-def the_loss(logits, targets, pad_id):
-    return -summed(logits.log_softmax(-1), targets, pad_id)
-
-
-def probabilities_added_up(logits, targets, pad_id):
-    return summed(logits.softmax(-1), targets, pad_id)
-
-
-def the_log_of_a_product(logits, targets, pad_id):
-    return of_tokens(logits.softmax(-1), targets).masked_fill(targets == pad_id, 1.0).prod(-1).log()
-
-
-def the_log_of_the_softmax(logits, targets, pad_id):
-    return summed(logits.softmax(-1).log(), targets, pad_id)
-
-
-def logits_added_up(logits, targets, pad_id):
-    return summed(logits, targets, pad_id)
-
-
-def the_likeliest_tokens(logits, targets, pad_id):
-    return logits.log_softmax(-1).amax(-1).masked_fill(targets == pad_id, 0.0).sum(-1)
-
-
-def shifts_once_more(logits, targets, pad_id):
-    return summed(logits[:, :-1].log_softmax(-1), targets[:, 1:], pad_id)
+def _guarded(tiny):
+    """Make the step that keeps probabilities from becoming 0 by adding a little."""
+    return lambda logits: (logits.softmax(-1) + tiny).log()
 
 
 MISTAKES = [
     Mistake(
         "padding_counts",
-        [padding_counts, padding_is_always_zero],
+        [STEPS.but(of_real_tokens=lambda of_tokens: of_tokens)],
+        does="padding is added up like any other token",
         says="The padding is counted: a short sentence gets less likely the longer its neighbours in the batch are.",
         hints=[
             "Append a column of padding. Should the sentence become less likely?",
@@ -83,11 +26,112 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "padding_is_always_zero",
+        [STEPS.but(padding=lambda targets: targets == 0)],
+        does="token 0 is taken for padding, whatever `pad_id` says",
+        says="Token 0 is taken for padding. Which token it is, is an argument.",
+        hints=[
+            "In one case the padding is token 2, and token 0 a real one.",
+            "With which number are the targets compared?",
+            "`targets == pad_id`.",
+        ],
+    ),
+    Mistake(
+        "padding_only",
+        [STEPS.but(padding=lambda targets, pad_id: targets != pad_id)],
+        does="the mask is inverted: only padding is added up",
+        says="Only the padding is added up. The mask is inverted.",
+        hints=[
+            "For which tokens is `targets == pad_id` True?",
+            "`masked_fill` writes where its mask is True; multiplied with, a mask keeps what is True.",
+            "`.masked_fill(targets == pad_id, 0.0)`.",
+        ],
+    ),
+    Mistake(
+        "padding_up_to_the_padding_id",
+        [STEPS.but(padding=lambda targets, pad_id: targets <= pad_id)],
+        does="tokens with an id *below* `pad_id` are taken for padding, too",
+        says="Tokens with an id below that of padding are left out as well. Only one token is padding.",
+        hints=[
+            "In one case the padding is token 2. Which tokens does the comparison leave out?",
+            "One token is padding, all the others are real.",
+            "`targets == pad_id`.",
+        ],
+    ),
+    Mistake(
+        "padding_where_the_model_says_so",
+        [STEPS.but(padding=lambda logits, pad_id: logits.argmax(dim=-1) == pad_id)],
+        does="what is padding is read off the logits, not off the targets",
+        says="The places are left out where the *model* expects padding. Where it really is, the targets say.",
+        hints=[
+            "What happens to a real token for which the model would write padding? Is it added?",
+            "Which argument says what the sentence is?",
+            "`targets == pad_id`.",
+        ],
+    ),
+    Mistake(
+        "padding_is_impossible",
+        [STEPS.but(filling=lambda: -math.inf), STEPS.but(filling=lambda: -1e9)],
+        does="padding adds −∞, or a very negative number",
+        says="Padding makes a sentence impossible: −∞ is written there, or a number far below 0.",
+        hints=[
+            "What is added up at a place of padding? What should be?",
+            "In attention, −∞ goes in *before* a softmax. Here its place is in a sum.",
+            "`.masked_fill(targets == pad_id, 0.0)`.",
+        ],
+    ),
+    Mistake(
+        "padding_adds_one",
+        [STEPS.but(filling=lambda: 1.0)],
+        does="padding adds 1",
+        says="Each place of padding adds 1. In a product a 1 changes nothing; this is a sum.",
+        hints=[
+            "What is added up at a place of padding? What should be?",
+            "The logarithm of 1 is 0.",
+            "`.masked_fill(targets == pad_id, 0.0)`.",
+        ],
+    ),
+    Mistake(
+        "hides_padding_in_the_logits",
+        [
+            STEPS.but(
+                logits=lambda logits, padding: logits.masked_fill(padding.unsqueeze(-1), 0.0),
+                of_real_tokens=lambda of_tokens: of_tokens,
+            ),
+            STEPS.but(
+                logits=lambda logits, padding: logits.masked_fill(padding.unsqueeze(-1), -math.inf),
+                of_real_tokens=lambda of_tokens: of_tokens,
+            ).attempt,
+        ],
+        does="the mask of the padding is applied to the logits",
+        says="The padding is masked in the logits. A place whose logits are all the same still adds −log V to the sum.",
+        hints=[
+            "What is the `log_softmax` of the logits 0, 0, 0?",
+            "The mask should act on the log-probabilities of the tokens, (batch, n).",
+            "`.masked_fill(targets == pad_id, 0.0)` behind the `gather`.",
+        ],
+    ),
+    Mistake(
+        "takes_padding_out_of_the_vocabulary",
+        [STEPS.but(logits=lambda logits, pad_id: logits.index_fill(-1, torch.tensor([pad_id]), -math.inf))],
+        does="padding is taken out of the vocabulary before the softmax",
+        says="The padding is taken out of the *vocabulary*: the other tokens then share its probability, too.",
+        hints=[
+            "Add up the probabilities of the real tokens at one place, as the model gives them. Is that 1?",
+            "The model's probabilities are those of its logits as they are.",
+            "`torch.log_softmax(logits, dim=-1)`, and the mask on what is picked.",
+        ],
+    ),
+    Mistake(
         "the_mean_of_the_tokens",
-        [the_mean_of_the_tokens, the_mean_of_all_positions],
+        [
+            STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1)),
+            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean(-1)),
+        ],
+        does="the mean over the tokens is taken, not the sum",
         says=(
-            "This is the mean of the tokens. The probability of a sentence is a *product*, so that the logarithms are to "
-            "be added up."
+            "This is the mean of the tokens. The probability of a sentence is a *product*, so that the logarithms are "
+            "to be added up."
         ),
         hints=[
             "Two tokens of probability 1/2: how likely are both together?",
@@ -96,8 +140,30 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "divides_by_a_power_of_the_length",
+        [
+            STEPS.but(log_probability=lambda log_probability, padding: log_probability / (~padding).sum(-1) ** 0.5),
+            STEPS.but(
+                log_probability=lambda log_probability, padding: log_probability / ((5 + (~padding).sum(-1)) / 6) ** 0.6
+            ),
+        ],
+        does="the sum is divided by a function of the length",
+        says="The sum is divided by a function of the length, as beam search may do. Here the sum itself is asked for.",
+        hints=[
+            "Two tokens of probability 1/2: how likely are both together?",
+            "log(1/4) is log(1/2) + log(1/2).",
+            "`.sum(dim=-1)`, and no division.",
+        ],
+    ),
+    Mistake(
         "one_number_for_the_batch",
-        [one_number_for_the_batch],
+        [
+            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.sum()),
+            STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens.sum() / len(padding)),
+            STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens.sum() / (~padding).sum()),
+            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean()).attempt,
+        ],
+        does="there is one number for all sentences together",
         says="There is one number for all sentences together. One for each is asked for.",
         hints=[
             "What shape is asked for?",
@@ -107,7 +173,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_number_for_each_position",
-        [one_number_for_each_position],
+        [STEPS.but(position_axis=lambda: 0)],
+        does="the sum runs over the sentences, not over the positions",
         says="The sentences are added up, position by position. For each sentence, its positions should be.",
         hints=[
             "Which axis of (batch, n) are the positions?",
@@ -117,7 +184,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_number_for_each_token",
-        [one_number_for_each_token],
+        [STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens)],
+        does="the tokens are not put together",
         says="There is a number for each token. They have not been put together yet.",
         hints=[
             "What shape is asked for?",
@@ -126,21 +194,90 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "one_number_for_each_real_token",
+        [STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens[~padding])],
+        does="the real tokens of all sentences are in one row, and not put together",
+        says="There is a number for each real token, all sentences in one row. There should be one for each sentence.",
+        hints=[
+            "What shape is asked for?",
+            "A mask in square brackets makes one long row: which token was whose is lost.",
+            "`.masked_fill(targets == pad_id, 0.0).sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "keeps_the_axis",
+        [STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.sum(dim=-1, keepdim=True))],
+        does="the output keeps an axis of length 1",
+        says="An axis of length 1 is left at the end. One number for each sentence is asked for: shape (batch,).",
+        hints=[
+            "What shape is asked for, and what shape comes out?",
+            "`keepdim=True`, or a `gather` without `squeeze`, leaves an axis of length 1.",
+            "`.squeeze(-1)` behind the `gather`, and `.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "a_running_sum",
+        [STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.cumsum(dim=-1))],
+        does="a running sum is taken: a number for each position",
+        says="This is a running sum: the log-probability of every beginning. That of the whole sentence is asked for.",
+        hints=[
+            "What shape is asked for?",
+            "The last of these numbers is that of the whole sentence.",
+            "`.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
+        "only_the_last_token",
+        [
+            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens[:, -1]),
+            STEPS.but(
+                log_probability=lambda of_tokens, padding: of_tokens.gather(
+                    1, (~padding).sum(1, keepdim=True) - 1
+                ).squeeze(1)
+            ),
+        ],
+        does="only the last token of each sentence counts",
+        says="Only the last token counts. The probability of a sentence is the product of those of *all* its tokens.",
+        hints=[
+            "Two tokens of probability 1/2: how likely are both together?",
+            "Does the number change with the first token? It should.",
+            "`.sum(dim=-1)`.",
+        ],
+    ),
+    Mistake(
         "the_probability_itself",
-        [the_probability_itself],
+        [
+            STEPS.but(log_probability=lambda log_probability: log_probability.exp()),
+        ],
+        does="`exp` is taken of the result",
         says=(
-            "This is the probability. Its logarithm is asked for: for long sentences, the probability itself is too small "
-            "for a float."
+            "This is the probability. Its logarithm is asked for: for long sentences, the probability itself is too "
+            "small for a float."
         ),
         hints=[
             "What is 0.1 to the power of 50 in float32?",
-            "The sum before the last step was right.",
-            "No `.exp()`.",
+            "A product of probabilities is what comes out of `exp`, or of `prod`. What is its logarithm?",
+            "No `.exp()` and no `.prod()`: the sum of the log-probabilities.",
+        ],
+    ),
+    Mistake(
+        "multiplies_logarithms",
+        [
+            STEPS.but(filling=lambda: 1.0, log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1)),
+            STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1)),
+        ],
+        does="the numbers of the tokens are multiplied",
+        says="The log-probabilities are multiplied. Probabilities multiply; their logarithms add up.",
+        hints=[
+            "Two tokens of probability 1/2: how likely are both together, and what is the logarithm of that?",
+            "log(a · b) is log a + log b.",
+            "`.sum(dim=-1)`.",
         ],
     ),
     Mistake(
         "the_loss",
-        [the_loss],
+        [STEPS.but(log_probability=lambda log_probability: -log_probability)],
+        does="the sign is turned round",
         says="The sign is turned round: log-probabilities are never above 0.",
         hints=[
             "What is the logarithm of 1/2?",
@@ -150,7 +287,8 @@ MISTAKES = [
     ),
     Mistake(
         "probabilities_added_up",
-        [probabilities_added_up],
+        [STEPS.but(log_probabilities=lambda logits, vocabulary_axis: logits.softmax(vocabulary_axis))],
+        does="the probabilities are used, without a logarithm",
         says="Probabilities are added up. They should be multiplied; it is their logarithms that add up.",
         hints=[
             "Two tokens of probability 1/2: how likely are both together?",
@@ -160,8 +298,16 @@ MISTAKES = [
     ),
     Mistake(
         "the_log_of_the_softmax",
-        [the_log_of_the_softmax, the_log_of_a_product],
-        says="Where logits lie far apart, a probability becomes 0 before its logarithm is taken, and the result is −∞.",
+        [
+            STEPS.but(log_probabilities=lambda logits: logits.softmax(-1).log()),
+            STEPS.but(log_probabilities=_guarded(1e-9)),
+            *[STEPS.but(log_probabilities=_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
+        ],
+        does="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
+        says=(
+            "Where logits lie far apart, a probability becomes 0 before its logarithm is taken, and the result is −∞, "
+            "or is cut off."
+        ),
         hints=[
             "In a new cell: `torch.tensor([0.0, 200.0]).softmax(-1).log()`.",
             "The logarithm of e^(−200) is −200. Which function never forms e^(−200)?",
@@ -169,8 +315,43 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "the_log_of_a_product",
+        [
+            STEPS.but(
+                log_probabilities=lambda logits: logits.softmax(-1),
+                filling=lambda: 1.0,
+                log_probability=lambda of_real_tokens: of_real_tokens.prod(dim=-1).log(),
+            ),
+        ],
+        does="the logarithm is taken of a product of probabilities, which becomes 0 for long sentences",
+        says=(
+            "The probabilities are multiplied first, and the logarithm comes last. For a long sentence the product is "
+            "too small for a float: it becomes 0, and its logarithm −∞."
+        ),
+        hints=[
+            "What is 0.1 to the power of 50 in float32?",
+            "The logarithm of a product is the sum of the logarithms.",
+            "`torch.log_softmax(logits, dim=-1)`, and `.sum(dim=-1)` in the end.",
+        ],
+    ),
+    Mistake(
+        "exponentials_overflow",
+        [
+            STEPS.but(log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
+            STEPS.but(log_probabilities=lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
+        ],
+        does="`exp` is taken of the logits as they are, which overflows where they are large",
+        says="`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the result, or it is nan.",
+        hints=[
+            "What is `torch.tensor(1000.0).exp()`?",
+            "There is a function that takes the logarithm of a softmax without forming any large number.",
+            "`torch.log_softmax(logits, dim=-1)`.",
+        ],
+    ),
+    Mistake(
         "logits_added_up",
-        [logits_added_up],
+        [STEPS.but(log_probabilities=lambda logits: logits)],
+        does="the logits are used as if they were log-probabilities",
         says="The logits are taken for log-probabilities. Adding 1 to all of them should change nothing.",
         hints=[
             "What has to hold for probabilities, and does not for e to the power of these numbers?",
@@ -179,11 +360,70 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "the_likeliest_tokens",
-        [the_likeliest_tokens],
+        "softmax_twice",
+        [
+            STEPS.but(logits=lambda logits: logits.softmax(-1)),
+        ],
+        does="a softmax is taken of the logits, and then another one",
         says=(
-            "At each place the *best* token is taken, and not the one that stands in the targets: any sentence gets the "
-            "same."
+            "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second makes them "
+            "even."
+        ),
+        hints=[
+            "What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first.",
+            "`log_softmax` takes *logits*.",
+            "`torch.log_softmax(logits, dim=-1)`, and no softmax beside it.",
+        ],
+    ),
+    Mistake(
+        "another_base",
+        [
+            STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(2)),
+            STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(10)),
+        ],
+        does="the logarithm has another base than e",
+        says="Every number is wrong by the same factor: the logarithm has another base than e.",
+        hints=[
+            "By which factor are the numbers wrong? Is it the same in every case?",
+            "`log2` and `log10` have other bases.",
+            "`torch.log_softmax(logits, dim=-1)`, and no division by `math.log(…)`.",
+        ],
+    ),
+    Mistake(
+        "softmax_over_the_positions",
+        [STEPS.but(vocabulary_axis=lambda: 1)],
+        does="the softmax runs over the places of a sentence",
+        says=(
+            "The probabilities add up to 1 over the positions: the places of a sentence compete with each other. The "
+            "tokens of the vocabulary should, at each place."
+        ),
+        hints=[
+            "Which axis of the logits is the vocabulary?",
+            "Which one is `dim=1`?",
+            "`dim=-1`.",
+        ],
+    ),
+    Mistake(
+        "softmax_over_the_batch",
+        [STEPS.but(vocabulary_axis=lambda: 0)],
+        does="the softmax runs over the sentences of the batch",
+        says=(
+            "The probabilities add up to 1 over the batch: the sentences compete with each other. The tokens of the "
+            "vocabulary should, at each place."
+        ),
+        hints=[
+            "Which axis of the logits is the vocabulary?",
+            "Which one is `dim=0`?",
+            "`dim=-1`.",
+        ],
+    ),
+    Mistake(
+        "the_likeliest_tokens",
+        [STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1))],
+        does="the likeliest token is taken at each place, not the target",
+        says=(
+            "At each place the *best* token is taken, and not the one that stands in the targets: any sentence gets "
+            "the same."
         ),
         hints=[
             "What part do the targets play, other than to say what is padding?",
@@ -192,16 +432,124 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "shifts_once_more",
-        [shifts_once_more],
+        "all_tokens_of_the_vocabulary",
+        [
+            STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.mean(-1)),
+            STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.sum(-1)),
+        ],
+        does="all tokens of the vocabulary are put together at each place",
+        says="At each place *all* tokens of the vocabulary are put together. Only that of the target should count.",
+        hints=[
+            "What part do the targets play, other than to say what is padding?",
+            "`gather` picks the log-probability of a given token at each place.",
+            "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
+        ],
+    ),
+    Mistake(
+        "gathers_with_too_few_axes",
+        [STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets))],
+        does="the index of `gather` has two axes, and what it picks from has three",
+        says="`gather` wants an index with as many axes as the logits have: three. `targets` has two, so it crashes.",
+        hints=[
+            "Which shape has `targets`, and which have the log-probabilities?",
+            "At each place one token is picked: the index is (batch, n, 1).",
+            "`targets.unsqueeze(-1)`, and `.squeeze(-1)` behind the `gather`.",
+        ],
+    ),
+    Mistake(
+        "an_axis_too_many",
+        [
+            STEPS.but(
+                of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
+            ),
+            STEPS.but(
+                of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
+                of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,
+            ),
+        ],
+        does="what `gather` returns keeps its last axis, of length 1",
         says=(
-            "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t speak "
-            "of."
+            "What `gather` gives has an axis of length 1 at its end. Beside a mask of shape (batch, n) it crashes, or "
+            "pairs every token with every place."
+        ),
+        hints=[
+            "Print the shapes of what is picked, and of the mask. Both should be (batch, n).",
+            "`gather` gives the shape of its index, which is (batch, n, 1).",
+            "`.squeeze(-1)` behind the `gather`.",
+        ],
+    ),
+    Mistake(
+        "picks_all_targets_everywhere",
+        [
+            STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[..., targets]),
+            STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[targets]),
+            STEPS.but(
+                of_tokens=lambda log_probabilities, targets: log_probabilities[
+                    torch.arange(len(targets)), torch.arange(targets.shape[1]), targets
+                ]
+            ),
+        ],
+        does="the targets are used as an index in square brackets, which does not pick one token for each place",
+        says=(
+            "In square brackets, `targets` picks *all* the targets at every place, or picks along another axis: it "
+            "does not pick place by place."
+        ),
+        hints=[
+            "Print the shape of what is picked. It should be (batch, n).",
+            "`gather` goes through all the places, and takes from each the number that its index names.",
+            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
+        ],
+    ),
+    Mistake(
+        "shifts_once_more",
+        [STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:])],
+        does="the targets are shifted once more",
+        says=(
+            "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t "
+            "speak of."
         ),
         hints=[
             "How many tokens does a sentence have here, and how many should it have?",
             "Logits and targets have the same length, and belong together place by place.",
-            "No slices in here.",
+            "Leave the slices out.",
+        ],
+    ),
+    Mistake(
+        "leaves_a_token_out",
+        [
+            STEPS.but(logits=lambda logits: logits[:, 1:], targets=lambda targets: targets[:, 1:]),
+            STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, :-1]),
+        ],
+        does="the first or the last place of each sentence is left out",
+        says="One place of each sentence is left out, the first or the last. All the targets belong to the sentence.",
+        hints=[
+            "How many tokens does a sentence have here, and how many should it have?",
+            "The targets begin with the first token that is written: there is no bos among them.",
+            "Leave the slices out.",
+        ],
+    ),
+    Mistake(
+        "without_the_gradient",
+        [
+            STEPS.but(log_probability=lambda log_probability: log_probability.detach()).attempt,
+            STEPS.but(log_probability=lambda log_probability: torch.tensor(log_probability.tolist())).attempt,
+        ],
+        says="The numbers are right, but they are cut off from the logits: no gradient gets back to the model.",
+        hints=[
+            "What does `.backward()` need? A model can be trained by such numbers, too.",
+            "`.item()`, `.tolist()`, `.detach()` and `torch.no_grad()` end the path that gradients take.",
+            "Leave them out, and compute with the tensors themselves.",
+        ],
+    ),
+    Mistake(
+        "a_list_of_numbers",
+        [STEPS.but(log_probability=lambda log_probability: log_probability.tolist())],
+        does="a list of numbers is returned, not a tensor",
+        says="The numbers are in a list. A tensor of shape (batch,) is asked for, through which gradients can pass.",
+        hints=[
+            "What does the annotation say behind the arrow?",
+            "`.item()` and `.tolist()` make plain numbers of a tensor.",
+            "`.sum(dim=-1)` gives the tensor that is asked for.",
         ],
     ),
 ]

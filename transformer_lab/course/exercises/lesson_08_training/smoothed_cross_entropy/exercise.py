@@ -41,7 +41,7 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
     return [
         case(1, 1, 3, 0, 0.0, "one token, no smoothing", digits=1),
         case(1, 2, 3, 0, 0.3, "2 tokens, smoothing", digits=1),
-        case(1, 3, 2, 0, 0.0, "2 tokens and a padding", padding=(2,), digits=1),
+        case(1, 4, 3, 0, 0.0, "2 tokens and 2 of padding", padding=(2,), digits=1),
         case(2, 3, 4, 0, 0.2, "2 sentences, one of which is padded", padding=(3, 1), digits=1),
         unexpected,
         right,

@@ -80,6 +80,24 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "hides_padding_in_the_logits",
+        [
+            STEPS.but(
+                logits=lambda logits, pad_id, targets: logits * (targets != pad_id).unsqueeze(-1),
+                real=lambda targets: torch.ones_like(targets, dtype=torch.bool),
+            )
+        ],
+        does="padding is masked in the logits, and still counted",
+        says=(
+            "The logits at padding are set to 0, and the padding is still counted: even probabilities cost log V there."
+        ),
+        hints=[
+            "What is the `log_softmax` of the logits 0, 0, 0?",
+            "The mask should act on the losses, (batch, n), not on the logits.",
+            "`losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
         "masks_one_term_only",
         [
             STEPS.but(
@@ -187,6 +205,20 @@ MISTAKES = [
         says=(
             "Each sentence is averaged first, and then the sentences: a token of a short sentence counts more than one "
             "of a long sentence."
+        ),
+        hints=[
+            "A sentence of 1 token and one of 9: how much does each of the ten tokens count?",
+            "All real tokens of the batch should count the same.",
+            "One mean over all of them: `losses[targets != pad_id].mean()`.",
+        ],
+    ),
+    Mistake(
+        "adds_the_means_of_the_sentences",
+        [STEPS.but(loss=lambda losses, real: (by_sentence(losses, real) / real.sum(dim=1)).sum())],
+        does="the means of the sentences are added up",
+        says=(
+            "The mean of each sentence is taken, and these means are added up. One mean over all real tokens is asked "
+            "for."
         ),
         hints=[
             "A sentence of 1 token and one of 9: how much does each of the ten tokens count?",

@@ -136,6 +136,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "a_sigmoid",
+        [
+            STEPS.but(log_probabilities=lambda logits: logits.sigmoid().log()),
+            STEPS.but(log_probabilities=lambda logits: torch.nn.functional.logsigmoid(logits)).attempt,
+        ],
+        does="a sigmoid is taken of each logit, not a softmax of all of them",
+        says="A sigmoid is taken of each logit by itself. The tokens of the vocabulary should compete with each other.",
+        hints=[
+            "Add up the probabilities of all tokens at one place. What comes out?",
+            "Which function turns many logits into probabilities that add up to 1?",
+            "`torch.log_softmax(logits, dim=-1)`.",
+        ],
+    ),
+    Mistake(
         "another_base",
         [
             STEPS.but(log_probabilities=lambda log_probabilities: log_probabilities / math.log(2)),
@@ -308,7 +322,10 @@ MISTAKES = [
     ),
     Mistake(
         "every_token_gets_the_whole_doubt",
-        [STEPS.but(average=lambda surprises: surprises.sum(dim=-1))],
+        [
+            STEPS.but(average=lambda surprises: surprises.sum(dim=-1)),
+            STEPS.but(average=lambda surprises, of_targets: surprises.sum(dim=-1) - of_targets).attempt,
+        ],
         does="−log p is added up over the vocabulary, not averaged",
         says="Every token of the vocabulary gets all of `smoothing`. They should *share* it.",
         hints=[
@@ -357,6 +374,7 @@ MISTAKES = [
             STEPS.but(average=lambda logits: torch.special.entr(logits.softmax(-1)).sum(-1)),
             STEPS.but(average=lambda logits: math.log(logits.shape[-1])),
             STEPS.but(average=lambda: 1.0),
+            STEPS.but(average=lambda logits: 1 / logits.shape[-1]).attempt,
         ],
         does="the term of the smoothing is not the mean of −log p",
         says=(

@@ -1,0 +1,160 @@
+"""Where nothing is named, the place is: proven by putting the right value there, and told in words that are true."""
+
+import linecache
+
+import pytest
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.place import locate
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.exercises.shared.library_parts import parts
+
+ATTENTION = "def scaled_dot_product_attention(queries, keys, values):"
+
+
+def cell(source, name, **around):
+    file = f"<cell {hash(source)}>"
+    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
+    scope = {"__name__": "__main__", "torch": torch, "F": F, "nn": nn, "parts": parts, **around}
+    exec(compile(source, file, "exec"), scope)
+    return scope[name]
+
+
+def place_in(*lines, head=ATTENTION, name="scaled_dot_product_attention", **around):
+    source = "\n".join([head, *(f"    {line}" for line in lines)])
+    known = behaviour(every_exercise()[name], 0)
+    assert known.expected  # so that it is not part of what is timed
+    return locate(known, cell(source, name, **around))
+
+
+def test_the_expression_that_the_right_value_of_a_step_mends_is_the_place():
+    place = place_in(
+        "scores = queries @ keys.mT / keys.shape[-1] ** 0.5",
+        "weights = torch.softmax(scores, dim=-2)",
+        "return weights @ values",
+    )
+    assert (place.expression.line, place.expression.text) == (3, "torch.softmax(scores, dim=-2)")
+    assert (place.step, place.proven) == ("weights", True)
+    assert place.message == (
+        "As it should be: line 2, `queries @ keys.mT / keys.shape[-1] ** 0.5`: the scores. Not yet: line 3, "
+        "`torch.softmax(scores, dim=-2)` should be *the weights*: its rows should add up to 1, and one adds up to 2; "
+        "its columns do. With that, the rest of the code gives the right answer.\n"
+        "    line 3:  weights = torch.softmax(scores, dim=-2)\n"
+        "                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
+    )
+
+
+def test_an_expression_inside_a_long_one_is_found():
+    place = place_in(
+        "return F.softmax(torch.einsum('...qd,...kd->...qk', queries, keys) / (len(keys) + 7) ** 0.5, -1) @ values"
+    )
+    assert (place.expression.text, place.step) == ("len(keys) + 7", "width")
+
+
+def test_a_name_that_stands_where_another_belongs_is_blamed():
+    place = place_in("weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)", "return weights @ keys")
+    assert (place.expression.text, place.step, place.is_misplaced) == ("keys", "values", True)
+    assert "where `keys` stands in place of *`values`*" in place.message
+
+
+def test_a_crash_is_located_by_what_should_stand_there():
+    place = place_in(
+        "scores = torch.matmul(queries, keys) / keys.shape[-1] ** 0.5", "return torch.softmax(scores, -1) @ values"
+    )
+    assert (place.expression.line, place.expression.text, place.step) == (2, "keys", "turned")
+    assert "where `keys` stands in place of *the keys as columns*" in place.message
+
+
+def test_a_crash_that_an_argument_cannot_mend_is_told_as_one():
+    place = place_in(
+        "weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)",
+        "return (weights @ values) @ torch.ones(99, 98)",
+    )
+    assert "it crashes, RuntimeError" in place.message
+
+
+def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():
+    place = place_in(
+        "scores = (queries + 0.1) @ keys.mT / keys.shape[-1] ** 0.5",
+        "weights = torch.softmax(scores, dim=-1).round(decimals=1)",
+        "return weights @ values",
+    )
+    assert (place.expression.line, place.step, place.proven) == (2, "products", False)
+    assert "is not *the products" in place.message and "Something after it is not right either." in place.message
+    assert "gives the right answer" not in place.message
+
+
+def test_a_part_of_a_loop_is_compared_with_its_part_of_the_step():
+    place = place_in(
+        "rows = []",
+        "for i in range(queries.shape[-2]):",
+        "    s = (queries[..., i : i + 1, :] * keys).sum(-1) / keys.shape[-1] ** 0.5",
+        "    rows.append(torch.softmax(3.3 * s, -1).unsqueeze(-2) @ values)",
+        "return torch.cat(rows, -2)",
+    )
+    assert place.expression.line == 5
+    assert place.proven
+
+
+def test_a_helper_of_another_cell_is_searched_too():
+    helper = cell("def helper(s):\n    e = torch.exp2(s)\n    return e / e.sum(-1, keepdim=True)", "helper")
+    place = place_in("return helper(queries @ keys.mT / keys.shape[-1] ** 0.5) @ values", helper=helper)
+    assert place.expression.source_line.strip().startswith(("e = ", "return e"))
+
+
+def test_a_module_is_searched_in_its_forward():
+    source = (
+        "class EncoderLayer(nn.Module):\n"
+        "    def __init__(self, d_model, n_heads, d_ff):\n"
+        "        super().__init__()\n"
+        "        self.self_attention = parts.MultiHeadAttention(d_model, n_heads)\n"
+        "        self.feed_forward = parts.FeedForward(d_model, d_ff)\n"
+        "        self.norm_1, self.norm_2 = nn.LayerNorm(d_model), nn.LayerNorm(d_model)\n"
+        "    def forward(self, x, mask=None):\n"
+        "        x = self.norm_1(x + self.self_attention(x, x, x, mask))\n"
+        "        return self.norm_2(x + self.feed_forward(x.sin()))"
+    )
+    known = behaviour(every_exercise()["EncoderLayer"], 0)
+    assert known.expected
+    place = locate(known, cell(source, "EncoderLayer"))
+    assert place.expression.text in ("x.sin()", "self.feed_forward(x.sin())")
+    assert place.proven
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        "return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1) @ values",
+        "d = keys.shape[-1]\n    return parts.softmax((queries / d**0.25) @ (keys / d**0.25).mT) @ values",
+        "return F.scaled_dot_product_attention(queries, keys, values)",
+    ],
+)
+def test_a_right_answer_has_no_place(body):
+    assert place_in(*body.split("\n    ")) is None
+
+
+def test_nothing_is_said_where_nothing_can_be_proven():
+    assert place_in("return 0") is None
+
+
+def test_a_loop_without_an_end_ends():
+    assert place_in("while True:", "    queries = queries + 1") is None
+
+
+def test_hints_lead_from_the_step_to_its_code():
+    place = place_in(
+        "scores = queries @ keys.mT / (keys.shape[-1] ** 0.5 + 0.1)", "return torch.softmax(scores, -1) @ values"
+    )
+    assert len(place.hints) == 4
+    assert place.hints[0].startswith("Look at line 2, `")
+    assert "    def " in place.hints[-1] and '"""' not in place.hints[-1]
+
+
+def test_every_step_of_every_exercise_can_be_told():
+    for exercise in every_exercise().values():
+        for name in exercise.steps.steps if exercise.steps else ():
+            steps = exercise.steps
+            assert steps.noun(name) and steps.formula(name) and steps.code(name).startswith("def ")

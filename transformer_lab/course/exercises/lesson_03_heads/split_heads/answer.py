@@ -1,0 +1,27 @@
+"""The answer to ``split_heads`` in steps; the plain one is the library's."""
+
+from transformer_lab.attention.multi_head import split_heads
+from transformer_lab.course.steps import InSteps
+
+
+def d_k(x, n_heads):
+    """divide the width by the number of heads: the features of one head"""
+    return x.shape[2] // n_heads
+
+
+def sizes(n_heads, d_k):
+    """put the number of heads in front, and the width of one behind it"""
+    return n_heads, d_k
+
+
+def cut(x, sizes):
+    """cut the last axis into these two: the heads, and the features of each"""
+    return x.reshape(*x.shape[:2], *sizes)
+
+
+def heads(cut):
+    """swap the axes of positions and heads"""
+    return cut.transpose(1, 2)
+
+
+STEPS = InSteps(d_k, sizes, cut, heads, reference=split_heads)

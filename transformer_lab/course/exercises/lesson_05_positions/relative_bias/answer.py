@@ -1,0 +1,55 @@
+"""The answer to ``relative_bias``, plainly and in steps."""
+
+import torch
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.course.steps import InSteps
+
+
+def relative_bias(
+    table: Float[Tensor, "n_heads n_offsets"], n_query: int, n_key: int
+) -> Float[Tensor, "n_heads n_query n_key"]:
+    """Look up each head's bias for the offset from query to key; offsets beyond the table take its last entries."""
+    reach = table.shape[1] // 2
+    queries = torch.arange(n_key - n_query, n_key)
+    offsets = torch.arange(n_key) - queries[:, None]
+    return table[:, offsets.clamp(-reach, reach) + reach]
+
+
+def reach(table):
+    """find the largest offset in the table"""
+    return table.shape[1] // 2
+
+
+def queries(n_query, n_key):
+    """find the positions of the queries, which end where the keys end"""
+    return torch.arange(n_key - n_query, n_key)
+
+
+def keys(n_key):
+    """count the positions of the keys from 0"""
+    return torch.arange(n_key)
+
+
+def offsets(queries, keys):
+    """subtract the position of each query from that of each key"""
+    return keys - queries[:, None]
+
+
+def clamped(offsets, reach):
+    """bring offsets beyond the table to its ends"""
+    return offsets.clamp(-reach, reach)
+
+
+def columns(clamped, reach):
+    """add the reach, so that the smallest offset finds column 0"""
+    return clamped + reach
+
+
+def bias(table, columns):
+    """look these columns up"""
+    return table[:, columns]
+
+
+STEPS = InSteps(reach, queries, keys, offsets, clamped, columns, bias, reference=relative_bias)
