@@ -4,12 +4,13 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS
+from transformer_lab.course.steps import Step
 
 ZEROS = "What is left of x if a sublayer returns nothing but zeros?"
 A_SUM_EACH = "Each of the three sublayers has a sum around it."
 THREE_TIMES = "x becomes norm(x + sublayer(x)), three times."
 CALL_IT_X = "Call the result of each line `x` again, and no older one can be taken."
-NOTHING_ADDED = {
+NOTHING_ADDED: dict[str, Step] = {
     "self_sum": lambda self_attended: self_attended,
     "cross_sum": lambda cross_attended: cross_attended,
     "network_sum": lambda network_output: network_output,
