@@ -157,7 +157,7 @@ class Variant:
             shared: What variants share that are evaluated for the same arguments.
         """
         bound.apply_defaults()
-        return _Evaluation(self, bound.arguments, shared).value(self.result or self.of.last)
+        return _Evaluation(self, bound.arguments, shared).value(self.result or self.of.last)[0]
 
     def combined(self, other: "Variant") -> "Variant | None":
         """Return the answer that makes both changes; None where they change the same step."""
@@ -175,17 +175,18 @@ class SharedValues:
     def __init__(self) -> None:
         self._calls: dict[Hashable, tuple[Any, Hashable, Sequence[Any]]] = {}
 
-    def call(self, step: Step, given: Sequence[Any]) -> Any:
-        """Return what a step makes of the values it is given."""
-        key = (step, identity(given))
-        if key[1] is None:
-            return step(*given)
-        if key not in self._calls or identity(self._calls[key][0]) != self._calls[key][1]:
-            value = step(*given)
-            if (same := identity(value)) is None or identity(given) != key[1]:
-                return value
+    def call(self, step: Step, given: Sequence[Any], identities: Sequence[Hashable]) -> tuple[Any, Hashable]:
+        """Return what a step makes of values with these identities, and its identity."""
+        key = (step, *identities)
+        if (kept := self._calls.get(key)) is not None:
+            value, same, _ = kept
+            if value._version == same[1] if type(value) is Tensor else identity(value) == same:  # type: ignore[index]
+                return value, same
+        value = step(*given)
+        same = identity(value)
+        if same is not None and None not in identities:
             self._calls[key] = value, same, given  # what is given must live on, or its id may come again
-        return self._calls[key][0]
+        return value, same
 
 
 def identity(value: Any) -> Hashable:
@@ -204,24 +205,28 @@ def identity(value: Any) -> Hashable:
 
 
 class _Evaluation:
-    """The values of one variant for some arguments."""
+    """The values of one variant for some arguments, each with its identity where values are shared."""
 
     def __init__(self, variant: Variant, arguments: Mapping[str, Any], shared: SharedValues | None) -> None:
         self.steps, self.changes, self.arguments, self.shared = variant.of.steps, variant.changes, arguments, shared
-        self.values: dict[str, Any] = {}
+        self.values: dict[str, tuple[Any, Hashable]] = {}
 
-    def value(self, name: str) -> Any:
-        if name not in self.values:
-            self.values[name] = self._value(name, changed=name in self.changes)
-        return self.values[name]
+    def value(self, name: str) -> tuple[Any, Hashable]:
+        if (found := self.values.get(name)) is None:
+            found = self.values[name] = self._value(name, changed=name in self.changes)
+        return found
 
-    def _value(self, name: str, changed: bool) -> Any:
+    def _value(self, name: str, changed: bool) -> tuple[Any, Hashable]:
         """Return a value, changed or as it would be; a change may ask for the very thing it replaces."""
         if not changed and name in self.arguments:
-            return self.arguments[name]
+            value = self.arguments[name]
+            return value, None if self.shared is None else identity(value)
         step = self.changes[name] if changed else self.steps[name]
-        given = [self._value(need, False) if changed and need == name else self.value(need) for need in needs(step)]
-        return step(*given) if self.shared is None else self.shared.call(step, given)
+        asked = [self._value(need, False) if changed and need == name else self.value(need) for need in needs(step)]
+        given = [value for value, _ in asked]
+        return (
+            (step(*given), None) if self.shared is None else self.shared.call(step, given, [same for _, same in asked])
+        )
 
 
 @functools.cache

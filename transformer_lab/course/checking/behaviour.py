@@ -187,7 +187,9 @@ class _Common:
         return self._before is not None and identity([*self.given.values()]) == self._before
 
     def _call(self, forward: Callable[..., Any], *inputs: Any, **keywords: Any) -> Any:
-        return forward(*inputs, **keywords) if keywords else self.shared.call(forward, inputs)
+        if keywords:
+            return forward(*inputs, **keywords)
+        return self.shared.call(forward, inputs, [identity(value) for value in inputs])[0]
 
 
 @contextmanager

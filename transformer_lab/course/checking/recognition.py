@@ -119,9 +119,11 @@ def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int
 
 def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], order: Sequence[int]) -> bool:
     for index in order:
-        kind = known.cases[index].kind
-        may_crash_later = kind == "module"
-        if kind == "sampler" or _may_show(known.output(way, index), observed[index], crashed_later=may_crash_later):
+        case = known.cases[index]
+        may_crash_later = bool(case.later)
+        if case.kind == "sampler" or _may_show(
+            known.output(way, index), observed[index], crashed_later=may_crash_later
+        ):
             continue
         if all(seen.get("repeatable", True) for seen in observed) or not known.varies(way):  # a draw tells nothing
             return False

@@ -351,8 +351,8 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             [steps.but(layer_input=lambda first_input: lambda number, previous: first_input)],
             does="every layer is given the embedded tokens, not the output of the one before",
             says=(
-                "Every layer is given the embedded tokens, and the output of the layers before is lost. Each should go "
-                "on from the one before. Look at what each layer is given."
+                "Only the last layer has an effect: every layer is given the embedded tokens, or the others are not "
+                "called. Each should go on from the output of the one before. Look at what each layer is given."
             ),
             hints=[
                 "What does the second layer get as its x?",
@@ -651,8 +651,8 @@ def mask_mistakes(steps: InSteps, step: str, mask: str, call: str) -> list[Mista
             ],
             does=f"`{mask}` is used in only one of `train()` and `eval()`",
             says=(
-                f"`{mask}` is used in only one of the two modes, `train()` and `eval()`. What may be attended to is the "
-                "same in both."
+                f"`{mask}` is used in only one of the two modes, `train()` and `eval()`. What may be attended to is "
+                "the same in both."
             ),
             hints=[
                 "Does the output change between `train()` and `eval()`? Nothing here is random.",
@@ -715,11 +715,15 @@ def constructor_mistakes(steps: InSteps) -> list[Mistake]:
     reference: Any = steps.reference
 
     class OneLayerManyTimes(reference):
+        layers: Any
+
         def __init__(self, **sizes: int) -> None:
             super().__init__(**sizes)
             self.layers = nn.ModuleList([self.layers[0]] * len(self.layers))
 
     class PlainListOfLayers(reference):
+        layers: Any
+
         def __init__(self, **sizes: int) -> None:
             super().__init__(**sizes)
             layers = list(self.layers)
@@ -727,6 +731,8 @@ def constructor_mistakes(steps: InSteps) -> list[Mistake]:
             self.layers = layers
 
     class PositionsTrained(reference):
+        positions: Any
+
         def __init__(self, **sizes: int) -> None:
             super().__init__(**sizes)
             table = self.positions

@@ -8,7 +8,7 @@ MISTAKES = [
         "self_attention_to_the_memory",
         [
             STEPS.but(self_inputs=lambda first_input, memory: (first_input, memory, memory)),
-            STEPS.but(self_inputs=lambda first_input, memory: (first_input, first_input, memory)),
+            STEPS.but(self_inputs=lambda first_input, memory: (first_input, first_input, memory)).attempt,
             STEPS.but(self_inputs=lambda memory: (memory, memory, memory)).attempt,
             STEPS.but(self_inputs=lambda first_input, memory: (memory, first_input, first_input)).attempt,
         ],
@@ -46,7 +46,7 @@ MISTAKES = [
         "cross_attention_to_itself",
         [
             STEPS.but(cross_inputs=lambda second_input: (second_input, second_input, second_input)),
-            STEPS.but(cross_inputs=lambda second_input, x: (second_input, x, x)),
+            STEPS.but(cross_inputs=lambda second_input, x: (second_input, x, x)).attempt,
         ],
         does="the cross-attention takes its keys and values from the target",
         says=(
@@ -103,7 +103,7 @@ MISTAKES = [
         "the_input_asks_across",
         [
             STEPS.but(cross_inputs=lambda x, memory: (x, memory, memory)),
-            STEPS.but(cross_inputs=lambda self_attended, memory: (self_attended, memory, memory)),
+            STEPS.but(cross_inputs=lambda self_attended, memory: (self_attended, memory, memory)).attempt,
         ],
         does="the queries of the cross-attention are not what `norm_1` returns",
         says=(
@@ -120,7 +120,7 @@ MISTAKES = [
         "memory_normed",
         [
             STEPS.but(memory=lambda memory, norms: norms[1](memory)),
-            STEPS.but(memory=lambda memory, norms: norms[0](memory)),
+            STEPS.but(memory=lambda memory, norms: norms[0](memory)).attempt,
         ],
         does="the memory is normalised by a norm of this layer",
         says=(
@@ -135,7 +135,7 @@ MISTAKES = [
     ),
     Mistake(
         "memory_cut",
-        [STEPS.but(memory=lambda memory, x: memory[:, : x.shape[1]])],
+        [STEPS.but(memory=lambda memory, x: memory[:, : x.shape[1]]).attempt],
         does="the memory is cut to the length of the target",
         says=(
             "The memory is cut to the length of the target: all else of the source is lost. Look at what the "
@@ -151,7 +151,7 @@ MISTAKES = [
         "one_attention_for_both",
         [
             STEPS.but(attentions=lambda self: (self.self_attention, self.self_attention)),
-            STEPS.but(attentions=lambda self: (self.cross_attention, self.cross_attention)),
+            STEPS.but(attentions=lambda self: (self.cross_attention, self.cross_attention)).attempt,
         ],
         does="one of the two attentions is called in both sublayers",
         says=(

@@ -79,8 +79,8 @@ MISTAKES = [
         "mask_only_in_one_mode",
         [
             STEPS.but(self_mask=lambda self, mask: mask if self.training else None),
-            STEPS.but(cross_mask=lambda self, memory_mask: memory_mask if self.training else None),
-            STEPS.but(self_mask=lambda self, mask: None if self.training else mask),
+            STEPS.but(cross_mask=lambda self, memory_mask: memory_mask if self.training else None).attempt,
+            STEPS.but(self_mask=lambda self, mask: None if self.training else mask).attempt,
         ],
         does="a mask is used in only one of `train()` and `eval()`",
         says=(
@@ -137,7 +137,7 @@ MISTAKES = [
         [
             STEPS.but(self_mask=lambda x: causal(x)),
             STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask),
-            STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask & causal(x)),
+            STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask & causal(x)).attempt,
         ],
         does="the layer makes a causal mask of its own",
         says=(
@@ -153,7 +153,7 @@ MISTAKES = [
     Mistake(
         "mask_of_the_first_sentence",
         [
-            STEPS.but(self_mask=lambda mask: of_the_first_sentence(mask)),
+            STEPS.but(self_mask=lambda mask: of_the_first_sentence(mask)).attempt,
             STEPS.but(cross_mask=lambda memory_mask: of_the_first_sentence(memory_mask)),
         ],
         does="all sentences of the batch get the mask of the first",

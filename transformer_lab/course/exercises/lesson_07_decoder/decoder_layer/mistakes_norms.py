@@ -4,21 +4,22 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS
+from transformer_lab.course.steps import Step
 
 THREE_TIMES = "x becomes norm(x + sublayer(x)), three times."
 NAMES = "`norm_1` after the self-attention, `norm_2` after the cross-attention, `norm_3` at the end."
-UNNORMED = {
+UNNORMED: dict[str, Step] = {
     "self_normed": lambda self_sum: self_sum,
     "cross_normed": lambda cross_sum: cross_sum,
     "output": lambda network_sum: network_sum,
 }
 """Each sublayer without its norm after the sum."""
-NORMED_INPUTS = {
+NORMED_INPUTS: dict[str, Step] = {
     "first_input": lambda first_input, norms: norms[0](first_input),
     "second_input": lambda second_input, norms: norms[1](second_input),
     "third_input": lambda third_input, norms: norms[2](third_input),
 }
-NORMED_OUTPUTS = {
+NORMED_OUTPUTS: dict[str, Step] = {
     "self_attended": lambda self_attended, norms: norms[0](self_attended),
     "cross_attended": lambda cross_attended, norms: norms[1](cross_attended),
     "network_output": lambda network_output, norms: norms[2](network_output),
@@ -114,7 +115,7 @@ MISTAKES = [
             STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_1)),
             STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_3)),
             STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_2)),
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_1)),
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_2, self.norm_1)).attempt,
             STEPS.but(norms=lambda self: (self.norm_1, self.norm_1, self.norm_2)).attempt,
             STEPS.but(norms=lambda self: (self.norm_2, self.norm_2, self.norm_3)).attempt,
             STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_3)).attempt,
@@ -135,8 +136,8 @@ MISTAKES = [
         "norms_in_another_order",
         [
             STEPS.but(norms=lambda self: (self.norm_2, self.norm_1, self.norm_3)),
-            STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)),
-            STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)),
+            STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_2)).attempt,
+            STEPS.but(norms=lambda self: (self.norm_3, self.norm_2, self.norm_1)).attempt,
             STEPS.but(norms=lambda self: (self.norm_2, self.norm_3, self.norm_1)).attempt,
             STEPS.but(norms=lambda self: (self.norm_3, self.norm_1, self.norm_2)).attempt,
         ],

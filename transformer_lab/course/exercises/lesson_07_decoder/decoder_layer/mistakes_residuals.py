@@ -4,12 +4,13 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS
+from transformer_lab.course.steps import Step
 
 ZEROS = "What is left of x if a sublayer returns nothing but zeros?"
 A_SUM_EACH = "Each of the three sublayers has a sum around it."
 THREE_TIMES = "x becomes norm(x + sublayer(x)), three times."
 CALL_IT_X = "Call the result of each line `x` again, and no older one can be taken."
-NOTHING_ADDED = {
+NOTHING_ADDED: dict[str, Step] = {
     "self_sum": lambda self_attended: self_attended,
     "cross_sum": lambda cross_attended: cross_attended,
     "network_sum": lambda network_output: network_output,
@@ -99,8 +100,8 @@ MISTAKES = [
                 cross_normed=lambda second_input, cross_normed: second_input + cross_normed,
                 output=lambda third_input, output: third_input + output,
             ),
-            STEPS.but(output=lambda third_input, output: third_input + output),
-            STEPS.but(output=lambda x, output: x + output),
+            STEPS.but(output=lambda third_input, output: third_input + output).attempt,
+            STEPS.but(output=lambda x, output: x + output).attempt,
         ],
         does="something is added once more after a norm",
         says=(
@@ -151,7 +152,7 @@ MISTAKES = [
     wrong_residual(
         "added_to_the_output_before",
         [
-            STEPS.but(cross_sum=lambda self_attended, cross_attended: self_attended + cross_attended),
+            STEPS.but(cross_sum=lambda self_attended, cross_attended: self_attended + cross_attended).attempt,
             STEPS.but(network_sum=lambda cross_attended, network_output: cross_attended + network_output),
         ],
         "the output of a sublayer is added to the bare output of an attention",
@@ -198,14 +199,14 @@ MISTAKES = [
             ),
             STEPS.but(
                 second_input=lambda x: x, third_input=lambda self_normed, cross_normed: self_normed + cross_normed
-            ),
+            ).attempt,
             STEPS.but(
                 second_input=lambda x: x,
                 third_input=lambda x: x,
                 network_sum=lambda x, self_attended, cross_attended, network_output: (
                     x + self_attended + cross_attended + network_output
                 ),
-            ),
+            ).attempt,
             STEPS.but(
                 second_input=lambda x: x,
                 cross_sum=lambda x, self_attended, cross_attended: x + self_attended + cross_attended,
@@ -232,7 +233,7 @@ MISTAKES = [
         "no_self_attention",
         [
             STEPS.but(second_input=lambda x: x),
-            STEPS.but(second_input=lambda x: x, norms=lambda norms: (norms[2], norms[0], norms[1])),
+            STEPS.but(second_input=lambda x: x, norms=lambda norms: (norms[2], norms[0], norms[1])).attempt,
             STEPS.but(self_sum=lambda first_input: first_input),
         ],
         does="the output of the self-attention is not used",
@@ -250,7 +251,9 @@ MISTAKES = [
         "no_cross_attention",
         [
             STEPS.but(third_input=lambda self_normed: self_normed),
-            STEPS.but(third_input=lambda self_normed: self_normed, norms=lambda norms: (norms[0], norms[2], norms[1])),
+            STEPS.but(
+                third_input=lambda self_normed: self_normed, norms=lambda norms: (norms[0], norms[2], norms[1])
+            ).attempt,
             STEPS.but(cross_sum=lambda second_input: second_input),
         ],
         does="the output of the cross-attention is not used",
@@ -338,7 +341,7 @@ MISTAKES = [
                 third_input=lambda self_normed: self_normed,
                 second_input=lambda norms, network_sum: norms[2](network_sum),
                 output=lambda cross_normed: cross_normed,
-            ),
+            ).attempt,
         ],
         does="the feed-forward network comes between the two attentions",
         says=(
