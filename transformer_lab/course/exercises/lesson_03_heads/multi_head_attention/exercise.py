@@ -22,7 +22,9 @@ def multi_head_cases(seed: int) -> list[Case]:
         lengths = {"query": n_query, "key": n_key, "value": n_key}
         return {name: normal(rng, batch, n, d_model) for name, n in lengths.items()}
 
-    def case(batch: int, n_query: int, n_key: int, d_model: int, n_heads: int, shows: str, *mask: int, later=()) -> Case:
+    def case(
+        batch: int, n_query: int, n_key: int, d_model: int, n_heads: int, shows: str, *mask: int, later=()
+    ) -> Case:
         return Case(
             inputs(batch, n_query, n_key, d_model),
             shows,

@@ -40,9 +40,7 @@ MISTAKES = [
         "keys_projected_as_queries",
         [
             STEPS.but(from_key=lambda self, key: self.w_q(key)),
-            STEPS.but(
-                from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)
-            ).attempt,
+            STEPS.but(from_key=lambda self, key: self.w_q(key), from_value=lambda self, value: self.w_q(value)).attempt,
         ],
         does="the keys go through `w_q`",
         says=(
@@ -55,9 +53,7 @@ MISTAKES = [
         "queries_projected_as_keys",
         [
             STEPS.but(from_query=lambda self, query: self.w_k(query)),
-            STEPS.but(
-                from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)
-            ).attempt,
+            STEPS.but(from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)).attempt,
             STEPS.but(from_query=lambda self, query: self.w_v(query)).attempt,
         ],
         does="the queries go through a layer that is not theirs",
@@ -77,12 +73,8 @@ MISTAKES = [
     Mistake(
         "keys_and_values_swapped",
         [
-            STEPS.but(
-                from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)
-            ),
-            STEPS.but(
-                from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)
-            ).attempt,
+            STEPS.but(from_key=lambda self, value: self.w_k(value), from_value=lambda self, key: self.w_v(key)),
+            STEPS.but(from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)).attempt,
         ],
         does="keys and values have changed places",
         says=(
@@ -128,8 +120,8 @@ MISTAKES = [
         [STEPS.but(value=lambda key: key)],
         does="the values are made from `key`",
         says=(
-            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, where "
-            "the two are one, nobody would notice. Look at what goes into each layer."
+            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, "
+            "where the two are one, nobody would notice. Look at what goes into each layer."
         ),
         hints=[
             "There are three inputs. Does each of them occur in the code?",
@@ -153,11 +145,7 @@ MISTAKES = [
     ),
     Mistake(
         "not_projected",
-        [
-            STEPS.but(
-                from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value
-            ).attempt
-        ],
+        [STEPS.but(from_query=lambda query: query, from_key=lambda key: key, from_value=lambda value: value).attempt],
         says=(
             "The inputs are attended to as they come: `w_q`, `w_k` and `w_v` are not used. One step is missing at the "
             "beginning."
@@ -206,7 +194,9 @@ MISTAKES = [
             STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
         ],
         does="the biases of layers are left out",
-        says="The biases of layers are left out: their weights are multiplied by hand. Look at how the layers are used.",
+        says=(
+            "The biases of layers are left out: their weights are multiplied by hand. Look at how the layers are used."
+        ),
         hints=[
             "What does an `nn.Linear` hold besides `weight`?",
             "A layer can be called like a function, and then does all that it should.",
