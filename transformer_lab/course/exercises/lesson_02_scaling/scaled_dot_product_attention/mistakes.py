@@ -34,11 +34,11 @@ MISTAKES = [
         [STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor)],
         does="√d_k is divided by after the softmax, not before it",
         says=(
-            "The weights no longer add up to 1, and they are as sharp as before: the scaling comes after the softmax. "
-            "Look at where the division stands."
+            "The weights are as sharp as before, and the output is no mixture of the values any more: the scaling "
+            "comes after the softmax. Look at where the division stands."
         ),
         hints=[
-            "What do the rows of the weights add up to?",
+            "With a single key, the output should be its value exactly. Is it?",
             "Which numbers got too large: the weights or the scores?",
             "Divide the scores, before the softmax.",
         ],

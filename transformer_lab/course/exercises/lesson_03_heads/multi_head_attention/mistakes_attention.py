@@ -109,7 +109,7 @@ OF_THE_MASK = [
         [
             STEPS.but(hidden=lambda visible: ~visible).attempt,
             STEPS.but(hidden=lambda visible: visible.logical_not()).attempt,
-            STEPS.but(hidden=lambda visible: ~visible.any(dim=-1, keepdim=True)).attempt,
+            STEPS.but(hidden=lambda visible: ~(visible | ~visible.any(dim=-1, keepdim=True))).attempt,
             STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
             STEPS.but(scores=lambda scaled, visible, fill: scaled.where(visible, fill)).attempt,
         ],
@@ -160,6 +160,22 @@ OF_THE_MASK = [
             "Which shapes have the masks of the cases, and which after the new axis?",
             "Axes that are missing in front, or are 1 long, are stretched by themselves.",
             "Use the mask as it comes, without `unsqueeze` or `None`.",
+        ],
+    ),
+    Mistake(
+        "weights_of_one_head",
+        [
+            STEPS.but(weights=lambda weights: weights[:, :1].expand_as(weights)).attempt,
+            STEPS.but(weights=lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)).attempt,
+        ],
+        says=(
+            "All heads use the same weights: those of one head, or their mean. Each head should attend by its own. "
+            "Look at what happens to the axis of the heads."
+        ),
+        hints=[
+            "How many tables of weights should there be for each sentence?",
+            "The weights have the shape (batch, n_heads, n_query, n_key). Is the second axis indexed or averaged?",
+            "Leave the axis of the heads alone, from the split to the merging.",
         ],
     ),
     Mistake(

@@ -1,5 +1,7 @@
 """What goes wrong in masked attention, besides what goes wrong in every attention."""
 
+import dataclasses
+
 import torch
 
 from transformer_lab.course.exercise import Mistake
@@ -259,6 +261,20 @@ OF_EMPTY_ROWS = [
     ),
 ]
 
+
+def over_another_axis(mistake):
+    """Return a mistake in the axis of the softmax, and the way in which nan is mended after it."""
+    axes = {"softmax_over_the_queries": -2, "first_axis": 0, "axis_from_the_front": 1}
+    if mistake.name not in axes:
+        return mistake
+    mended = STEPS.but(
+        hidden=lambda visible: ~visible,
+        probabilities=lambda scores: scores.softmax(dim=axes[mistake.name]),
+        weights=lambda probabilities: probabilities.nan_to_num(),
+    )
+    return dataclasses.replace(mistake, ways=[*mistake.ways, mended.attempt])
+
+
 MISTAKES = [
     *OF_EMPTY_ROWS,
     *attention_mistakes.alone(
@@ -290,7 +306,7 @@ MISTAKES = [
             ),
             *attention_mistakes.of_values_scaled_too(STEPS),
             *attention_mistakes.alone(
-                attention_mistakes.of_the_softmax(STEPS),
+                [over_another_axis(mistake) for mistake in attention_mistakes.of_the_softmax(STEPS)],
                 "softmax_over_the_queries",
                 "axis_from_the_front",
                 "first_axis",

@@ -74,6 +74,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 steps.but(fill=lambda: -1e4),
                 steps.but(fill=lambda: -10.0),
                 filled(lambda scaled, visible: scaled + ~visible * -1e4),
+                filled(lambda scaled, visible: scaled + ~visible * -100.0).attempt,
                 steps.but(fill=lambda: -1.0).attempt,
                 steps.but(fill=lambda: -100.0).attempt,
             ],
