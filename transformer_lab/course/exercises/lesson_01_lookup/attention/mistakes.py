@@ -7,9 +7,7 @@ from transformer_lab.course.exercises.lesson_01_lookup.attention.answer import S
 from transformer_lab.course.exercises.shared import attention_mistakes
 
 MISTAKES = [
-    *attention_mistakes.alone(
-        attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON, "only_the_best"
-    ),
+    *attention_mistakes.alone(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON, "only_the_best"),
     *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
     Mistake(
         "one_lookup_for_all",

@@ -15,7 +15,8 @@ MISTAKES = [
         ],
         does="the table of weights is turned round at the end",
         says=(
-            "The table has one row per *key*. It should have one row per query. Look for a transposition after the product."
+            "The table has one row per *key*. It should have one row per query. Look for a transposition after the "
+            "product."
         ),
         hints=[
             "What shape comes out for 2 queries and 3 keys? Which is asked for?",
@@ -29,8 +30,8 @@ MISTAKES = [
             STEPS.but(weights=lambda queries, keys: (keys * queries).sum(dim=-1)).attempt,
         ],
         says=(
-            "One number comes out for each key, or it crashes: this scores the keys for a *single* query. Every query of a "
-            "table has to meet every key."
+            "One number comes out for each key, or it crashes: this scores the keys for a *single* query. Every query "
+            "of a table has to meet every key."
         ),
         hints=[
             "How many scores are there for 2 queries and 3 keys?",

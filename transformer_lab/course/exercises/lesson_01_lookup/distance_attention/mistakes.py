@@ -81,8 +81,8 @@ MISTAKES = [
         ],
         does="the absolute values of the differences are added up",
         says=(
-            "The absolute values of the differences are added up, where their squares should be: that is another distance "
-            "than Euclid's. Look at what happens before the sum."
+            "The absolute values of the differences are added up, where their squares should be: that is another "
+            "distance than Euclid's. Look at what happens before the sum."
         ),
         hints=[
             "How far is (3, 4) from (0, 0)? By how much would it be 7?",
@@ -120,7 +120,10 @@ MISTAKES = [
     ),
     Mistake(
         "adds_up_along_another_axis",
-        [STEPS.but(distances=lambda squares: squares.sum(dim=-2)), STEPS.but(distances=lambda squares: squares.sum(dim=-3)).attempt],
+        [
+            STEPS.but(distances=lambda squares: squares.sum(dim=-2)),
+            STEPS.but(distances=lambda squares: squares.sum(dim=-3)).attempt,
+        ],
         does="the squares are added up along another axis than the width",
         says="The squares are added up over the keys or the queries, not along the width. Look at the axis of the sum.",
         hints=[
@@ -137,8 +140,8 @@ MISTAKES = [
         ],
         does="the scores are dot products, without the lengths of the keys",
         says=(
-            "The scores still rank the keys by dot products: a key far away in the direction of the query beats one that "
-            "lies on top of it. Look at whether the lengths of the keys come in."
+            "The scores still rank the keys by dot products: a key far away in the direction of the query beats one "
+            "that lies on top of it. Look at whether the lengths of the keys come in."
         ),
         hints=[
             "Which formula is asked for? Does a difference of query and key occur in the code, or the length of a key?",
@@ -150,14 +153,14 @@ MISTAKES = [
         "wrong_middle_term",
         [
             STEPS.but(
-                distances=lambda queries, keys: lengths(queries)[..., :, None]
-                + lengths(keys)[..., None, :]
-                - queries @ keys.mT
+                distances=lambda queries, keys: (
+                    lengths(queries)[..., :, None] + lengths(keys)[..., None, :] - queries @ keys.mT
+                )
             ),
             STEPS.but(
-                distances=lambda queries, keys: lengths(queries)[..., :, None]
-                + lengths(keys)[..., None, :]
-                + 2 * queries @ keys.mT
+                distances=lambda queries, keys: (
+                    lengths(queries)[..., :, None] + lengths(keys)[..., None, :] + 2 * queries @ keys.mT
+                )
             ),
             STEPS.but(
                 distances=lambda queries, keys: lengths(queries)[..., :, None] + lengths(keys)[..., None, :]
@@ -190,8 +193,8 @@ MISTAKES = [
         ],
         does="query i is compared with key i only",
         says=(
-            "Query i is compared with key i only: one number each, or a crash as soon as their numbers differ. Every query "
-            "has to meet every key. Look at the shapes that are subtracted."
+            "Query i is compared with key i only: one number each, or a crash as soon as their numbers differ. Every "
+            "query has to meet every key. Look at the shapes that are subtracted."
         ),
         hints=[
             "How many distances are there between 2 queries and 3 keys?",
@@ -213,16 +216,12 @@ MISTAKES = [
     Mistake(
         "one_table_at_a_time",
         [
-            STEPS.but(
-                differences=lambda queries, keys: torch.stack([query - keys for query in queries])
-            ).attempt,
-            STEPS.but(
-                differences=lambda queries, keys: torch.stack([keys - query for query in queries])
-            ).attempt,
+            STEPS.but(differences=lambda queries, keys: torch.stack([query - keys for query in queries])).attempt,
+            STEPS.but(differences=lambda queries, keys: torch.stack([keys - query for query in queries])).attempt,
         ],
         says=(
-            "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it hands "
-            "over as one query is a whole table. Look for a way without the loop."
+            "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it "
+            "hands over as one query is a whole table. Look for a way without the loop."
         ),
         hints=[
             "What is one `query` of `for query in queries` when queries have the shape (7, 5, 4)?",
@@ -237,8 +236,8 @@ MISTAKES = [
         ],
         does="the table of distances has one row per key",
         says=(
-            "The table of distances has one row per key and one column per query. That crashes in the last product, or, "
-            "for as many keys as queries, gives nonsense. Look at which side gets which extra axis."
+            "The table of distances has one row per key and one column per query. That crashes in the last product, "
+            "or, for as many keys as queries, gives nonsense. Look at which side gets which extra axis."
         ),
         hints=[
             "What shape does the table have for 2 queries and 3 keys? It should be (2, 3).",

@@ -2,9 +2,10 @@
 
 from torch import Tensor
 
+from transformer_lab.attention.additive import additive_scores
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_02_scaling.additive_scores import mistakes_pairs, mistakes_tanh
-from transformer_lab.course.exercises.lesson_02_scaling.additive_scores.answer import STEPS, additive_scores
+from transformer_lab.course.exercises.lesson_02_scaling.additive_scores.answer import STEPS
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
 

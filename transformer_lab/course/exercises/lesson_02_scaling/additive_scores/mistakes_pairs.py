@@ -23,8 +23,8 @@ MISTAKES = [
         [STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys)],
         does="query i is added to key i only",
         says=(
-            "Query i is added to key i only: one score each, or a crash as soon as their numbers differ. Every query has "
-            "to meet every key. Look at the shapes that are added."
+            "Query i is added to key i only: one score each, or a crash as soon as their numbers differ. Every query "
+            "has to meet every key. Look at the shapes that are added."
         ),
         hints=[
             "How many scores are there for 3 queries and 5 keys?",
@@ -42,9 +42,9 @@ MISTAKES = [
         ],
         does="a matrix is not transposed before its product",
         says=(
-            "`w_q` has the shape (d_h, d_q), and `w_k` (d_h, d_k): one of them stands to the right of a product as it is, "
-            "so that a width meets d_h. That crashes, or, where the two are equal, is silently wrong. Look at the shapes of "
-            "both sides."
+            "`w_q` has the shape (d_h, d_q), and `w_k` (d_h, d_k): one of them stands to the right of a product as it "
+            "is, so that a width meets d_h. That crashes, or, where the two are equal, is silently wrong. Look at the "
+            "shapes of both sides."
         ),
         hints=[
             "(n_query, d_q) @ (d_h, d_q): which two numbers have to be equal in a matrix product?",
@@ -61,8 +61,8 @@ MISTAKES = [
         ],
         does="a matrix stands on the left of the queries or keys",
         says=(
-            "With a matrix on the left, its width meets the *number* of queries or keys. That crashes, or, where the two "
-            "are equal, mixes the vectors with each other. Look at the shapes of both sides."
+            "With a matrix on the left, its width meets the *number* of queries or keys. That crashes, or, where the "
+            "two are equal, mixes the vectors with each other. Look at the shapes of both sides."
         ),
         hints=[
             "(d_h, d_q) @ (n_query, d_q): which two numbers have to be equal in a matrix product?",
@@ -80,8 +80,8 @@ MISTAKES = [
         ],
         does="the projected queries and keys stand in columns",
         says=(
-            "W_q q is computed for every query, but as columns: its shape is (batch, d_h, n_query), and what follows takes "
-            "the width for the last axis. Look at the order of the axes before the sum."
+            "W_q q is computed for every query, but as columns: its shape is (batch, d_h, n_query), and what follows "
+            "takes the width for the last axis. Look at the order of the axes before the sum."
         ),
         hints=[
             "On which axis do the hidden widths lie after this product, and on which should they?",
@@ -94,8 +94,8 @@ MISTAKES = [
         [STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT, from_keys=lambda keys, w_q: keys @ w_q.mT)],
         does="`w_q` and `w_k` have changed places",
         says=(
-            "`w_q` and `w_k` have changed places. That crashes where the widths differ; where they do not, it is silently "
-            "wrong."
+            "`w_q` and `w_k` have changed places. That crashes where the widths differ; where they do not, it is "
+            "silently wrong."
         ),
         hints=[
             "Which matrix has d_q columns?",
@@ -111,8 +111,8 @@ MISTAKES = [
         ],
         does="queries and keys go through the same matrix",
         says=(
-            "Queries and keys go through the same matrix. That crashes where their widths differ; where they do not, it is "
-            "silently wrong."
+            "Queries and keys go through the same matrix. That crashes where their widths differ; where they do not, "
+            "it is silently wrong."
         ),
         hints=[
             "Do `w_q` and `w_k` both occur in the code?",
@@ -128,9 +128,7 @@ MISTAKES = [
             STEPS.but(from_queries=lambda queries: queries, from_keys=lambda keys: keys),
         ],
         does="queries or keys are not projected",
-        says=(
-            "Queries or keys are added as they come: a matrix is not used. Look at what happens before the sum."
-        ),
+        says=("Queries or keys are added as they come: a matrix is not used. Look at what happens before the sum."),
         hints=[
             "Do `w_q` and `w_k` both occur in the code?",
             "The matrices bring queries and keys to one width, d_h.",
@@ -146,8 +144,8 @@ MISTAKES = [
         ],
         does="the queries or keys of the first sentence are used for the whole batch",
         says=(
-            "The queries or keys of the first sentence are used for the whole batch. Each sentence has its own. Look at "
-            "what is indexed."
+            "The queries or keys of the first sentence are used for the whole batch. Each sentence has its own. Look "
+            "at what is indexed."
         ),
         hints=[
             "Change the keys of the second sentence. Do its scores change?",
@@ -194,11 +192,7 @@ MISTAKES = [
     ),
     Mistake(
         "multiplies_instead_of_adding",
-        [
-            STEPS.but(
-                sums=lambda from_queries, from_keys: from_queries[:, :, None, :] * from_keys[:, None, :, :]
-            )
-        ],
+        [STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, :, None, :] * from_keys[:, None, :, :])],
         does="query and key are multiplied, not added",
         says=(
             "Query and key are multiplied inside the tanh. This kind of attention is called additive: look at the sign "

@@ -17,8 +17,8 @@ MISTAKES = [
         [STEPS.but(hidden=lambda sums: sums)],
         does="no tanh is taken",
         says=(
-            "The tanh is missing. Without it a score is (something of the query) + (something of the key): the best key is "
-            "the same for every query."
+            "The tanh is missing. Without it a score is (something of the query) + (something of the key): the best "
+            "key is the same for every query."
         ),
         hints=[
             "Compare with the formula: w · tanh(W_q q + W_k k).",
@@ -62,8 +62,8 @@ MISTAKES = [
         ],
         does="the tanh is taken of queries and keys before they are added",
         says=(
-            "The best key is the same for every query: the tanh is taken of each side before the two are added, so a score "
-            "falls apart into a part of the query and a part of the key. Look at what the tanh should see."
+            "The best key is the same for every query: the tanh is taken of each side before the two are added, so a "
+            "score falls apart into a part of the query and a part of the key. Look at what the tanh should see."
         ),
         hints=[
             "In tanh(W_q q + W_k k), which happens first?",
@@ -120,8 +120,8 @@ MISTAKES = [
         [STEPS.but(scores=lambda hidden: hidden.sum(dim=-1)), STEPS.but(scores=lambda hidden: hidden.mean(dim=-1))],
         does="`w` is not used",
         says=(
-            "The entries of each hidden vector are added up or averaged as they are: `w` is not used. It says how much each "
-            "of them counts, and is what the network learns."
+            "The entries of each hidden vector are added up or averaged as they are: `w` is not used. It says how much "
+            "each of them counts, and is what the network learns."
         ),
         hints=[
             "Does `w` occur in the code? What does it do in w · tanh(…)?",
@@ -156,8 +156,8 @@ MISTAKES = [
         [STEPS.but(scores=lambda hidden, w: hidden * w)],
         does="the products with `w` are not added up",
         says=(
-            "A whole vector comes out for every pair: its entries have been multiplied by those of `w`, but nothing adds "
-            "them up. Look at the shape."
+            "A whole vector comes out for every pair: its entries have been multiplied by those of `w`, but nothing "
+            "adds them up. Look at the shape."
         ),
         hints=[
             "How many numbers should come out for each pair of query and key?",
@@ -170,8 +170,9 @@ MISTAKES = [
         [STEPS.but(scores=lambda hidden, w: w @ hidden)],
         does="`w` stands on the left of the hidden vectors",
         says=(
-            "`w` stands on the left, and so meets the second-to-last axis of what stands on its right, that of the keys. "
-            "That crashes, or, where the numbers happen to fit, mixes keys with each other. Look at which side `w` stands on."
+            "`w` stands on the left, and so meets the second-to-last axis of what stands on its right, that of the "
+            "keys. That crashes, or, where the numbers happen to fit, mixes keys with each other. Look at which side "
+            "`w` stands on."
         ),
         hints=[
             "The hidden vectors have the shape (batch, n_query, n_key, d_h). Which axis should be gone at the end?",
@@ -183,10 +184,7 @@ MISTAKES = [
         "keeps_the_axis",
         [STEPS.but(scores=lambda hidden, w: hidden @ w[:, None])],
         does="the scores keep a last axis of length 1",
-        says=(
-            "Each score lies in an axis of its own, of length 1. Look at the shape, and at that of "
-            "`w`."
-        ),
+        says=("Each score lies in an axis of its own, of length 1. Look at the shape, and at that of `w`."),
         hints=[
             "Print the shape of the result. Which axis should not be there?",
             "With `w` as a column, of shape (d_h, 1), `@` leaves an axis of length 1 behind; so does `keepdim=True`.",
@@ -195,7 +193,10 @@ MISTAKES = [
     ),
     Mistake(
         "weights_instead_of_scores",
-        [STEPS.but(scores=lambda scores: scores.softmax(dim=-1)), STEPS.but(scores=lambda scores: scores.softmax(dim=-2))],
+        [
+            STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
+            STEPS.but(scores=lambda scores: scores.softmax(dim=-2)),
+        ],
         does="a softmax is taken of the scores",
         says="These are weights: they add up to 1. The scores before the softmax are asked for.",
         hints=[
@@ -221,7 +222,10 @@ MISTAKES = [
     ),
     Mistake(
         "rounded",
-        [STEPS.but(scores=lambda scores: scores.round(decimals=2)).attempt, STEPS.but(hidden=lambda hidden: hidden.round(decimals=2)).attempt],
+        [
+            STEPS.but(scores=lambda scores: scores.round(decimals=2)).attempt,
+            STEPS.but(hidden=lambda hidden: hidden.round(decimals=2)).attempt,
+        ],
         says="Numbers are rounded on the way. Round numbers only to print them.",
         hints=[
             "Where does the code round?",

@@ -57,8 +57,8 @@ OF_LENGTHS = [
         ],
         does="the lengths are taken across the vectors, not along each one",
         says=(
-            "The vectors do not have length 1: the normalisation runs across the vectors, not along each one. Look at its "
-            "axis."
+            "The vectors do not have length 1: the normalisation runs across the vectors, not along each one. Look at "
+            "its axis."
         ),
         hints=[
             "What is the norm of each row of the normalised keys?",
@@ -71,8 +71,9 @@ OF_LENGTHS = [
         [measured(lambda x: x.norm(dim=1, keepdim=True))],
         does="the lengths are taken along axis 1, counted from the front",
         says=(
-            "Right for one table; with a batch in front, the vectors do not have length 1. The axis is counted from the "
-            "front: it is number 1, which `normalize` takes when none is named. Look at the axis of the normalisation."
+            "Right for one table; with a batch in front, the vectors do not have length 1. The axis is counted from "
+            "the front: it is number 1, which `normalize` takes when none is named. Look at the axis of the "
+            "normalisation."
         ),
         hints=[
             "Of keys of shape (7, 3, 4), which length belongs to axis 1, and which is the width?",
@@ -88,8 +89,8 @@ OF_LENGTHS = [
         ],
         does="one norm is taken of many vectors together",
         says=(
-            "All vectors are divided by one number, the norm of a whole table or tensor, so long ones stay longer than the "
-            "others. Look at what the norm takes together."
+            "All vectors are divided by one number, the norm of a whole table or tensor, so long ones stay longer than "
+            "the others. Look at what the norm takes together."
         ),
         hints=[
             "How many lengths do 3 keys have? How many numbers does `keys.norm()` give?",
@@ -109,8 +110,8 @@ OF_LENGTHS = [
         ],
         does="the vectors are divided by something else than their Euclidean lengths",
         says=(
-            "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a length "
-            "is made of the entries."
+            "The vectors do not get length 1: they are divided by something else than their lengths. Look at how a "
+            "length is made of the entries."
         ),
         hints=[
             "How long is (3, 4)? It is not 7, and not 25.",
@@ -156,8 +157,9 @@ OF_LENGTHS = [
             ).attempt,
         ],
         says=(
-            "The lengths meet the wrong axis: `norm(dim=-1)` leaves one number per vector, in a shape that broadcasting "
-            "lines up from the right. That crashes, or divides by the lengths of other vectors. Look at the shapes."
+            "The lengths meet the wrong axis: `norm(dim=-1)` leaves one number per vector, in a shape that "
+            "broadcasting lines up from the right. That crashes, or divides by the lengths of other vectors. Look at "
+            "the shapes."
         ),
         hints=[
             "Keys of shape (3, 4), lengths of shape (3,): which axes meet?",
@@ -169,19 +171,25 @@ OF_LENGTHS = [
         "lengths_of_keys_in_a_column",
         [
             STEPS.but(
-                products=lambda queries, keys, query_lengths, key_lengths: queries @ keys.mT / (query_lengths * key_lengths)
+                products=lambda queries, keys, query_lengths, key_lengths: (
+                    queries @ keys.mT / (query_lengths * key_lengths)
+                )
             ),
             STEPS.but(
-                products=lambda queries, keys, query_lengths, key_lengths: queries @ keys.mT / query_lengths / key_lengths
+                products=lambda queries, keys, query_lengths, key_lengths: (
+                    queries @ keys.mT / query_lengths / key_lengths
+                )
             ).attempt,
             STEPS.but(
-                products=lambda queries, keys, query_lengths, key_lengths: queries @ keys.mT / (key_lengths * query_lengths)
+                products=lambda queries, keys, query_lengths, key_lengths: (
+                    queries @ keys.mT / (key_lengths * query_lengths)
+                )
             ).attempt,
         ],
         does="the lengths of the keys stand in a column",
         says=(
-            "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* of the scores. "
-            "That crashes, or divides by the lengths of other keys. Look at the shapes."
+            "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* of the "
+            "scores. That crashes, or divides by the lengths of other keys. Look at the shapes."
         ),
         hints=[
             "The scores have the shape (n_query, n_key). Which shape must the lengths of the keys have to meet the "
@@ -236,8 +244,8 @@ OF_LENGTHS = [
             STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys)).attempt,
         ],
         says=(
-            "Query i is compared with key i only: `cosine_similarity` pairs row i with row i. It crashes as soon as their "
-            "numbers differ. Every query has to meet every key."
+            "Query i is compared with key i only: `cosine_similarity` pairs row i with row i. It crashes as soon as "
+            "their numbers differ. Every query has to meet every key."
         ),
         hints=[
             "How many cosines are there between 2 queries and 3 keys?",
@@ -291,9 +299,7 @@ OF_THE_TEMPERATURE = [
     Mistake(
         "temperature_after_the_softmax",
         [
-            STEPS.but(
-                scores=lambda products: products, mixture=lambda mixture, temperature: mixture / temperature
-            ),
+            STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture / temperature),
             STEPS.but(
                 scores=lambda products: products, mixture=lambda mixture, temperature: mixture * temperature
             ).attempt,

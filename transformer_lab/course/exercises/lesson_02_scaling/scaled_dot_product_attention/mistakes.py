@@ -20,8 +20,8 @@ MISTAKES = [
         "a_width_from_nowhere",
         [STEPS.but(width=lambda: d_k).attempt],  # type: ignore[name-defined]  # noqa: F821
         says=(
-            "`d_k` is not the name of anything: the function is given queries, keys and values, and the width has to be "
-            "found in them."
+            "`d_k` is not the name of anything: the function is given queries, keys and values, and the width has to "
+            "be found in them."
         ),
         hints=[
             "Which argument knows how wide the vectors are?",
@@ -34,11 +34,11 @@ MISTAKES = [
         [STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor)],
         does="√d_k is divided by after the softmax, not before it",
         says=(
-            "The weights no longer add up to 1, and they are as sharp as before: the scaling comes after the softmax. Look "
-            "at where the division stands."
+            "The weights are as sharp as before, and the output is no mixture of the values any more: the scaling "
+            "comes after the softmax. Look at where the division stands."
         ),
         hints=[
-            "What do the rows of the weights add up to?",
+            "With a single key, the output should be its value exactly. Is it?",
             "Which numbers got too large: the weights or the scores?",
             "Divide the scores, before the softmax.",
         ],
@@ -54,8 +54,8 @@ MISTAKES = [
         ],
         does="queries, keys and values are each divided by √d_k",
         says=(
-            "Queries, keys and values are each divided by √d_k. A score is a product of two of these, so it is divided by "
-            "d_k, and the values should not be touched at all."
+            "Queries, keys and values are each divided by √d_k. A score is a product of two of these, so it is divided "
+            "by d_k, and the values should not be touched at all."
         ),
         hints=[
             "By what is q·k divided if q and k are each divided by √d_k?",

@@ -63,8 +63,8 @@ OF_THE_KEYS = [
             STEPS.but(turned=lambda keys: keys.transpose(1, 3)).attempt,
         ],
         says=(
-            "The wrong axes of the keys are swapped for the scores: the heads, or even the batch, do not stay where they "
-            "are. Look at how the keys are transposed."
+            "The wrong axes of the keys are swapped for the scores: the heads, or even the batch, do not stay where "
+            "they are. Look at how the keys are transposed."
         ),
         hints=[
             "After the split, k has the shape (batch, n_heads, n_key, d_k). Which two axes are to change places?",
@@ -82,8 +82,8 @@ OF_THE_MASK = [
             STEPS.but(visible=lambda self, mask: None if self.training else mask).attempt,
         ],
         says=(
-            "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while it learns "
-            "must be hidden when it is used. Look at where the mode comes in."
+            "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while it "
+            "learns must be hidden when it is used. Look at where the mode comes in."
         ),
         hints=[
             "Does the output change between `train()` and `eval()`? Nothing here is random.",
@@ -95,8 +95,8 @@ OF_THE_MASK = [
         "remembers_the_mask",
         [RemembersTheMask],
         says=(
-            "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` stays "
-            "there. Look at what is stored."
+            "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` "
+            "stays there. Look at what is stored."
         ),
         hints=[
             "Call it with a mask, then without one. Is the second output that of a fresh module?",
@@ -109,7 +109,7 @@ OF_THE_MASK = [
         [
             STEPS.but(hidden=lambda visible: ~visible).attempt,
             STEPS.but(hidden=lambda visible: visible.logical_not()).attempt,
-            STEPS.but(hidden=lambda visible: ~visible.any(dim=-1, keepdim=True)).attempt,
+            STEPS.but(hidden=lambda visible: ~(visible | ~visible.any(dim=-1, keepdim=True))).attempt,
             STEPS.but(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
             STEPS.but(scores=lambda scaled, visible, fill: scaled.where(visible, fill)).attempt,
         ],
@@ -127,8 +127,8 @@ OF_THE_MASK = [
         "mask_asked_for_its_truth",
         [STEPS.but(visible=lambda mask: mask if mask else None).attempt],
         says=(
-            "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there is a "
-            "mask at all. Look at the condition."
+            "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there is "
+            "a mask at all. Look at the condition."
         ),
         hints=[
             "What does `bool(torch.tensor([True, False]))` say?",
@@ -140,8 +140,8 @@ OF_THE_MASK = [
         "mask_as_an_index",
         [STEPS.but(scores=as_an_index).attempt],
         says=(
-            "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to be "
-            "broadcast. Look for a function that broadcasts."
+            "Indexing with the mask needs one of just the shape of the scores. It crashes as soon as the mask has to "
+            "be broadcast. Look for a function that broadcasts."
         ),
         hints=[
             "What shapes do the scores and the mask have in the case that crashes?",
@@ -160,6 +160,22 @@ OF_THE_MASK = [
             "Which shapes have the masks of the cases, and which after the new axis?",
             "Axes that are missing in front, or are 1 long, are stretched by themselves.",
             "Use the mask as it comes, without `unsqueeze` or `None`.",
+        ],
+    ),
+    Mistake(
+        "weights_of_one_head",
+        [
+            STEPS.but(weights=lambda weights: weights[:, :1].expand_as(weights)).attempt,
+            STEPS.but(weights=lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)).attempt,
+        ],
+        says=(
+            "All heads use the same weights: those of one head, or their mean. Each head should attend by its own. "
+            "Look at what happens to the axis of the heads."
+        ),
+        hints=[
+            "How many tables of weights should there be for each sentence?",
+            "The weights have the shape (batch, n_heads, n_query, n_key). Is the second axis indexed or averaged?",
+            "Leave the axis of the heads alone, from the split to the merging.",
         ],
     ),
     Mistake(
@@ -182,69 +198,44 @@ MISTAKES = [
     *OF_THE_KEYS,
     *OF_THE_MASK,
     *attention_mistakes.renamed(
-        [
-            *attention_mistakes.alone(
-                attention_mistakes.without(
-                    attention_mistakes.of_the_scaling(STEPS),
-                    "another_power",
-                    "rounded_root",
-                    "whole_number_division",
-                    "the_measured_spread",
+        attention_mistakes.without(
+            [
+                *attention_mistakes.alone(
+                    attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k", "multiplies_by_the_root"
                 ),
-                "no_scaling",
-                "divides_by_d_k",
-                "multiplies_by_the_root",
-            ),
-            *attention_mistakes.alone(
-                attention_mistakes.without(
-                    attention_mistakes.of_the_width(STEPS), "root_of_d_v", "root_of_the_second_length"
+                *attention_mistakes.alone(attention_mistakes.of_the_width(STEPS), "root_of_the_number_of_keys"),
+                *attention_mistakes.alone(
+                    attention_mistakes.of_the_mask(STEPS),
+                    "mask_inverted",
+                    "mask_ignored",
+                    "filled_with_zero",
+                    "mask_added",
+                    "mask_after_the_softmax",
+                    "not_low_enough",
                 ),
-                "root_of_the_number_of_keys",
-            ),
-            *attention_mistakes.alone(
-                attention_mistakes.of_the_mask(STEPS),
-                "mask_inverted",
-                "mask_ignored",
-                "filled_with_zero",
-                "mask_added",
-                "mask_after_the_softmax",
-                "not_low_enough",
-            ),
-            *attention_mistakes.alone(
-                attention_mistakes.without(
+                *attention_mistakes.alone(
                     attention_mistakes.of_the_softmax(STEPS),
-                    "rounded_weights",
-                    "plain_average",
-                    "only_the_best",
-                    "divides_by_the_sum",
+                    "softmax_over_the_queries",
+                    "axis_from_the_front",
+                    "scores_instead_of_weights",
+                    "overflows",
+                    "never_divided",
                 ),
-                "softmax_over_the_queries",
-                "axis_from_the_front",
-                "scores_instead_of_weights",
-                "overflows",
-                "never_divided",
-            ),
-            *attention_mistakes.alone(
-                attention_mistakes.without(
-                    attention_mistakes.of_the_transposition(STEPS), "swaps_axes_from_the_front", "transposes_the_batch"
-                )
-            ),
-            *attention_mistakes.alone(
-                attention_mistakes.without(
-                    attention_mistakes.of_the_products(STEPS),
-                    "pairs_from_the_front",
-                    "one_table_at_a_time",
-                    "absolute_scores",
-                    "batch_added_up",
-                )
-            ),
-            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
-            *attention_mistakes.alone(
-                attention_mistakes.without(
-                    attention_mistakes.of_the_mixture(STEPS), "weights_as_well", "queries_added", "rounded_output"
-                )
-            ),
-        ],
+                *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
+                *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS)),
+                *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
+                *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS)),
+            ],
+            *attention_mistakes.RARE,
+            "root_of_d_v",  # d_v is d_k
+            "root_of_the_second_length",  # n_heads
+            "swaps_axes_from_the_front",
+            "transposes_the_batch",
+            "pairs_from_the_front",
+            "one_table_at_a_time",
+            "weights_as_well",
+            "queries_added",
+        ),
         queries="q",
         keys="k",
         values="v",

@@ -120,8 +120,8 @@ MISTAKES = [
         [STEPS.but(value=lambda key: key)],
         does="the values are made from `key`",
         says=(
-            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, where "
-            "the two are one, nobody would notice. Look at what goes into each layer."
+            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, "
+            "where the two are one, nobody would notice. Look at what goes into each layer."
         ),
         hints=[
             "There are three inputs. Does each of them occur in the code?",
@@ -194,7 +194,9 @@ MISTAKES = [
             STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
         ],
         does="the biases of layers are left out",
-        says="The biases of layers are left out: their weights are multiplied by hand. Look at how the layers are used.",
+        says=(
+            "The biases of layers are left out: their weights are multiplied by hand. Look at how the layers are used."
+        ),
         hints=[
             "What does an `nn.Linear` hold besides `weight`?",
             "A layer can be called like a function, and then does all that it should.",

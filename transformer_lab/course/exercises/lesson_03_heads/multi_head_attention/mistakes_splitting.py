@@ -44,8 +44,8 @@ MISTAKES = [
         "split_and_merged_by_view",
         [STEPS.but(split=split_by_reshaping, merged=lambda mixture, query: mixture.reshape(query.shape)).attempt],
         says=(
-            "The heads got positions instead of features: the projections are reshaped without a transposition, and the "
-            "heads are merged in the same way. Look at how they are split."
+            "The heads got positions instead of features: the projections are reshaped without a transposition, and "
+            "the heads are merged in the same way. Look at how they are split."
         ),
         hints=[
             "`parts.split_heads` and `parts.merge_heads` do it right. What do they do that is missing here?",
@@ -75,8 +75,8 @@ MISTAKES = [
             STEPS.but(merged=lambda mixture, query: mixture.transpose(1, 2).view(*query.shape[:2], -1)).attempt,
         ],
         says=(
-            "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which `view` would "
-            "read them."
+            "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which `view` "
+            "would read them."
         ),
         hints=[
             "What does the error message advise?",
@@ -103,8 +103,8 @@ MISTAKES = [
         [STEPS.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2))],
         does="the heads are merged so that their features alternate",
         says=(
-            "The heads are merged so that their features alternate. Each head should fill neighbouring columns. Look at "
-            "the order of the axes before they are merged."
+            "The heads are merged so that their features alternate. Each head should fill neighbouring columns. Look "
+            "at the order of the axes before they are merged."
         ),
         hints=[
             "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",
@@ -169,8 +169,8 @@ MISTAKES = [
             STEPS.but(split=as_it_is, merged=lambda mixture: mixture, hidden=lambda: None).attempt,
         ],
         says=(
-            "The projections are never split: this is one head as wide as the model, and a mask with an axis for the heads "
-            "does not fit, or is not used. Look at where `n_heads` comes in."
+            "The projections are never split: this is one head as wide as the model, and a mask with an axis for the "
+            "heads does not fit, or is not used. Look at where `n_heads` comes in."
         ),
         hints=[
             "How many tables of weights should there be for each sentence?",
@@ -205,8 +205,8 @@ MISTAKES = [
             STEPS.but(output=lambda self, mixture: self.w_o(mixture).transpose(1, 2).flatten(2)).attempt,
         ],
         says=(
-            "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are two "
-            "heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
+            "A layer that takes all d_model features is given those of a single head: it crashes as soon as there are "
+            "two heads. Look at what comes first, the layers or the split, and the merging or `w_o`."
         ),
         hints=[
             "What shape has the input of the layer that crashes, and how many features does it take?",
@@ -223,8 +223,8 @@ MISTAKES = [
             STEPS.but(merged=lambda mixture: mixture.transpose(1, 2)).attempt,
         ],
         says=(
-            "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are too "
-            "narrow for the layer. Look at what happens between the mixing and `w_o`."
+            "The heads reach `w_o` one by one: they have not been put side by side. With two heads or more, they are "
+            "too narrow for the layer. Look at what happens between the mixing and `w_o`."
         ),
         hints=[
             "What shape has the input of `w_o`, and how many features does the layer take?",
@@ -239,8 +239,8 @@ MISTAKES = [
         ],
         does="there are d_k heads of width n_heads",
         says=(
-            "The number of heads and their width have changed places: there are d_k heads of width n_heads. Look at the "
-            "numbers in the split."
+            "The number of heads and their width have changed places: there are d_k heads of width n_heads. Look at "
+            "the numbers in the split."
         ),
         hints=[
             "With 12 features and 3 heads, how wide is a head?",

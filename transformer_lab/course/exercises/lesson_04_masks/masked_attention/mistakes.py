@@ -1,5 +1,7 @@
 """What goes wrong in masked attention, besides what goes wrong in every attention."""
 
+import dataclasses
+
 import torch
 
 from transformer_lab.course.exercise import Mistake
@@ -63,16 +65,16 @@ OF_EMPTY_ROWS = [
         ],
         says=(
             "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
-            "nothing takes that away. Look at what reaches the softmax in such a row, and at what is mended: the weights, "
-            "or only the output."
+            "nothing takes that away. Look at what reaches the softmax in such a row, and at what is mended: the "
+            "weights, or only the output."
         ),
         hints=[
             "Which gradients do the queries and the values get? In training, one nan ruins the whole model.",
-            "The values are multiplied by the weights, so on the way back they meet the nan in them: the *weights* have to be "
-            "mended, before they meet the values. And −∞ that is *added* lets gradients through, where `masked_fill` "
-            "stops them.",
-            "`scores.masked_fill(~mask, -torch.inf)`, the softmax, then `weights.masked_fill(sees_nothing, 0.0)`, and only "
-            "then the values.",
+            "The values are multiplied by the weights, so on the way back they meet the nan in them: the *weights* "
+            "have to be mended, before they meet the values. And −∞ that is *added* lets gradients through, where "
+            "`masked_fill` stops them.",
+            "`scores.masked_fill(~mask, -torch.inf)`, the softmax, then `weights.masked_fill(sees_nothing, 0.0)`, and "
+            "only then the values.",
         ],
     ),
     Mistake(
@@ -81,8 +83,8 @@ OF_EMPTY_ROWS = [
             STEPS.but(hidden=lambda visible: ~visible, weights=mended_in_place).attempt,
         ],
         says=(
-            "The output is right, but nothing can be learned through it: the weights are overwritten *in place*, and the "
-            "softmax needs its own output again on the way back. Look at the line that mends them."
+            "The output is right, but nothing can be learned through it: the weights are overwritten *in place*, and "
+            "the softmax needs its own output again on the way back. Look at the line that mends them."
         ),
         hints=[
             "Call it with queries that require a gradient, and `.sum().backward()` the output. What does torch say?",
@@ -101,8 +103,8 @@ OF_EMPTY_ROWS = [
         ],
         does="a query that may see nothing gives all keys the same weight",
         says=(
-            "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all its "
-            "scores are equally low. The output should be zeros."
+            "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all "
+            "its scores are equally low. The output should be zeros."
         ),
         hints=[
             "What is the softmax of three equal numbers? Does it matter how low they are?",
@@ -115,8 +117,8 @@ OF_EMPTY_ROWS = [
         [STEPS.but(weights=lambda probabilities: probabilities)],
         does="a query that may see nothing keeps the weights of its scores",
         says=(
-            "Right wherever a query may see something. Where it may see nothing, its scores are not hidden, and it keeps "
-            "the weights that it got from them. The output should be zeros."
+            "Right wherever a query may see something. Where it may see nothing, its scores are not hidden, and it "
+            "keeps the weights that it got from them. The output should be zeros."
         ),
         hints=[
             "Which weights has a query with a row of False in the mask?",
@@ -151,8 +153,8 @@ OF_EMPTY_ROWS = [
         ],
         does="a query that misses some key is taken for one that may see nothing",
         says=(
-            "Rows that should not be zeros are: a query that misses *some* key is taken for one that may see nothing. Look "
-            "at how such queries are found."
+            "Rows that should not be zeros are: a query that misses *some* key is taken for one that may see nothing. "
+            "Look at how such queries are found."
         ),
         hints=[
             "For a row with True and False in it, what do `any` and `all` say?",
@@ -166,7 +168,9 @@ OF_EMPTY_ROWS = [
             STEPS.but(empty=lambda visible: ~visible.any(dim=-2, keepdim=True)),
         ],
         does="keys that no query may see are looked for, not queries that may see nothing",
-        says="Instead of the queries that may see nothing, it looks for the *keys* that none may see. Look at the axis.",
+        says=(
+            "Instead of the queries that may see nothing, it looks for the *keys* that none may see. Look at the axis."
+        ),
         hints=[
             "Along which axis of the mask do the keys of one query lie?",
             "A query sees nothing if nothing in its row is True.",
@@ -178,8 +182,8 @@ OF_EMPTY_ROWS = [
         [STEPS.but(empty=lambda visible: ~visible.any(), hidden=lambda visible: ~visible)],
         does="queries that may see nothing are treated apart only if none may see anything",
         says=(
-            "Where *one* query may see nothing, its row is nan: such queries are treated apart only if nothing at all is "
-            "allowed. Look at what `any` is asked."
+            "Where *one* query may see nothing, its row is nan: such queries are treated apart only if nothing at all "
+            "is allowed. Look at what `any` is asked."
         ),
         hints=[
             "`mask.any()` without an axis is one answer for the whole mask. How many answers are needed?",
@@ -222,8 +226,8 @@ OF_EMPTY_ROWS = [
             untreated(mixture=lambda mixture, visible: by_index(mixture, ~visible.any(dim=-1))).attempt,
         ],
         says=(
-            "Indexing with the mask needs one of just the shape of what is indexed. It crashes as soon as the mask has to "
-            "be broadcast, as one for all sentences or all heads does. Look for a function that broadcasts."
+            "Indexing with the mask needs one of just the shape of what is indexed. It crashes as soon as the mask has "
+            "to be broadcast, as one for all sentences or all heads does. Look for a function that broadcasts."
         ),
         hints=[
             "What shapes do the scores and the mask have in the case that crashes?",
@@ -257,6 +261,20 @@ OF_EMPTY_ROWS = [
     ),
 ]
 
+
+def over_another_axis(mistake):
+    """Return a mistake in the axis of the softmax, and the way in which nan is mended after it."""
+    axes = {"softmax_over_the_queries": -2, "first_axis": 0, "axis_from_the_front": 1}
+    if mistake.name not in axes:
+        return mistake
+    mended = STEPS.but(
+        hidden=lambda visible: ~visible,
+        probabilities=lambda scores: scores.softmax(dim=axes[mistake.name]),
+        weights=lambda probabilities: probabilities.nan_to_num(),
+    )
+    return dataclasses.replace(mistake, ways=[*mistake.ways, mended.attempt])
+
+
 MISTAKES = [
     *OF_EMPTY_ROWS,
     *attention_mistakes.alone(
@@ -271,35 +289,40 @@ MISTAKES = [
         "renormalised_after_the_softmax",
         "one_row_of_the_mask",
     ),
-    *attention_mistakes.alone(
-        attention_mistakes.of_the_scaling(STEPS),
-        "no_scaling",
-        "divides_by_d_k",
-        "multiplies_by_the_root",
-        "half_of_d_k",
+    *attention_mistakes.without(
+        [
+            *attention_mistakes.alone(
+                attention_mistakes.of_the_scaling(STEPS),
+                "no_scaling",
+                "divides_by_d_k",
+                "multiplies_by_the_root",
+                "half_of_d_k",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.of_the_width(STEPS),
+                "root_of_the_number_of_keys",
+                "root_of_the_number_of_queries",
+                "root_of_d_v",
+            ),
+            *attention_mistakes.of_values_scaled_too(STEPS),
+            *attention_mistakes.alone(
+                [over_another_axis(mistake) for mistake in attention_mistakes.of_the_softmax(STEPS)],
+                "softmax_over_the_queries",
+                "axis_from_the_front",
+                "first_axis",
+                "scores_instead_of_weights",
+                "never_divided",
+                "overflows",
+                "smallest_first",
+                "sigmoid",
+            ),
+            *attention_mistakes.alone(
+                attention_mistakes.of_the_transposition(STEPS), "transposes_the_batch", "swaps_axes_from_the_front"
+            ),
+            *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS), "keys_by_queries"),
+            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
+            *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), "only_the_weights", "weights_as_well"),
+        ],
+        *attention_mistakes.RARE,
     ),
-    *attention_mistakes.alone(
-        attention_mistakes.of_the_width(STEPS),
-        "root_of_the_number_of_keys",
-        "root_of_the_number_of_queries",
-        "root_of_d_v",
-    ),
-    *attention_mistakes.of_values_scaled_too(STEPS),
-    *attention_mistakes.alone(
-        attention_mistakes.of_the_softmax(STEPS),
-        "softmax_over_the_queries",
-        "axis_from_the_front",
-        "first_axis",
-        "scores_instead_of_weights",
-        "never_divided",
-        "overflows",
-        "smallest_first",
-        "sigmoid",
-    ),
-    *attention_mistakes.alone(
-        attention_mistakes.of_the_transposition(STEPS), "transposes_the_batch", "swaps_axes_from_the_front"
-    ),
-    *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS), "keys_by_queries"),
-    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
-    *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), "only_the_weights", "weights_as_well"),
 ]

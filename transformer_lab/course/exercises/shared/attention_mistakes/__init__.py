@@ -1,0 +1,44 @@
+"""The mistakes that can be made wherever queries meet keys and weights meet values, each written once.
+
+Each function takes an answer in steps, and returns the mistakes that can be made at some of them. They go by the names
+of the steps: ``turned``, ``products`` (``scores`` where nothing is divided), ``width``, ``divisor``, ``scores``,
+``weights``, ``mixture``, and for masks ``visible``, ``hidden``, ``fill``. A way that crashes, and so hides whatever
+else is wrong, is given as an attempt rather than as a variant: it meets no other mistake.
+"""
+
+from transformer_lab.course.exercises.shared.attention_mistakes.masks import of_the_mask
+from transformer_lab.course.exercises.shared.attention_mistakes.scaling import (
+    of_scaling_too_early,
+    of_the_scaling,
+    of_the_width,
+    of_values_scaled_too,
+)
+from transformer_lab.course.exercises.shared.attention_mistakes.scores import (
+    PAIRS_FROM_THE_FRONT,
+    all_axes_turned_round,
+    of_the_batch,
+    of_the_products,
+    of_the_transposition,
+)
+from transformer_lab.course.exercises.shared.attention_mistakes.selection import COMMON, RARE, alone, renamed, without
+from transformer_lab.course.exercises.shared.attention_mistakes.weights import of_the_mixture, of_the_softmax
+
+__all__ = [
+    "COMMON",
+    "PAIRS_FROM_THE_FRONT",
+    "RARE",
+    "all_axes_turned_round",
+    "alone",
+    "of_scaling_too_early",
+    "of_the_batch",
+    "of_the_mask",
+    "of_the_mixture",
+    "of_the_products",
+    "of_the_scaling",
+    "of_the_softmax",
+    "of_the_transposition",
+    "of_the_width",
+    "of_values_scaled_too",
+    "renamed",
+    "without",
+]
