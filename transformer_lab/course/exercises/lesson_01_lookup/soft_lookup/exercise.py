@@ -2,9 +2,10 @@
 
 import torch
 
+from transformer_lab.attention.dot_product import soft_lookup
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup import mistakes_scores, mistakes_weighted_sum
-from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS, soft_lookup
+from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
 
