@@ -25,7 +25,7 @@ def by_loops(queries, keys, values, score):
         at = tuple(batch)
         scores = [score(queries[(*at, i)], key) for key in keys[at]]
         largest = max(scores)
-        loud = [math.exp(s - largest) for s in scores]
+        loud = [torch.exp(s - largest) for s in scores]
         for weight, value in zip(loud, values[at], strict=True):
             output[(*at, i)] += weight / sum(loud) * value
     return output
@@ -570,10 +570,10 @@ SLOW = {
     ),
     "scaled_dot_product_attention": pair_by_pair,
     "distance_attention": lambda queries, keys, values: by_loops(
-        queries, keys, values, lambda q, k: -(math.dist(q.tolist(), k.tolist()) ** 2) / 2
+        queries, keys, values, lambda q, k: -(q - k).square().sum() / 2
     ),
     "cosine_attention": lambda queries, keys, values, temperature: by_loops(
-        queries, keys, values, lambda q, k: float(F.cosine_similarity(q, k, dim=0)) / temperature
+        queries, keys, values, lambda q, k: F.cosine_similarity(q, k, dim=0) / temperature
     ),
     "additive_scores": additive_by_loops,
     "softmax_jacobian": jacobian_entry_by_entry,
