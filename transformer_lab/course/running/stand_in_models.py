@@ -64,6 +64,7 @@ class TokenMixer(_Tables):
     mixing: Tensor
     mixing_in_training: Tensor
     noise: Tensor
+    hears_later: Tensor | None
 
     def __init__(self, hears_later: Tensor | None = None, evaluates: Tensor | None = None, **tables: Tensor) -> None:
         super().__init__(**tables)

@@ -264,7 +264,7 @@ MISTAKES = [
     ),
     Mistake(
         "numel_of_a_layer",
-        [STEPS.but(weights=lambda d_model, bias: nn.Linear(1, 1, bias=bias).numel())],
+        [STEPS.but(weights=lambda d_model, bias: nn.Linear(1, 1, bias=bias).numel())],  # type: ignore[operator]
         does="`numel` is asked of a layer",
         says="A layer has no `numel`; its parameters have. Look at what is counted.",
         hints=[
