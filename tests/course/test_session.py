@@ -138,3 +138,8 @@ def test_a_new_session_knows_nothing_of_another(lesson, session):
     other = Session(every_exercise())
     assert other.hint(attempt).title.startswith("softmax: hint 1 of")
     assert (session.parts.whose("softmax"), other.parts.whose("softmax")) == ("yours", "the library's")
+
+
+def test_a_lambda_is_known_by_the_name_it_was_given(lesson, session):
+    attempt = lesson.run("softmax = lambda scores: torch.softmax(scores, dim=-1)").names["softmax"]
+    assert session.check(attempt).passed

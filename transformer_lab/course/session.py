@@ -196,6 +196,9 @@ def _name_of(attempt: Any, name: Any) -> str | None:
         called = attempt if name is None else name
         while isinstance(called, functools.partial):
             called = called.func
+        if called.__name__ == "<lambda>":  # it is called as the name that it was given
+            named = [name for name, value in called.__globals__.items() if value is called]
+            return named[0] if named else "<lambda>"
         return called.__name__ if isinstance(called.__name__, str) else None
     except Exception:  # it has no name, or raises when it is inspected
         return None

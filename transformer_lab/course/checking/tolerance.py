@@ -117,8 +117,8 @@ def gradients_apart(seen: object, right: object) -> float:
         seen = torch.zeros_like(right)
     if not isinstance(seen, Tensor) or seen.shape != right.shape or not seen.is_floating_point():
         return math.inf
-    if not right.numel():
-        return 0.0
+    if not right.numel() or (not right.any() and not seen.isfinite().all()):
+        return 0.0  # where all is saturated, formulas with the same numbers give 0 or nan
     allowed = ABSOLUTE + GRADIENT_RELATIVE * float(right.abs().max())
     return float(((seen.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
 

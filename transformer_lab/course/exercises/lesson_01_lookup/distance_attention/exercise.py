@@ -1,17 +1,26 @@
 """Transfer: look up by nearness."""
 
-from functools import partial
+import torch
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_01_lookup.distance_attention.answer import STEPS, distance_attention
 from transformer_lab.course.exercises.lesson_01_lookup.distance_attention.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import attention_cases
+from transformer_lab.course.running.case import Case
+
+
+def distance_attention_cases(seed: int) -> list[Case]:
+    cases = attention_cases(seed, width=2, loud=16.0)
+    inputs = dict(attention_cases(seed + 1, width=2)[2].inputs)
+    inputs["queries"] = torch.cat([inputs["queries"][:1], inputs["keys"][1:2]])
+    return [*cases[:3], Case(inputs, "a query that lies on a key"), *cases[3:]]
+
 
 DISTANCE_ATTENTION = Exercise(
     reference=distance_attention,
     steps=STEPS,
     may_cut_gradients=True,
-    cases=partial(attention_cases, width=2, loud=16.0),
+    cases=distance_attention_cases,
     points=2,
     stretch=True,
     verified="Near keys count more, and the distance is squared and halved. As a statistician would say: kernel "

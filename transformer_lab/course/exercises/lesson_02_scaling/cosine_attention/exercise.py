@@ -14,7 +14,11 @@ def cosine_attention_cases(seed: int) -> list[Case]:
     for name in ("queries", "keys"):
         short.inputs[name].mul_(0.03)
     cases.insert(3, Case(short.inputs, "queries and keys that are very short"))
-    return [Case({**case.inputs, "temperature": uniform(rng, 0.2, 0.4)}, case.label) for case in cases]
+    cold = attention_cases(seed + 2)[1]
+    temperatures = [uniform(rng, 0.2, 0.4) for _ in cases]
+    drawn = [Case({**case.inputs, "temperature": t}, case.label) for case, t in zip(cases, temperatures, strict=True)]
+    drawn.insert(4, Case({**cold.inputs, "temperature": 0.004}, "a temperature of 0.004: scores far above 88"))
+    return drawn
 
 
 COSINE_ATTENTION = Exercise(

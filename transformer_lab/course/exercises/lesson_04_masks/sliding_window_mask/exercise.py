@@ -11,7 +11,7 @@ from transformer_lab.course.running.case import Case
 
 def sliding_window_cases(seed: int) -> list[Case]:
     n = int(torch.randint(12, 31, (), generator=generator(seed)))
-    sizes = [(4, 2), (5, 1), (6, 3), (3, 7), (2, 2), (n + 1, 5), (n + 10, n // 2), (n + 129, 11)]
+    sizes = [(4, 2), (5, 1), (6, 3), (4, 3), (3, 7), (2, 2), (6, 2), (n + 1, 5), (n + 10, n // 2), (n + 129, 11)]
     return [Case({"length": n, "window": w}, f"{n} positions, a window of {w}") for n, w in sizes]
 
 

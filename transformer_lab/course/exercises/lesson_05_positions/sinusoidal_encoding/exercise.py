@@ -17,6 +17,7 @@ def sinusoidal_encoding_cases(seed: int) -> list[Case]:
         Case({"length": 4, "d_model": 4, "base": bases[0]}, f"4 positions, 2 pairs, base {bases[0]:.1f}"),
         Case({"length": 5, "d_model": 8}, "5 positions, 4 pairs"),
         Case({"length": 3, "d_model": 8, "base": bases[1]}, f"3 positions, 4 pairs, base {bases[1]:.1f}"),
+        Case({"length": 41, "d_model": 4, "base": 10000.0}, "41 positions, of which the slow pair turns a little"),
         Case({"length": 61, "d_model": 32, "base": bases[2]}, f"61 positions, 16 pairs, base {bases[2]:.1f}"),
     ]
 

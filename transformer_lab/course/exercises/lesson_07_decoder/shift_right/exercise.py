@@ -24,6 +24,7 @@ def shift_right_cases(seed: int) -> list[Case]:
     return [
         Case({"tokens": draw(1, 3), "bos_id": 1}, "one row of 3 tokens"),
         Case({"tokens": torch.tensor([[8, 5, 5, 8]]), "bos_id": 5}, "a bos_id of 5, which is among the tokens"),
+        Case({"tokens": torch.tensor([[7, 4, 9], [6, 8, 3]]), "bos_id": 7}, "a row that begins with the bos_id"),
         Case({"tokens": draw(3, 1), "bos_id": 2}, "3 rows of a single token"),
         Case({"tokens": padded, "bos_id": 3}, "2 rows of different lengths, each with its end, 2, and padded with 0"),
         Case({"tokens": draw(4, 4), "bos_id": 0}, "a bos_id of 0, and as many rows as columns"),
