@@ -4,7 +4,7 @@ import difflib
 import functools
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, cast
+from typing import Any
 
 from torch import nn
 
@@ -20,7 +20,7 @@ from transformer_lab.course.exercises import LESSONS, exercises_of
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.introspect import functions_of
 from transformer_lab.course.running.isolation import suppressed_output
-from transformer_lab.course.running.observation import CrashObservation, Observation
+from transformer_lab.course.running.observation import Observation
 from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
 from transformer_lab.course.workspace import saved_parts
@@ -152,8 +152,8 @@ class Session:
 
     def _located(self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]) -> Verdict:
         """Return a verdict that names no mistake with the place of the mistake, where that can be proven."""
-        last = cast(CrashObservation, observed[-1]) if "error" in observed[-1] else None
-        if verdict.status not in ("wrong", "crashed") or (last and last["error"]["type"] == "TookTooLong"):
+        last = observed[-1]
+        if verdict.status not in ("wrong", "crashed") or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
         place = locate(known, attempt)
         if place is None:
