@@ -17,6 +17,7 @@ def attention_parameters_cases(seed: int) -> list[Case]:
         Case({"d_model": 6, "n_heads": 3, "bias": False}, "width 6, 3 heads, no biases"),
         Case({"d_model": 6, "n_heads": 3}, "width 6, 3 heads, the same with biases"),
         Case({"d_model": 8, "n_heads": 2, "bias": False}, "width 8, 2 heads, no biases"),
+        Case({"d_model": 4099, "n_heads": 1, "bias": False}, "width 4099: more weights than a float32 can count"),
         Case({"d_model": 8 * d_k, "n_heads": 8}, f"width {8 * d_k}, 8 heads"),
     ]
 

@@ -1,5 +1,6 @@
 """What goes wrong when parameters are counted."""
 
+import torch
 from torch import nn
 
 from transformer_lab.course.exercise import Mistake
@@ -221,6 +222,20 @@ MISTAKES = [
             "Does one head's output depend on all of x? The gradient above says it.",
             "One head's part of w_q is d_model × d_k.",
             "h such parts make d_model × d_model.",
+        ],
+    ),
+    Mistake(
+        "counts_in_float32",
+        [STEPS.but(total=lambda total: int(torch.tensor(float(total))))],
+        does="the count goes through float32, which rounds large numbers",
+        says=(
+            "Small widths come out right. For large ones the count is off by a few: it goes through a float32, which "
+            "has 24 bits for all digits together."
+        ),
+        hints=[
+            "What is `int(torch.tensor(16777217.0))`?",
+            "A whole number of Python has as many digits as it needs.",
+            "Compute with `d_model` itself, without a tensor.",
         ],
     ),
     Mistake(
