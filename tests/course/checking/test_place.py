@@ -41,7 +41,7 @@ def test_the_expression_that_the_right_value_of_a_step_mends_is_the_place():
     assert place.message == (
         "As it should be: line 2, `queries @ keys.mT / keys.shape[-1] ** 0.5`: the scores. Not yet: line 3, "
         "`torch.softmax(scores, dim=-2)` should be *the weights*: its rows should add up to 1, and one adds up to 2; "
-        "its columns do. With that, the rest of the code gives the right answer.\n"
+        "its columns do. With that, what follows gives the right answer.\n"
         "    line 3:  weights = torch.softmax(scores, dim=-2)\n"
         "                       ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
     )
@@ -73,7 +73,7 @@ def test_a_crash_that_an_argument_cannot_mend_is_told_as_one():
         "weights = torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, -1)",
         "return (weights @ values) @ torch.ones(99, 98)",
     )
-    assert "it crashes, RuntimeError" in place.message
+    assert "it crashes (RuntimeError)" in place.message
 
 
 def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():

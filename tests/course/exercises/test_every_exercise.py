@@ -18,7 +18,7 @@ from torch.nn import functional as F
 from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.judge import judge
-from transformer_lab.course.checking.tolerance import distance, observation_distance, within
+from transformer_lab.course.checking.tolerance import agree, distance, observation_distance, within
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_lab.course.notebook import parts
 from transformer_lab.course.running.observe import observe
@@ -87,7 +87,7 @@ def far_apart(runs):
 
 @of_all
 def test_the_reference_passes_and_every_mistake_is_named_and_far_from_all_else(exercise, repetition):
-    for seed in repetition.seeds(20 if exercise.name in SAMPLES else 100):
+    for seed in repetition.seeds(20 if exercise.name in SAMPLES else 25):
         known = behaviour(exercise, seed)
         assert judge(exercise, seed, known.expected).passed, f"seed {seed}"
         for mistake, observed in known.mistakes:
@@ -127,9 +127,11 @@ def _module_that_writes(reference, write):
 @of_all
 def test_trivial_answers_are_rejected(exercise, repetition):
     for seed in repetition.seeds(3):
+        known = behaviour(exercise, seed)
         for number, answer in enumerate(trivial_answers(exercise)):
-            observed = [observe(answer, case) for case in exercise.cases(seed)]
-            assert not judge(exercise, seed, observed).passed, f"seed {seed}, trivial answer {number}"
+            observed = known.normalised([observe(answer, case) for case in known.cases])
+            # nothing can pass without the right numbers; to look for a name as well would take most of the time
+            assert not agree(observed, known.expected, numbers_only=True), f"seed {seed}, trivial answer {number}"
 
 
 @of_all

@@ -29,6 +29,8 @@ def fact(value: object, right: object) -> str:
     a, b = value.double(), right.double()
     if a.isnan().any() and not b.isnan().any():
         return "it holds nan"
+    if a.isinf().any() and not b.isinf().any():
+        return "it holds an infinity"
     return _of_sums(a, b) or _as_clause(explain_relation(value, right.to(value.dtype))) or _of_numbers(a, b)
 
 

@@ -18,7 +18,7 @@ from transformer_lab.course.checking.facts import fact
 from transformer_lab.course.checking.tolerance import distance
 from transformer_lab.course.running.isolation import restored_globals
 from transformer_lab.course.running.observe import copy_inputs, load_module
-from transformer_lab.course.running.plain_data import to_plain_data
+from transformer_lab.course.running.plain_data import same, to_plain_data
 from transformer_lab.course.running.time_limit import TookTooLong, time_limit
 from transformer_lab.course.running.trace import CannotTrace, Expression, Trace, Traced, Turns
 from transformer_lab.course.steps import InSteps, needs
@@ -74,7 +74,7 @@ class Place:
         if not self.proven:
             told.append("Something after it is not right either.")
         elif not self.is_answer:
-            told.append("With that, the rest of the code gives the right answer.")
+            told.append("With that, what follows gives the right answer.")
         return f"{' '.join(told)}\n{self._marked_line}"
 
     @property
@@ -163,21 +163,35 @@ class _Search:
     def _mending(self, given: Mapping[int, str]) -> tuple[Expression, str] | None:
         """Return the earliest step whose value mends everything, and the expression where it does.
 
-        Of such expressions the earliest is taken, and then the largest around it where the same step does. An earlier
-        step comes before an earlier expression: a later step may happen to do in many places.
+        A later step may happen to do in many places, so the earliest step is taken. Of its expressions the last is
+        taken that is more than a name, for what is normalised later on may be anything before; and then the largest
+        around it where the same step does.
         """
         shown = self.failing[0]
         for step in shown.right:
-            for number in self._order(shown.trace):
-                if number in given or self._holds_a_given(number, given) or not self._may_stand(shown, number, step):
-                    continue
-                if self._mends({**given, number: step}) and not self._is_idle(number, step, given):
-                    expression = self.traced.expressions[number]
-                    for larger in expression.inside:
-                        if larger not in given and self._mends({**given, larger: step}):
-                            expression = self.traced.expressions[larger]
-                    return expression, step
+            mending = [
+                self.traced.expressions[number]
+                for number in self._order(shown.trace)
+                if number not in given
+                and not self._holds_a_given(number, given)
+                and self._may_stand(shown, number, step)
+                and self._mends({**given, number: step})
+                and not self._is_idle(number, step, given)
+            ]
+            if mending:
+                last = ([one for one in mending if not one.is_name] or mending)[-1]
+                expression = next(one for one in mending if self._give_the_same(one, last))
+                for larger in expression.inside:
+                    if larger not in given and self._mends({**given, larger: step}):
+                        expression = self.traced.expressions[larger]
+                return expression, step
         return None
+
+    def _give_the_same(self, one: Expression, other: Expression) -> bool:
+        """Return whether two expressions gave the same, as a call and what its function returns."""
+        events = self.failing[0].trace.events
+        mine, others = ([event.value for event in events if event.number == each.number] for each in (one, other))
+        return one is other or (not one.is_name and bool(mine) and same(mine, others))
 
     def _is_idle(self, number: int, step: str, given: Mapping[int, str]) -> bool:
         """Return whether other numbers in the same place would do as well, so that it proves nothing."""
@@ -227,14 +241,16 @@ class _Search:
                 return self.traced.expressions[best[1]], step
         return None
 
-    def _told(self, expression: Expression, step: str, *, proven: bool) -> Place:
+    def _told(self, expression: Expression, step: str, *, proven: bool) -> Place | None:
         shown = self.failing[0]
         events = [event.value for event in shown.trace.events if event.number == expression.number]
         noun = self.steps.noun(step)
         misplaced = expression.is_name and any(_is_as_it_is(events, right) for right in shown.right.values())
         difference = "" if misplaced or len(events) != 1 else fact(events[0], to_plain_data(shown.right[step]))
         if not events and shown.trace.error:
-            difference = f"it crashes, {shown.trace.error[0]}"
+            difference = f"it crashes ({shown.trace.error[0]})"
+        if not proven and not _has_the_shape(events, shown.right[step]):
+            return None  # it may be meant for something else
         is_answer, before = step == self.steps.last, self._right_before(expression)
         hints = _hints(self.steps, expression, step)
         return Place(expression, step, noun, difference, proven, is_answer, before, misplaced, hints)
@@ -258,11 +274,15 @@ class _Search:
     def _may_stand(self, one: _Case, number: int, step: str) -> bool:
         """Return whether the value of a step may belong where an expression stands: not where that is right already."""
         expression, right = self.traced.expressions[number], one.right[step]
-        if right is None or callable(right) or _is_true_or_false(right):
+        if not isinstance(right, Tensor) and type(right) not in (int, float):
             return False
         events = [event.value for event in one.trace.events if event.number == number]
         if not events:
             return number == one.trace.crashed_in or one.trace.crashed_in in self._parts(number)
+        if len(events) > 1 and next(_forms(events, right), None) is None:
+            return False  # what comes of all rounds cannot come of each
+        if type(events[0]) is bool:
+            return False  # a condition: anything that is not 0 would turn it
         if isinstance(right, Tensor) != isinstance(events[0], Tensor) and not isinstance(right, int | float):
             return False
         if isinstance(right, int | float) and not _is_number(events[0]):
@@ -270,7 +290,7 @@ class _Search:
         if _is_as_it_is(events, right):
             return False
         if any(_is_as_it_is(events, other) for other in one.right.values()):
-            return expression.is_name  # a value that is a step is not blamed, a misplaced name is
+            return expression.is_name and step != self.steps.last  # a right value is not blamed, a misplaced name is
         return True
 
     def _parts(self, number: int) -> set[int]:
@@ -353,12 +373,12 @@ def _count(inputs: Mapping[str, Any]) -> int:
     return sum(value.numel() for value in inputs.values() if isinstance(value, Tensor))
 
 
+def _has_the_shape(events: Sequence[Any], right: Any) -> bool:
+    return len(events) == 1 and isinstance(events[0], Tensor) and events[0].shape == getattr(right, "shape", None)
+
+
 def _is_number(value: Any) -> bool:
     return type(value) in (int, float) or (isinstance(value, Tensor) and not value.dim())
-
-
-def _is_true_or_false(value: Any) -> bool:
-    return type(value) is bool
 
 
 def _is(values: Sequence[Any], right: Any) -> bool:

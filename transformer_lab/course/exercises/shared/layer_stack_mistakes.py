@@ -349,7 +349,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
         Mistake(
             "every_layer_reads_the_embeddings",
             [steps.but(layer_input=lambda first_input: lambda number, previous: first_input)],
-            does="every layer is given the embedded tokens, not the output of the one before",
+            does="the last layer is given the embedded tokens, not the output of the layer before it",
             says=(
                 "Only the last layer has an effect: every layer is given the embedded tokens, or the others are not "
                 "called. Each should go on from the output of the one before. Look at what each layer is given."
@@ -595,7 +595,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str, call: str) -> list[Mista
         Mistake(
             f"{mask}_forgotten",
             [but(lambda of_layer: lambda number: None)],
-            does=f"the layers are not given `{mask}`",
+            does=f"`{mask}` does not reach the layers in every case",
             says=f"The layers are not given `{mask}`: they attend to what it hides. Look at what they are given.",
             hints=[
                 f"Change a token that `{mask}` hides. Does anything change?",

@@ -52,7 +52,7 @@ def encodings(self, length):
 
 
 def first_input(scaled, encodings):
-    """add them to the scaled embeddings
+    """add the positions to the scaled embeddings
 
     the input of the first layer: scaled embeddings plus encodings
     """

@@ -79,7 +79,7 @@ MISTAKES = [
     Mistake(
         "overflows",
         [STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True))],
-        does="`exp` is taken of the scores as they are",
+        does="the largest score of the row is not subtracted first",
         says=(
             "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0 or nearly "
             "so: the division goes wrong. torch's own softmax survives such scores."

@@ -54,7 +54,7 @@ MISTAKES = [
     Mistake(
         "forgets_the_square",
         [STEPS.but(distances=lambda distances: distances.sqrt())],
-        does="a root is taken of the squared distances",
+        does="the distances are not squared",
         says="The scores grow with the distance itself, not with its square. Look at where the root is taken.",
         hints=[
             "`norm` and `cdist` take a root at the end.",

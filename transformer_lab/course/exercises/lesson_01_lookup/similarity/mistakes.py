@@ -212,7 +212,7 @@ MISTAKES = [
             STEPS.but(query=lambda query: query / (query.norm() + 1e-9)),
             STEPS.but(keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
         ],
-        does="vectors are divided by their length before they meet",
+        does="the length of the query, or of the keys, is divided away",
         says=(
             "The length of the query, or of each key, is divided away: half of a cosine. The dot product keeps both "
             "lengths."

@@ -76,7 +76,7 @@ MISTAKES = [
             STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum()),
             STEPS.but(weights=lambda scores: torch.exp(scores) / (torch.exp(scores).sum() + 1e-9)),
         ],
-        does="`exp` is taken of the scores as they are",
+        does="the largest score of the row is not subtracted first",
         says=(
             "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0: the "
             "division gives nan, or 0. The softmax of the exercise before survives such scores."

@@ -90,7 +90,7 @@ MISTAKES = [
             STEPS.but(axis=lambda scores: -2 if scores.dim() > 1 else -1),
             STEPS.but(total=lambda exponentials: exponentials.sum(dim=-2, keepdim=True)),
         ],
-        does="the sum in the division runs along the second-to-last axis",
+        does="the weights add up to 1 along the second-to-last axis, not along the last",
         says=(
             "It is along the second-to-last axis that numbers are added up and divided: down the columns, not along "
             "the rows. Look at which axis is normalised."

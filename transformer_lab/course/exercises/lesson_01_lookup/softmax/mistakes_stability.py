@@ -14,7 +14,7 @@ MISTAKES = [
             STEPS.but(shifted=lambda scores: scores, total=lambda total: total + 1e-9),
             STEPS.but(shifted=lambda scores: scores, weights=lambda weights: weights.nan_to_num()),
         ],
-        does="`exp` is taken of the scores as they are",
+        does="the largest score of the row is not subtracted first",
         says=(
             "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and "
             "nothing sensible is left to divide. Look for something that may be subtracted from all scores of a row."

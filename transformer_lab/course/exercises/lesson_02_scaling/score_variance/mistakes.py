@@ -30,7 +30,7 @@ MISTAKES = [
     Mistake(
         "adds_the_two_variances",
         [STEPS.but(of_a_product=lambda variance: variance + variance)],
-        does="the variances of q and k are added, not multiplied",
+        does="the variance is added to itself, not multiplied by itself",
         says=(
             "The variances of q and k are added. That would be right for the sum q + k; here the two are multiplied. "
             "Look at a single product."
@@ -51,7 +51,7 @@ MISTAKES = [
     Mistake(
         "root_of_the_variance",
         [STEPS.but(of_a_product=lambda variance: variance**0.5)],
-        does="a product of two numbers is given the root of the variance",
+        does="the root of the variance is taken, not its square",
         says=(
             "A product of two numbers is given the *root* of the variance, which is the standard deviation of one of "
             "them. Look at a single product."

@@ -25,7 +25,7 @@ MISTAKES = [
             STEPS.but(jacobian=lambda difference: torch.diag(difference.diagonal())),
             STEPS.but(products=lambda probabilities: squares(probabilities)),
         ],
-        does="only 0 stands beside the diagonal",
+        does="everything off the diagonal is 0",
         says=(
             "Everything beside the diagonal is 0. Raising one score also lowers all the *other* weights: they share "
             "the denominator."
@@ -122,7 +122,7 @@ MISTAKES = [
     Mistake(
         "identity_on_the_diagonal",
         [STEPS.but(own=lambda delta: delta)],
-        does="the first term is δ_ij without its factor p_i",
+        does="δ_ij stands without its factor p_i",
         says="The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term.",
         hints=[
             "With p = (1, 0), nothing can move any more. Is the table 0 there?",

@@ -35,7 +35,7 @@ MISTAKES = [
     Mistake(
         "forgets_w_o",
         [STEPS.but(layers=lambda: 3)],
-        does="three layers are counted",
+        does="only three layers are counted, not four",
         says="Three layers are counted, and there are four. Which one comes after the heads are merged?",
         hints=[
             "Look at the list of layers in `__init__` of the module.",

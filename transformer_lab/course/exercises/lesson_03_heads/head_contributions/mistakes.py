@@ -62,7 +62,7 @@ MISTAKES = [
         does="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
         says=(
             "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns neighbouring "
-            "columns. Look at the two numbers the columns are cut into."
+            "columns. Each head owns d_k neighbouring columns. Look at how the columns of one head are chosen."
         ),
         hints=[
             "In the merged vector, where do the numbers of head 0 stand?",

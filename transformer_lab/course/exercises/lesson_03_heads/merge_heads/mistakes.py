@@ -9,7 +9,7 @@ MISTAKES = [
     Mistake(
         "merges_by_view",
         [STEPS.but(swapped=lambda x: x)],
-        does="heads and positions are not swapped before the numbers are divided anew",
+        does="the axes of heads and positions are not swapped before axes are joined",
         says=(
             "The shape is right, but the numbers are not: the first positions of the result are made of nothing but "
             "head 0. Positions get mixed up with one another. Look at what comes before the reshaping."
@@ -187,7 +187,7 @@ MISTAKES = [
         [
             STEPS.but(merged=lambda swapped: swapped.flatten(1)),
         ],
-        does="all that belongs to a sentence is made one row",
+        does="each sentence becomes a single row",
         says=(
             "Positions, heads and features have become one axis: a single row for each sentence. Look at which axes "
             "are merged."

@@ -29,7 +29,7 @@ OF_THE_WIDTH = [
     Mistake(
         "scaled_by_the_models_width",
         [STEPS.but(width=lambda query: query.shape[-1])],
-        does="d_model is taken for d_k",
+        does="`d_model` is taken for d_k",
         says=(
             "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
             "weights too even. Look at which width is taken."

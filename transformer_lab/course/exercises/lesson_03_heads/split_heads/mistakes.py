@@ -14,7 +14,7 @@ MISTAKES = [
     Mistake(
         "splits_by_view",
         [STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1]))],
-        does="the numbers are only divided anew, head by head, so that the heads get positions instead of features",
+        does="the features are only reshaped, without a transposition, so that heads get positions, not features",
         says=(
             "The shape is right, but the heads got positions instead of features: the first head holds everything "
             "about the first positions, and nothing about the last. Read off in the first case whose numbers head 0 "

@@ -151,7 +151,7 @@ MISTAKES = [
             STEPS.but(table=lambda: torch.ones(3, 3, dtype=torch.bool)),
             STEPS.but(table=lambda: torch.ones(4, 4, dtype=torch.bool)),
         ],
-        does="the table has another size than the number of positions",
+        does="the table has more, or fewer, rows and columns than there are positions",
         says="The table has another size than asked for. Look at what its rows and columns are made of.",
         hints=[
             "Print `mask.shape` for 3 positions, and for 1.",
@@ -191,7 +191,7 @@ MISTAKES = [
     Mistake(
         "axes_in_front",
         [STEPS.but(table=lambda table: table[None, None]), STEPS.but(table=lambda table: table[None])],
-        does="the table has axes of length 1 in front",
+        does="the table has one or more axes of length 1 in front",
         says="The table is right, but it has axes in front. Broadcasting adds those where they are needed.",
         hints=[
             "Which shape is asked for?",

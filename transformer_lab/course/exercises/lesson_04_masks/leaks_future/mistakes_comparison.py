@@ -106,8 +106,8 @@ MISTAKES = [
         ],
         does="among the outputs that are compared is one at a changed position, or after it",
         says=(
-            "It accuses every model: among the outputs that are compared is one at a changed position, or after it, "
-            "and such an output may well move. Hold the place that is changed against those that are compared."
+            "It accuses honest models, too: among the outputs that are compared is one at a changed position, or after "
+            "it, and such an output may well move. Hold the place that is changed against those that are compared."
         ),
         hints=[
             "The token at position 3 was changed. Is the output at 3 allowed to move?",

@@ -101,7 +101,7 @@ OF_EMPTY_ROWS = [
                 weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])
             ),
         ],
-        does="a query that may see nothing gives all keys the same weight",
+        does="hidden scores become very low, not −∞, so that where all are hidden, all keys get the same weight",
         says=(
             "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all "
             "its scores are equally low. The output should be zeros."

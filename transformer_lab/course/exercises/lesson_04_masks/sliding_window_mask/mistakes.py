@@ -252,8 +252,8 @@ MISTAKES = [
         "longer_than_the_sequence",
         [places_out_of_the_table],
         says=(
-            "It crashes where the window is longer than the sequence. Such a window hides nothing of the past. Look at "
-            "what is counted up to `window`."
+            "It crashes where the window is much longer than the sequence. Such a window hides nothing of the past. "
+            "Look at what is counted up to `window`."
         ),
         hints=[
             "Try 3 positions with a window of 7.",

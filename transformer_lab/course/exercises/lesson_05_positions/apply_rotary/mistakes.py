@@ -47,7 +47,7 @@ MISTAKES = [
     Mistake(
         "turns_the_other_way",
         [STEPS.but(sines=lambda sines: -sines)],
-        does="the minus stands in the second member of each pair, and not in the first",
+        does="each pair is turned backwards, by minus its angle",
         says=(
             "Every pair turns the other way, as under the matrix of `shift_rotation`, whose pairs begin with the sine. "
             "Scores would still depend on distances only, but numbers from elsewhere would not fit. Look at which of "

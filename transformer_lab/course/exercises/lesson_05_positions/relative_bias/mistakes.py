@@ -52,7 +52,7 @@ MISTAKES = [
             STEPS.but(reach=lambda table: table.shape[1] - 1),
             STEPS.but(reach=lambda table: table.shape[1] // 2 + 1),
         ],
-        does="the reach is larger than the largest offset in the table",
+        does="offset 0 does not find the middle column of the table",
         says=(
             "The reach is larger than the largest offset in the table, so that columns are looked up that it does "
             "not have."

@@ -38,7 +38,7 @@ MISTAKES = [
     Mistake(
         "turns_backwards",
         [STEPS.but(blocks=lambda blocks: blocks.mT)],
-        does="the minus stands in the upper row of each block, and not in the lower one",
+        does="each pair is turned backwards, by minus its angle",
         says="It turns the wrong way: PE(p) becomes PE(p − offset). Look at which of the two rows has the minus.",
         hints=[
             "Multiply out the first row: is it sin(a + b), or sin(a − b)?",

@@ -360,7 +360,7 @@ RESULT = [
             STEPS.but(activated=lambda activated: activated / activated.shape[-1] ** 0.5),
             STEPS.but(hidden=lambda x, hidden: hidden / x.shape[-1] ** 0.5),
         ],
-        does="numbers are divided by a width, or by its root",
+        does="what the layers compute is divided by a width, or by its root",
         says=(
             "Numbers are divided by a width, or by the root of one. Attention divides its scores so; here nothing is "
             "divided."
@@ -379,7 +379,7 @@ RESULT = [
             STEPS.but(activated=lambda activated: F.layer_norm(activated, activated.shape[-1:])),
             STEPS.but(output=lambda output: torch.softmax(output, dim=-1)),
         ],
-        does="a softmax, or a norm that has no place in it, is applied",
+        does="a softmax or a norm is applied, where neither belongs",
         says=(
             "Something is normalised here, by a norm or a softmax. The norms stand outside of this network, and no "
             "softmax belongs to it."

@@ -116,7 +116,7 @@ MISTAKES = [
     Mistake(
         "mean_kept",
         [STEPS.but(normalised=lambda x, root: x / root)],
-        does="x itself is divided, without its mean being subtracted",
+        does="`x` itself is divided, without its mean being subtracted",
         says="The mean of the result is not 0: x is divided, but never centred. Look at what is divided.",
         hints=[
             "What is the mean of the first case's result? It should be 0.",

@@ -224,8 +224,8 @@ EPS = [
     Mistake(
         "no_eps",
         [STEPS.but(with_eps=lambda variance: variance)],
-        does="eps has no effect",
-        says="eps has no effect, so where all features of a vector are alike, 0 is divided by 0. Look for `eps`.",
+        does="`eps` has no effect",
+        says="`eps` has no effect, so where all features of a vector are alike, 0 is divided by 0. Look for `eps`.",
         hints=[
             "What is the variance of (3, 3, 3, 3)?",
             "`eps` keeps what is divided by away from 0.",

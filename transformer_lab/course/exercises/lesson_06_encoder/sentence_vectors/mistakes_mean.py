@@ -183,7 +183,7 @@ DIVISOR = [
     Mistake(
         "divided_by_the_root",
         [STEPS.but(count=lambda count: count.float().sqrt())],
-        does="the root of the number of real tokens is divided by",
+        does="the sum is divided by the root of the number of real tokens",
         says=(
             "The sum is divided by the root of the number of real tokens. That keeps the size of sums of independent "
             "numbers; here the mean is asked for."

@@ -284,7 +284,7 @@ MISTAKES = [
     Mistake(
         "no_feed_forward",
         [STEPS.but(output=lambda cross_normed: cross_normed), STEPS.but(network_sum=lambda third_input: third_input)],
-        does="the output of the feed-forward network is not used",
+        does="the feed-forward network has no effect",
         says="The feed-forward network has no effect: it is missing at the end, or its output is not used.",
         hints=[
             "Which of the modules of `__init__` are used?",

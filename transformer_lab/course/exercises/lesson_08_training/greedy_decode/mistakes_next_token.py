@@ -169,7 +169,6 @@ MISTAKES = [
         "shows_what_is_not_written_yet",
         [
             STEPS.but(shown=lambda max_length, eos_id: filled_up(max_length, eos_id)),
-            STEPS.but(shown=lambda max_length, bos_id: filled_up(max_length, bos_id)).attempt,
             STEPS.but(shown=lambda max_length: filled_up(max_length, 0)).attempt,
         ],
         does="the model is shown a table in which places are filled that have not been written yet",

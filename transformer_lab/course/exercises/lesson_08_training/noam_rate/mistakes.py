@@ -253,7 +253,7 @@ MISTAKES = [
             STEPS.but(width_factor=lambda d_model: d_model**-1.5),
             STEPS.but(width_factor=lambda d_model: d_model**-2),
         ],
-        does="the power of `d_model` is too large: one over its root is asked for",
+        does="the rate is divided by `d_model` or more, where its root is asked for",
         says="The rate is divided by d_model or more, where its root would do: wide models get next to nothing.",
         hints=[
             "With d_model = 16, the rate should be a quarter of what it is without that factor.",
@@ -380,7 +380,7 @@ MISTAKES = [
             STEPS.but(lower=lambda step, warmup, rising: rising if step < warmup else warmup**0.5 / step),
             STEPS.but(falling=lambda step: 1 / step),
         ],
-        does="the falling rate is one over the step, without a root",
+        does="the rate falls as one over the step, not as one over its root",
         says="After the warm-up it falls too fast: with the step, not with its root.",
         hints=[
             "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",

@@ -22,7 +22,7 @@ MISTAKES = [
     Mistake(
         "padding_counts",
         [STEPS.but(of_real_tokens=lambda of_tokens: of_tokens)],
-        does="padding is added up like any other token",
+        does="padding counts like any other token",
         says="The padding is counted: a short sentence gets less likely the longer its neighbours in the batch are.",
         hints=[
             "Append a column of padding. Should the sentence become less likely?",

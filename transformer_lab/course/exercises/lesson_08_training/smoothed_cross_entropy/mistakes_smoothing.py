@@ -390,7 +390,7 @@ MISTAKES = [
     Mistake(
         "the_right_token_stays_whole",
         [STEPS.but(target_weight=lambda: 1)],
-        does="the target keeps a weight of 1",
+        does="−log p of the right token keeps the factor 1, not 1 − smoothing",
         says="The smoothing is added, but the right token keeps all of its 1: the target adds up to more than 1.",
         hints=[
             "Add up what all the tokens of the target get.",

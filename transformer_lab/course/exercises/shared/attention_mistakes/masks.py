@@ -78,7 +78,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 steps.but(fill=lambda: -1.0).attempt,
                 steps.but(fill=lambda: -100.0).attempt,
             ],
-            does="hidden scores become low numbers, not −∞",
+            does="hidden scores become low numbers, not −∞, which is not enough where something scores lower still",
             says=(
                 "Hidden scores become low, but not low enough: beside a visible score that is as low, hidden keys get "
                 "weight. Look at the number that is filled in or added."
@@ -184,7 +184,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 ),
                 steps.but(weights=lambda scaled, visible: _exponentials_times_mask(scaled, visible)),
             ],
-            does="weights are set to 0 after the softmax, and divided by what is left",
+            does="weights are set to 0 after the softmax, and divided by what is left, which may be 0",
             says=(
                 "To multiply by the mask and divide by what is left is right on paper. But where a hidden key matches "
                 "far better than the others, it drowns them before it is taken out: their weights have become 0 "

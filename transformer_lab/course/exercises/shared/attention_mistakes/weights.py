@@ -112,7 +112,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
                 made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
             ],
-            does="`exp` is taken of the scores as they are, without subtracting the largest",
+            does="the largest score of the row is not subtracted first",
             says=(
                 "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
                 "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
@@ -246,7 +246,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         Mistake(
             "causal_weights",
             [made(lambda scores: _causal(scores).softmax(dim=-1))],
-            does="query i does not see the keys behind the i-th",
+            does="query i does not see the keys that come after the i-th",
             says=(
                 "Query i does not see the keys that come after the i-th: that is a causal mask, which lesson 04 is "
                 "about. Nobody asked for it here."
