@@ -28,13 +28,19 @@ get_ipython().reset(new_session=False)"""
 def source_of(exercise: Exercise, mistake: Mistake, number: int) -> str:
     """Write one of the ways of making a mistake as a learner would hand it in."""
     way = mistake.ways[number]
-    if not isinstance(way, Variant):
+    if not isinstance(way, Variant) and _is_written_out(way):
         return as_attempt(way, exercise.name)
     return (
         "from transformer_lab.course.exercises import every_exercise\n\n"
         f'ways = {{mistake.name: mistake.attempts for mistake in every_exercise()["{exercise.name}"].mistakes}}\n'
         f'{exercise.name} = ways["{mistake.name}"][{number}]'
     )
+
+
+def _is_written_out(way: Callable[..., Any]) -> bool:
+    """Return whether a function or class stands in a module of its exercise, and was not made by another function."""
+    name = getattr(way, "__qualname__", "<none>")
+    return "<" not in name and vars(inspect.getmodule(way)).get(name) is way
 
 
 def as_attempt(function: Callable[..., Any], name: str) -> str:
@@ -93,7 +99,7 @@ def first_mistakes(lesson: Lesson) -> dict[str, str]:
 
 
 def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, str]]:
-    """Make cells that forget the notebook, run its import cell, and check every spelling of a mistake and every answer.
+    """Make cells that forget the notebook, run its import cell, and check every answer, and every mistake that is written out.
 
     Returns:
         The cells, and what each check among them, by its cell's id, should show.
@@ -103,8 +109,9 @@ def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, 
     for name, exercise in lesson.exercises.items():
         tries = [
             (source_of(exercise, mistake, number), f"{name}: a known mistake\n{mistake.says}")
-            for mistake in exercise.mistakes
-            for number in range(len(mistake.ways))
+            for place, mistake in enumerate(exercise.mistakes)
+            for number, way in enumerate(mistake.ways)
+            if _is_written_out(way) or place == number == 0  # the others are made here, and named in all of the lint
         ]
         for number, (source, verdict) in enumerate([*tries, (exercise.solution, f"{name}: passed")]):
             expected[f"attempt-{name}-{number}"] = verdict

@@ -60,8 +60,8 @@ class Exercise:
         verified: What a pass has shown, and what to look at next.
         steps: The answer in steps; None where it cannot be told so.
         stretch: Whether it goes beyond the core of its lesson.
-        shares: The arguments whose rows add up to 1. As they cannot move freely, their gradients are compared up to a
-            number that is the same along a row: dividing by the sum once more changes nothing else.
+        distributions: The arguments whose rows add up to 1. As they cannot move freely, their gradients are compared
+            up to a number that is the same along a row: dividing by the sum once more changes nothing else.
         may_cut_gradients: Whether an answer in plain Python passes, with a remark, though no gradient at all passes
             through it.
         normalise: Function from an output and its case to the form in which outputs are compared, where several are
@@ -76,7 +76,7 @@ class Exercise:
     verified: str
     steps: InSteps | None = None
     stretch: bool = False
-    shares: Sequence[str] = ()
+    distributions: Sequence[str] = ()
     may_cut_gradients: bool = False
     normalise: Callable[[Any, Case], Any] = lambda output, case: output
 

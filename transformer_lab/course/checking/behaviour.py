@@ -153,14 +153,14 @@ class Behaviour:
                 output = self.exercise.normalise(seen["output"], case)
                 seen = cast(Observation, {**seen, "output": output})
             gradients: object = seen.get("gradients")
-            if self.exercise.shares and isinstance(gradients, Mapping):
-                along = {name: _along_the_shares(gradients.get(name)) for name in self.exercise.shares}
+            if self.exercise.distributions and isinstance(gradients, Mapping):
+                along = {name: _along_the_distributions(gradients.get(name)) for name in self.exercise.distributions}
                 seen = cast(Observation, {**seen, "gradients": {**gradients, **along}})
             found.append(seen)
         return found
 
 
-def _along_the_shares(gradient: Any) -> Any:
+def _along_the_distributions(gradient: Any) -> Any:
     """Return a gradient without the part that would change what each row adds up to."""
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
         return gradient - gradient.mean(dim=-1, keepdim=True)

@@ -116,7 +116,21 @@ def _recognised(
     if cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
         told += f"\nBesides, no gradient reaches {listed(cut)}."
         names = (*names, GRADIENT_CUT)
-    return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names)
+    hints = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()
+    return Verdict(exercise.name, status, readable("\n".join([*reading, told])), names, hints)
+
+
+def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
+    """Return hints on the step that comes next."""
+    assert steps is not None
+    names = list(steps.steps)
+    step = names[names.index(stops_at) + 1 if stops_at in names else 0]
+    code = "\n".join(f"    {line}" for line in steps.code(step).splitlines())
+    return (
+        f"The next step: {steps.describe(step)}.",
+        f"What comes of it is {steps.formula(step)}.",
+        f"The step alone, as a function:\n{code}",
+    )
 
 
 def _half_finished(steps: InSteps | None, stops_at: str) -> str:

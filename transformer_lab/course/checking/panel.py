@@ -44,9 +44,11 @@ class Panel:
         )
 
 
-def verdict_panel(exercise: str, status: str, message: str) -> Panel:
-    """Return the panel of a verdict."""
+def verdict_panel(exercise: str, status: str, message: str, n_mistakes: int = 1) -> Panel:
+    """Return the panel of a verdict that names so many mistakes."""
     title, tint = VERDICTS[status]
+    if status == "mistake" and n_mistakes > 1:
+        title = f": {n_mistakes} known mistakes"
     return Panel(exercise + title, message, tint)
 
 

@@ -223,14 +223,16 @@ class _Search:
         end = names.index(found[1]) if found and found[1] in names else len(names) - 1
         for step in names[:end]:
             needed = [need for need in needs(self.steps.steps[step]) if need in self.steps.steps]
-            if step in now or not now.issuperset(needed):
+            needed = [need for need in needed if isinstance(shown.right[need], Tensor)]
+            if step in now or not isinstance(shown.right[step], Tensor) or not now.issuperset(needed):
                 continue
             best: tuple[int, int] | None = None
             for number in self._order(shown.trace):
                 if number in given or self.traced.expressions[number].is_name:
                     continue
-                if not self._may_stand(shown, number, step):
-                    continue
+                events = [event.value for event in shown.trace.events if event.number == number]
+                if not self._may_stand(shown, number, step) or not _has_the_shape(events, shown.right[step]):
+                    continue  # what has another shape may be meant for something else
                 if found and number == found[0].number:
                     break
                 trace = self._run(shown.index, self._put({**given, number: step}, shown))
@@ -241,7 +243,7 @@ class _Search:
                 return self.traced.expressions[best[1]], step
         return None
 
-    def _told(self, expression: Expression, step: str, *, proven: bool) -> Place | None:
+    def _told(self, expression: Expression, step: str, *, proven: bool) -> Place:
         shown = self.failing[0]
         events = [event.value for event in shown.trace.events if event.number == expression.number]
         noun = self.steps.noun(step)
@@ -249,8 +251,6 @@ class _Search:
         difference = "" if misplaced or len(events) != 1 else fact(events[0], to_plain_data(shown.right[step]))
         if not events and shown.trace.error:
             difference = f"it crashes ({shown.trace.error[0]})"
-        if not proven and not _has_the_shape(events, shown.right[step]):
-            return None  # it may be meant for something else
         is_answer, before = step == self.steps.last, self._right_before(expression)
         hints = _hints(self.steps, expression, step)
         return Place(expression, step, noun, difference, proven, is_answer, before, misplaced, hints)

@@ -39,7 +39,7 @@ class Verdict:
     @property
     def panel(self) -> Panel:
         """The verdict as a panel."""
-        return verdict_panel(self.exercise, self.status, self.message)
+        return verdict_panel(self.exercise, self.status, self.message, len(self.mistakes))
 
     def __repr__(self) -> str:
         return repr(self.panel)

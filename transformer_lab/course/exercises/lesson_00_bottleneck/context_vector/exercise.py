@@ -38,7 +38,7 @@ def context_vector_cases(seed: int) -> list[Case]:
 CONTEXT_VECTOR = Exercise(
     reference=context_vector,
     steps=STEPS,
-    shares=("weights",),
+    distributions=("weights",),
     may_cut_gradients=True,
     cases=context_vector_cases,
     points=2,

@@ -26,7 +26,7 @@ def softmax_jacobian_cases(seed: int) -> list[Case]:
 SOFTMAX_JACOBIAN = Exercise(
     reference=softmax_jacobian,
     steps=STEPS,
-    shares=("probabilities",),
+    distributions=("probabilities",),
     may_cut_gradients=True,
     cases=softmax_jacobian_cases,
     points=2,
