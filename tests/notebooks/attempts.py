@@ -99,7 +99,7 @@ def first_mistakes(lesson: Lesson) -> dict[str, str]:
 
 
 def each_attempt_checked(lesson: Lesson) -> tuple[list[NotebookNode], dict[str, str]]:
-    """Make cells that forget the notebook, run its import cell, and check every answer, and every mistake that is written out.
+    """Make cells that forget the notebook, run its import cell, and check answers and mistakes that are written out.
 
     Returns:
         The cells, and what each check among them, by its cell's id, should show.
