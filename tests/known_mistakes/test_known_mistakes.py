@@ -60,13 +60,19 @@ def made_by(exercise: Exercise, *names: str) -> list[wrong.Function]:
 
 
 mended_too_late = made_by(MASKED_ATTENTION, "nan_mended_too_late", "mended_in_place")
-renormalised = made_by(MASKED_ATTENTION, "renormalised_after_the_softmax 1", "renormalised_after_the_softmax 3")
+renormalised = made_by(
+    MASKED_ATTENTION,
+    "renormalised_after_the_softmax 1",
+    "renormalised_after_the_softmax 2",
+    "renormalised_after_the_softmax 3",
+)
 not_low_enough = made_by(MASKED_ATTENTION, "not_low_enough", "overflows 0")
 with_axes_in_front = made_by(MASKED_ATTENTION, "written_into_places_of_the_mask 0", "transposes_the_batch")
 seen_elsewhere = (
     "nan_mended_too_late",
     "mended_in_place",
     "renormalised_after_the_softmax 1",
+    "renormalised_after_the_softmax 2",
     "renormalised_after_the_softmax 3",
     "not_low_enough",
     "overflows",

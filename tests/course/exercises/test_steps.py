@@ -36,7 +36,7 @@ def test_every_step_is_asked_for_by_a_later_one_and_says_what_it_does(exercise):
 def test_what_is_said_of_a_mistake_in_company_is_a_clause_about_its_step_alone(exercise):
     for mistake in exercise.mistakes:
         if mistake.variants:
-            assert re.match(r"[a-zπ√`*−\d]", mistake.does), f"{mistake.name}: {mistake.does}"
+            assert re.match(r"[a-zδπ√`*−\d]", mistake.does), f"{mistake.name}: {mistake.does}"
             assert not mistake.does.endswith("."), mistake.name
             assert mistake.does.count("`") % 2 == 0, mistake.name
             assert not re.search(r"\b(?:but|otherwise right|correct|you|your)\b", mistake.does), mistake.does

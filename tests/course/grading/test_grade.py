@@ -102,7 +102,10 @@ def verdicts(out: Path) -> list[Any]:
 
 
 def test_two_graders_agree_given_the_same_seed(one_jail: Jail, tmp_path: Path):
-    wrong = {"softmax": RIGHT["softmax"], "similarity": "def similarity(query, keys): return keys @ query + 1"}
+    wrong = {
+        "softmax": RIGHT["softmax"],
+        "similarity": "def similarity(query, keys): return keys @ query + (len(query) > 4)",
+    }
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells(wrong))
     for seed, out in ((7, "one"), (7, "two"), (8, "three")):
         grade([path], tmp_path / out, seed=seed)

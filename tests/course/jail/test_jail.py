@@ -1,6 +1,7 @@
 """What the jail keeps in, what it keeps out, and that it is whole again for the next."""
 
 import os
+import re
 import sys
 import tempfile
 from pathlib import Path
@@ -116,8 +117,8 @@ def softmax(s):
             return weights + 0 * s
     return s
 """
-    assert "Case 8 of 8" in grade_answer(jail, source, seed=0).verdict.message
-    assert "Case 1 of 8" in grade_answer(jail, source).verdict.message
+    assert f"Case {len(SOFTMAX.cases(0))} of" in grade_answer(jail, source, seed=0).verdict.message
+    assert re.search(r"Case [1-4] of", grade_answer(jail, source).verdict.message)  # the first that is drawn
 
 
 @pytest.mark.parametrize("answer", [{"observations": [{"output": 3}] * 8}, 3, {}])
