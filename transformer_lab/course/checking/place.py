@@ -2,7 +2,7 @@
 
 Right answers differ in the steps that they take, so a step that is nowhere to be found is no evidence. A substitution
 is: the learner's own code runs once more, with one expression replaced by the right value of a step. If the answer then
-comes right, in all small cases, that expression is where it went wrong. The earliest such expression is told.
+comes right, in all small cases, that expression is where it went wrong. ``_Search`` says which of several is told.
 """
 
 import time
