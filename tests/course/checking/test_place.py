@@ -4,7 +4,7 @@ import pytest
 
 from tests.course.cells import cell
 from transformer_lab.course.checking.behaviour import behaviour
-from transformer_lab.course.checking.place import locate, with_place
+from transformer_lab.course.checking.place import MAX_LINE, locate, with_place
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.shared.library_parts import parts
@@ -207,7 +207,7 @@ def test_a_changed_argument_is_told_by_the_statement_that_changes_it():
 def test_a_crash_is_told_with_its_line_and_the_shapes_that_met_there():
     verdict = checked("scores = queries @ keys", *REST)
     assert verdict.status == "crashed"
-    assert verdict.message.endswith("The shapes that met there: `queries` (1, 4) @ `keys` (2, 4).")
+    assert verdict.message.endswith("On line 2, these shapes meet: `queries` (1, 4) @ `keys` (2, 4).")
     assert "On line 2 of the cell:" in verdict.message
 
 
@@ -217,3 +217,13 @@ def test_other_verdicts_have_no_place(status):
     known = behaviour(every_exercise()["scaled_dot_product_attention"], 0)
     traced = Traced(cell(f"{ATTENTION}\n    return 0", "scaled_dot_product_attention"))
     assert with_place(verdict, known, traced, ["queries"]) == verdict
+
+
+def test_of_a_long_line_what_surrounds_the_expression_is_shown():
+    long = "(queries + 0) @ (keys + 0).mT / (keys.shape[-1] + 0 * len(queries) + 0 * len(keys)) ** 0.5"
+    place = place_in(f"return torch.softmax(({long}) * 1.7 + 0 * queries.sum() + 0 * keys.sum(), -1) @ (values + 0)")
+    shown, under = place.message.splitlines()[-2:]
+    assert shown.startswith("    line 2:  ")
+    assert len(shown) <= len("    line 2:  …  …") + MAX_LINE
+    assert len(under) <= len(shown)
+    assert place.expression.text.startswith(shown[under.index("^") : under.rindex("^") + 1].rstrip("…").rstrip())

@@ -91,7 +91,7 @@ def test_a_helper_in_another_cell_is_searched_too(jail: Jail):
 def test_a_crash_is_told_with_the_shapes_that_met(jail: Jail):
     graded = grade_answer(jail, source(["scores = queries @ keys", "return torch.softmax(scores, -1) @ values"]), NAME)
     assert graded.verdict.status == "crashed"
-    assert "The shapes that met there: `queries` (" in graded.verdict.message
+    assert ", these shapes meet: `queries` (" in graded.verdict.message
 
 
 TRACE = {"output": None, "error": None, "crashed_in": None, "events": [], "writes": []}

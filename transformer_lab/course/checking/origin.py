@@ -98,9 +98,9 @@ def shapes_in_crash(expressions: Sequence[Expression], trace: Trace) -> str:
     if not told:
         return ""
     if len(told) == 2 and (operator := _operator(whole, *(part for part, _ in parts))):
-        return f"The shapes that met there: {told[0]} {operator} {told[1]}."
+        return f"On line {whole.line}, these shapes meet: {told[0]} {operator} {told[1]}."
     listed = told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
-    return f"The shapes there: {listed}."
+    return f"The shapes on line {whole.line}: {listed}."
 
 
 def _operator(whole: Expression, left: Expression, right: Expression) -> str:

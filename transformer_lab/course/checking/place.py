@@ -40,6 +40,10 @@ MAX_RUNS = 400
 """So many times the learner's code is run at most."""
 MAX_SECONDS = 0.5
 """Seconds of computing after which the search ends: a check should answer while the learner still looks at the code."""
+MAX_LINE = 80
+"""So many characters of a line are shown."""
+MAX_BEFORE = 25
+"""So many of them before the expression, where the line is longer."""
 MAX_INPUT_NUMBERS = 300
 """Cases with more numbers are too large to be run so often."""
 
@@ -71,12 +75,20 @@ class Place:
 
     @property
     def _marked_line(self) -> str:
-        """The line, with the expression underlined: code in a panel, and in a terminal."""
+        """The line, with the expression underlined: code in a panel, and in a terminal.
+
+        Of a long line, what is far before the expression and far behind is left out.
+        """
         line, (begin, end) = self.expression.source_line, self.expression.columns
-        indent = len(line) - len(line.lstrip())
-        number = f"line {self.expression.line}:  "
-        under = " " * (len(number) + begin - indent) + "^" * max(1, min(end, len(line)) - begin)
-        return code_block(f"{number}{line.lstrip()}\n{under}")
+        first = len(line) - len(line.lstrip())
+        before = f"line {self.expression.line}:  "
+        if len(line) - first > MAX_LINE and begin - first > MAX_BEFORE:
+            first = begin - MAX_BEFORE
+            before += "… "
+        last = first + MAX_LINE
+        shown = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
+        under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
+        return code_block(f"{shown}\n{under}")
 
 
 def with_place(verdict: Verdict, known: Behaviour, traced: TracedAttempt, changed: Sequence[str] = ()) -> Verdict:

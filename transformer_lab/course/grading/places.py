@@ -1,8 +1,8 @@
 """The place of a mistake, for the feedback page: the answer is traced in the jail, and the search is here.
 
 It is feedback, and never points: the verdict is there before. The cases are those of a seed that never counts, so that
-the right values of steps, which the jail gets to put in place of expressions, are worth nothing to anybody. What comes
-back is untrusted: an answer that forges its trace changes what is said about itself.
+the right values of steps, which the jail gets to put in place of expressions, say nothing about the cases that count.
+What comes back is untrusted: an answer that forges its trace changes what is said about itself, and nothing else.
 """
 
 import contextlib

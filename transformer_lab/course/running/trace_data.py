@@ -1,7 +1,7 @@
 """Traces as plain data: what a process that traces is asked, what it answers, and the check of such an answer.
 
-What is checked is that it has the form of an answer and is not too large. Whether it is true cannot be checked: whoever
-forges a trace forges what is said about it.
+What is checked is that it has the form of an answer and is not too large. Whether it is true cannot be checked: a
+forged trace is believed, so it may only lead to feedback on the answer that forged it.
 """
 
 from collections.abc import Mapping, Sequence
