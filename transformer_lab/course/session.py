@@ -12,7 +12,7 @@ from transformer_lab.course.checking.behaviour import Behaviour, behaviour
 from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel, code_block
-from transformer_lab.course.checking.place import with_place
+from transformer_lab.course.checking.place import may_have_place, with_place
 from transformer_lab.course.checking.side_effects import changed_arguments
 from transformer_lab.course.checking.speed import is_slow, slowdown
 from transformer_lab.course.checking.verdict import Verdict
@@ -155,7 +155,7 @@ class Session:
     def _located(self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]) -> Verdict:
         """Return a verdict with the place of what it is about, where that can be proven."""
         last = observed[-1]
-        if verdict.status == "not_started" or ("error" in last and last["error"]["type"] == "TookTooLong"):
+        if not may_have_place(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
         try:
             return with_place(verdict, known, Traced(attempt), changed_arguments(observed, known.expected))

@@ -4,7 +4,7 @@ import pytest
 
 from tests.course.cells import cell
 from transformer_lab.course.checking.behaviour import behaviour
-from transformer_lab.course.checking.place import MAX_LINE, locate, with_place
+from transformer_lab.course.checking.place import MAX_LINE, locate, may_have_place, with_place
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.shared.library_parts import parts
@@ -196,10 +196,11 @@ def checked(*lines):
 def test_a_changed_argument_is_told_by_the_statement_that_changes_it():
     verdict = checked("queries /= keys.shape[-1] ** 0.5", "scores = queries @ keys.mT", *REST)
     assert verdict.mistakes == ("changes_argument",)
-    assert verdict.message.endswith(
-        "Line 2 does it: `queries /= keys.shape[-1] ** 0.5` changes `queries`.\n"
+    assert verdict.message.startswith(
+        "Line 2, `queries /= keys.shape[-1] ** 0.5`, changes the argument `queries`.\n"
         "    line 2:  queries /= keys.shape[-1] ** 0.5\n"
-        "             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^"
+        "             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "The numbers are right, but the call writes into `queries`"
     )
     assert "x = x + y" in verdict.hints[-1]
 
@@ -214,6 +215,7 @@ def test_a_crash_is_told_with_its_line_and_the_shapes_that_met_there():
 @pytest.mark.parametrize("status", ["passed", "not_started", "half_finished", "mistake"])
 def test_other_verdicts_have_no_place(status):
     verdict = Verdict("scaled_dot_product_attention", status, "Words.", ("one",))
+    assert not may_have_place(verdict)
     known = behaviour(every_exercise()["scaled_dot_product_attention"], 0)
     traced = Traced(cell(f"{ATTENTION}\n    return 0", "scaled_dot_product_attention"))
     assert with_place(verdict, known, traced, ["queries"]) == verdict
@@ -227,3 +229,10 @@ def test_of_a_long_line_what_surrounds_the_expression_is_shown():
     assert len(shown) <= len("    line 2:  …  …") + MAX_LINE
     assert len(under) <= len(shown)
     assert place.expression.text.startswith(shown[under.index("^") : under.rindex("^") + 1].rstrip("…").rstrip())
+
+
+def test_what_is_asked_in_a_condition_is_not_blamed():
+    place = place_in(
+        "if keys.shape[-2] > 2 and keys.shape[-1] > 3:", "    return values.sum(-2, keepdim=True)", SCORES, *REST
+    )
+    assert place is None

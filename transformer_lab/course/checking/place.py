@@ -91,6 +91,11 @@ class Place:
         return code_block(f"{shown}\n{under}")
 
 
+def may_have_place(verdict: Verdict) -> bool:
+    """Return whether a place can add to a verdict: to one that names nothing, or an argument that is changed."""
+    return verdict.status in ("wrong", "crashed") or CHANGES_ARGUMENT in verdict.mistakes
+
+
 def with_place(verdict: Verdict, known: Behaviour, traced: TracedAttempt, changed: Sequence[str] = ()) -> Verdict:
     """Return a verdict with the place of what it is about, where that can be proven.
 
@@ -102,22 +107,22 @@ def with_place(verdict: Verdict, known: Behaviour, traced: TracedAttempt, change
         traced: The attempt; it is run, and must be allowed to.
         changed: The arguments that a call changed.
     """
-    is_changed = CHANGES_ARGUMENT in verdict.mistakes and changed
-    if verdict.status not in ("wrong", "crashed") and not is_changed:
+    if not may_have_place(verdict):
         return verdict
+    is_changed = CHANGES_ARGUMENT in verdict.mistakes
     try:
         with restored_globals(), in_isolation(), time_limit(10 * MAX_SECONDS):  # of the clock, on a busy machine
             search = _Search(known, traced)
             if is_changed:
                 place, met = search.place_of_change(changed), ""
-                told = [verdict.message, *([place.message] if place else [])]
             else:
                 place, met = search.place(), search.shapes_that_met() if verdict.status == "crashed" else ""
-                told = [*([place.message] if place else []), verdict.message, *([met] if met else [])]
     except TookTooLong:
         return verdict
-    is_first = place is not None and verdict.mistakes[:1] in ((), (CHANGES_ARGUMENT,))
-    return replace(verdict, message="\n".join(told), hints=place.hints if place and is_first else verdict.hints)
+    told = [place.message if place else "", verdict.message, met]
+    is_first = verdict.mistakes[:1] in ((), (CHANGES_ARGUMENT,))
+    hints = place.hints if place and is_first else verdict.hints
+    return replace(verdict, message="\n".join(filter(None, told)), hints=hints)
 
 
 def locate(known: Behaviour, traced: TracedAttempt) -> Place | None:
@@ -182,7 +187,7 @@ class _Search:
         for one in self.cases:
             if found := origin.of_change(self.traced.expressions, one.trace, names):
                 expression, name = found
-                says = f"Line {expression.line} does it: `{_one_line(expression.text)}` changes `{name}`."
+                says = f"Line {expression.line}, `{_one_line(expression.text)}`, changes the argument `{name}`."
                 return Place(expression, says, tuple(IN_PLACE_HINTS[1:]))
         return None
 
@@ -266,7 +271,8 @@ class _Search:
                 last = ([one for one in mending if not one.is_name] or mending)[-1]
                 expression = next(one for one in mending if self._give_the_same(one, last))
                 for larger in expression.inside:
-                    if larger not in given and self._mends({**given, larger: step}):
+                    is_other = self._is_condition(shown, larger) or larger in given
+                    if not is_other and self._mends({**given, larger: step}):
                         expression = self.traced.expressions[larger]
                 return expression, step
         return None
@@ -374,8 +380,8 @@ class _Search:
             return number == one.trace.crashed_in or one.trace.crashed_in in self._parts(number)
         if len(events) > 1 and not (isinstance(right, Tensor) and any(True for _ in fitting_forms(events, right))):
             return False  # what comes of all rounds cannot come of each
-        if type(events[0]) is bool:
-            return False  # a condition: anything that is not 0 would turn it
+        if any(self._is_condition(one, holder) for holder in (number, *expression.inside)):
+            return False  # anything that is not 0 would turn it
         if isinstance(right, Tensor) != isinstance(events[0], Tensor) and not isinstance(right, int | float):
             return False
         if isinstance(right, int | float) and not is_number(events[0]):
@@ -385,6 +391,9 @@ class _Search:
         if any(is_right_as_it_is(events, other) for other in one.right.values()):
             return expression.is_name and step != self.steps.last  # a right value is not blamed, a misplaced name is
         return True
+
+    def _is_condition(self, one: _Case, number: int) -> bool:
+        return any(type(value) is bool for value in one.trace.values(number))
 
     def _parts(self, number: int) -> set[int]:
         return {expression.number for expression in self.traced.expressions if number in expression.inside}

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from transformer_lab.course.checking.behaviour import behaviour
-from transformer_lab.course.checking.place import MAX_SECONDS, is_small, with_place
+from transformer_lab.course.checking.place import MAX_SECONDS, is_small, may_have_place, with_place
 from transformer_lab.course.checking.side_effects import changed_arguments
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
@@ -42,7 +42,7 @@ def with_place_in_jail(
     Raises:
         JailError: As for ``Jail.run``.
     """
-    if verdict.status in ("passed", "not_started") or _took_too_long(observed):
+    if not may_have_place(verdict) or _took_too_long(observed):
         return verdict
     known = behaviour(exercise, seed_of_places(seed))
     cases = [case for case in known.cases if is_small(case)]
