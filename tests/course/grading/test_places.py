@@ -16,7 +16,7 @@ from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading import assess
 from transformer_lab.course.grading.assess import GradedSubmission
 from transformer_lab.course.grading.feedback import feedback_page
-from transformer_lab.course.grading.places import seed_of_places
+from transformer_lab.course.grading.places import NOTE, seed_of_places
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.running.plain_data import pack
@@ -74,7 +74,7 @@ def test_the_place_is_the_one_that_is_found_outside_the_jail(jail: Jail):
     known = behaviour(every_exercise()[NAME], seed_of_places(SEED))
     place = locate(known, Traced(cell(source(WRONG), NAME)))
     assert place is not None
-    assert grade_answer(jail, source(WRONG), NAME).verdict.message.startswith(place.message)
+    assert grade_answer(jail, source(WRONG), NAME).verdict.message.startswith(f"{place.message}\n{NOTE}\nCase 1 of")
 
 
 def test_cases_that_count_never_meet_right_values():
@@ -165,9 +165,8 @@ def test_a_forged_place_is_escaped_and_earns_nothing(jail: Jail):
 
 
 @linux
-@pytest.mark.parametrize("then", ["while True: pass", "time.sleep(600)"])
-@pytest.mark.parametrize("where", ["define", "call"])
-def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(jail: Jail, then, where):
+@pytest.mark.parametrize(("where", "then"), [("call", "while True: pass"), ("define", "time.sleep(600)")])
+def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(jail: Jail, where, then):
     started = time.monotonic()
     graded = grade_answer(jail, sending([], where, then))
     assert graded.verdict.status == "wrong"
@@ -175,7 +174,6 @@ def test_an_answer_that_never_ends_when_it_is_traced_costs_a_few_seconds(jail: J
     assert still_works(jail)
 
 
-@pytest.mark.parametrize("answer", ["softmax = lambda s: s * 7", "def softmax(s): return s * 7\n%magic"])
-def test_what_cannot_be_traced_keeps_its_verdict(jail: Jail, answer):
-    graded = grade_answer(jail, answer)
+def test_what_cannot_be_traced_keeps_its_verdict(jail: Jail):
+    graded = grade_answer(jail, "softmax = lambda s: s * 7")
     assert (graded.verdict.status, graded.verdict.hints) == ("wrong", ())

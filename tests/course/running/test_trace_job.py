@@ -59,3 +59,13 @@ def test_what_cannot_be_traced_has_no_expressions():
 def test_no_more_requests_are_answered_than_the_cap():
     sent = sent_for("def f(x):\n    return x", *[pack_request(0, {})] * (MAX_RUNS + 9))
     assert len(sent) == 1 + MAX_RUNS
+
+
+def test_a_cell_with_magic_commands_is_traced_too():
+    source = "%matplotlib inline\ndef f(x):\n    return x * 3\n!ls"
+    expressions, trace = sent_for(source, pack_request(0, {}))
+    known = unpack_expressions(expressions)
+    assert [(one.text, one.line, one.source_line) for one in known if one.kind == "BinOp"] == [
+        ("x * 3", 3, "    return x * 3")
+    ]
+    assert same(unpack_traces(trace, len(known), 1)[0].output, X * 3)

@@ -83,7 +83,7 @@ class Place:
         first = len(line) - len(line.lstrip())
         before = f"line {self.expression.line}:  "
         if len(line) - first > MAX_LINE and begin - first > MAX_BEFORE:
-            first = begin - MAX_BEFORE
+            first = line.find(" ", begin - MAX_BEFORE - 1, begin) + 1 or begin - MAX_BEFORE
             before += "… "
         last = first + MAX_LINE
         shown = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
@@ -96,7 +96,9 @@ def may_have_place(verdict: Verdict) -> bool:
     return verdict.status in ("wrong", "crashed") or CHANGES_ARGUMENT in verdict.mistakes
 
 
-def with_place(verdict: Verdict, known: Behaviour, traced: TracedAttempt, changed: Sequence[str] = ()) -> Verdict:
+def with_place(
+    verdict: Verdict, known: Behaviour, traced: TracedAttempt, changed: Sequence[str] = (), note: str = ""
+) -> Verdict:
     """Return a verdict with the place of what it is about, where that can be proven.
 
     It stays the same verdict: only what is said, and the hints, become more.
@@ -106,6 +108,7 @@ def with_place(verdict: Verdict, known: Behaviour, traced: TracedAttempt, change
         known: What is right; the cases may be others than those that the verdict is about.
         traced: The attempt; it is run, and must be allowed to.
         changed: The arguments that a call changed.
+        note: What to say between the place and the verdict.
     """
     if not may_have_place(verdict):
         return verdict
@@ -116,13 +119,13 @@ def with_place(verdict: Verdict, known: Behaviour, traced: TracedAttempt, change
             if is_changed:
                 place, met = search.place_of_change(changed), ""
             else:
-                place, met = search.place(), search.shapes_that_met() if verdict.status == "crashed" else ""
+                place, met = search.place(), search.shapes_that_met(verdict)
     except TookTooLong:
         return verdict
-    told = [place.message if place else "", verdict.message, met]
+    told = [*([place.message, note] if place else []), verdict.message, met]
     is_first = verdict.mistakes[:1] in ((), (CHANGES_ARGUMENT,))
     hints = place.hints if place and is_first else verdict.hints
-    return replace(verdict, message="\n".join(filter(None, told)), hints=hints)
+    return replace(verdict, message="\n".join(part for part in told if part), hints=hints)
 
 
 def locate(known: Behaviour, traced: TracedAttempt) -> Place | None:
@@ -191,10 +194,13 @@ class _Search:
                 return Place(expression, says, tuple(IN_PLACE_HINTS[1:]))
         return None
 
-    def shapes_that_met(self) -> str:
-        """Return the shapes in the expression in which the first case crashed, as a sentence."""
+    def shapes_that_met(self, verdict: Verdict) -> str:
+        """Return the shapes in the expression in which it crashed, as a sentence; "" if not with this very error."""
         crashed = next((one.trace for one in self.failing if one.trace.crashed_in is not None), None)
-        return origin.shapes_in_crash(self.traced.expressions, crashed) if crashed else ""
+        if verdict.status != "crashed" or crashed is None or crashed.error is None:
+            return ""
+        is_this = ": ".join(crashed.error) in verdict.message
+        return origin.shapes_in_crash(self.traced.expressions, crashed) if is_this else ""
 
     def _other_at_second_call(self) -> Place | None:
         """Return the first expression that gives something else when the attempt is called again."""

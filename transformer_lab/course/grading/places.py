@@ -22,6 +22,8 @@ from transformer_lab.course.running.plain_data import NotPlainData
 from transformer_lab.course.running.trace import CannotTrace, Expression, Trace
 from transformer_lab.course.running.trace_data import MAX_BYTES, pack_request, unpack_expressions, unpack_traces
 
+NOTE = "This was found in other cases than the graded one below, so its numbers and sizes may differ."
+"""Said after a place, where a case follows."""
 PLACE_SEED = 0
 """Seed of the cases on which places are searched, unless it is the one that counts."""
 
@@ -53,7 +55,7 @@ def with_place_in_jail(
     with jail.conversation(traced_job, limits, cpu_seconds=MAX_SECONDS) as talk:
         try:
             changed = changed_arguments(observed, behaviour(exercise, seed).expected)
-            found = with_place(verdict, known, TracedInJail(talk, cases), changed)
+            found = with_place(verdict, known, TracedInJail(talk, cases), changed, "" if verdict.mistakes else NOTE)
         except Exception:  # there is no source, or what came back can make the code that reads it raise anything
             return verdict
     return replace(verdict, message=found.message, hints=found.hints)

@@ -18,6 +18,7 @@ from torch import Tensor, nn
 
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.crash_report import message_of
+from transformer_lab.course.running.dependencies import parse
 from transformer_lab.course.running.introspect import functions_of
 from transformer_lab.course.running.isolation import default_torch_state
 from transformer_lab.course.running.observe import copy_inputs, load_module
@@ -354,10 +355,10 @@ def _definitions(attempt: Any) -> list[Definition]:
 def _definition(name: str, file: str, line: int) -> Definition | None:
     source = "".join(linecache.getlines(file))
     try:
-        tree = ast.parse(source)
-    except SyntaxError:  # a cell with magic commands
+        statements = parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # what is there now is not what was run
         return None
-    for node in tree.body:
+    for node in statements:
         if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name != name:
             continue
         if node.lineno - len(node.decorator_list) <= line <= (node.end_lineno or line):
