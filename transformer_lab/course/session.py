@@ -11,8 +11,9 @@ from torch import nn
 from transformer_lab.course.checking.behaviour import Behaviour, behaviour
 from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.ladders import ladder
-from transformer_lab.course.checking.panel import Panel
-from transformer_lab.course.checking.place import locate
+from transformer_lab.course.checking.panel import Panel, code_block
+from transformer_lab.course.checking.place import may_have_place, with_place
+from transformer_lab.course.checking.side_effects import changed_arguments
 from transformer_lab.course.checking.speed import is_slow, slowdown
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
@@ -23,6 +24,7 @@ from transformer_lab.course.running.isolation import suppressed_output
 from transformer_lab.course.running.observation import Observation
 from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
+from transformer_lab.course.running.trace import CannotTrace, Traced
 from transformer_lab.course.workspace import saved_parts
 
 SEED = 0
@@ -151,14 +153,14 @@ class Session:
         return f"\n{why}"
 
     def _located(self, verdict: Verdict, known: Behaviour, attempt: Any, observed: Sequence[Observation]) -> Verdict:
-        """Return a verdict that names no mistake with the place of the mistake, where that can be proven."""
+        """Return a verdict with the place of what it is about, where that can be proven."""
         last = observed[-1]
-        if verdict.status not in ("wrong", "crashed") or ("error" in last and last["error"]["type"] == "TookTooLong"):
+        if not may_have_place(verdict) or ("error" in last and last["error"]["type"] == "TookTooLong"):
             return verdict
-        place = locate(known, attempt)
-        if place is None:
+        try:
+            return with_place(verdict, known, Traced(attempt), changed_arguments(observed, known.expected))
+        except CannotTrace:
             return verdict
-        return replace(verdict, message=f"{place.message}\n{verdict.message}", hints=place.hints)
 
     def _remark(self, attempt: Any, exercise: Exercise, largest: Case, seen: Observation, right: Observation) -> str:
         """Return why lessons should not train with a right answer, if so: it cuts gradients, or it is slow."""
@@ -184,8 +186,7 @@ def _before_general_hints(verdict: Verdict) -> list[str]:
 
 
 def _solution(exercise: Exercise, title: str) -> Panel:
-    code = "\n".join(f"    {line}" for line in exercise.solution.splitlines())
-    return Panel(f"{exercise.name}: {title}", code, "help")
+    return Panel(f"{exercise.name}: {title}", code_block(exercise.solution), "help")
 
 
 def _name_of(attempt: Any, name: Any) -> str | None:

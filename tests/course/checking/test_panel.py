@@ -2,7 +2,7 @@
 
 import pytest
 
-from transformer_lab.course.checking.panel import TINTS, Panel
+from transformer_lab.course.checking.panel import TINTS, Panel, code_block
 
 
 def page(message, title="A title"):
@@ -41,3 +41,8 @@ def test_every_tint_leaves_the_text_in_the_colour_of_the_theme(tint):
     shown = Panel("A title", "", tint)._repr_html_()
     assert "color: inherit" in shown
     assert TINTS[tint] in shown
+
+
+def test_code_in_a_message_is_indented_line_by_line():
+    assert code_block("def f(x):\n    return x") == "    def f(x):\n        return x"
+    assert ">def f(x):\n    return x</pre>" in page(f"Words:\n{code_block('def f(x):' + chr(10) + '    return x')}")

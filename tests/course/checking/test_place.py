@@ -1,33 +1,24 @@
 """Where nothing is named, the place is: proven by putting the right value there, and told in words that are true."""
 
-import linecache
-
 import pytest
-import torch
-import torch.nn.functional as F
-from torch import nn
 
+from tests.course.cells import cell
 from transformer_lab.course.checking.behaviour import behaviour
-from transformer_lab.course.checking.place import locate
+from transformer_lab.course.checking.place import MAX_LINE, locate, may_have_place, with_place
+from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.shared.library_parts import parts
+from transformer_lab.course.running.trace import Traced
+from transformer_lab.course.session import Session
 
 ATTENTION = "def scaled_dot_product_attention(queries, keys, values):"
-
-
-def cell(source, name, **around):
-    file = f"<cell {hash(source)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    scope = {"__name__": "__main__", "torch": torch, "F": F, "nn": nn, "parts": parts, **around}
-    exec(compile(source, file, "exec"), scope)
-    return scope[name]
 
 
 def place_in(*lines, head=ATTENTION, name="scaled_dot_product_attention", **around):
     source = "\n".join([head, *(f"    {line}" for line in lines)])
     known = behaviour(every_exercise()[name], 0)
     assert known.expected  # so that it is not part of what is timed
-    return locate(known, cell(source, name, **around))
+    return locate(known, Traced(cell(source, name, parts=parts, **around)))
 
 
 def test_the_expression_that_the_right_value_of_a_step_mends_is_the_place():
@@ -119,7 +110,7 @@ def test_a_module_is_searched_in_its_forward():
     )
     known = behaviour(every_exercise()["EncoderLayer"], 0)
     assert known.expected
-    place = locate(known, cell(source, "EncoderLayer"))
+    place = locate(known, Traced(cell(source, "EncoderLayer", parts=parts)))
     assert place.expression.text in ("x.sin()", "self.feed_forward(x.sin())")
     assert place.proven
 
@@ -158,3 +149,90 @@ def test_every_step_of_every_exercise_can_be_told():
         for name in exercise.steps.steps if exercise.steps else ():
             steps = exercise.steps
             assert steps.noun(name) and steps.formula(name) and steps.code(name).startswith("def ")
+
+
+SCORES = "scores = queries @ keys.mT / keys.shape[-1] ** 0.5"
+REST = ("weights = torch.softmax(scores, -1)", "return weights @ values")
+
+
+def test_another_dtype_is_told_by_the_expression_that_brings_it_in():
+    place = place_in(SCORES, "weights = torch.softmax(scores, -1)", "return (weights @ values).double() * 1")
+    assert place.message.startswith(
+        "Not yet: line 4, `(weights @ values).double()` is of dtype float64, and should be float32. "
+        "With that, what follows gives the right answer.\n    line 4:  return (weights"
+    )
+
+
+def test_where_two_expressions_bring_in_a_dtype_both_are_told():
+    place = place_in(SCORES, "weights = torch.softmax(scores.double(), -1)", "return weights @ values.double()")
+    assert place.message.startswith(
+        "Not yet: line 3, `scores.double()` is of dtype float64, and should be float32. "
+        "The same holds for line 4, `values.double()`."
+    )
+
+
+def test_a_dtype_that_changes_the_numbers_is_told_as_the_step_that_it_spoils():
+    place = place_in("scores = (queries @ keys.mT / keys.shape[-1] ** 0.5).int().float()", *REST)
+    assert place.step == "scores"
+
+
+def test_another_result_at_the_second_call_is_told_by_the_expression_that_gives_it():
+    place = place_in(SCORES, "weights = torch.softmax(scores, -1)", "return weights @ values + torch.rand(()) / 99")
+    assert place.message.startswith("Not yet: line 4, `torch.rand(())` gives something else at the second call: ")
+    assert "random" in place.hints[-1]
+
+
+def test_what_an_earlier_call_left_behind_is_told_by_its_name():
+    head = "def scaled_dot_product_attention(queries, keys, values, seen=[]):"
+    place = place_in("seen.append(1)", f"{SCORES} * len(seen)", *REST, head=head)
+    assert "line 2, `seen` is something else at the second call: [], and then [1]." in place.message
+
+
+def checked(*lines):
+    source = "\n".join([ATTENTION, *(f"    {line}" for line in lines)])
+    return Session(every_exercise()).check(cell(source, "scaled_dot_product_attention"))
+
+
+def test_a_changed_argument_is_told_by_the_statement_that_changes_it():
+    verdict = checked("queries /= keys.shape[-1] ** 0.5", "scores = queries @ keys.mT", *REST)
+    assert verdict.mistakes == ("changes_argument",)
+    assert verdict.message.startswith(
+        "Line 2, `queries /= keys.shape[-1] ** 0.5`, changes the argument `queries`.\n"
+        "    line 2:  queries /= keys.shape[-1] ** 0.5\n"
+        "             ^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^^\n"
+        "The numbers are right, but the call writes into `queries`"
+    )
+    assert "x = x + y" in verdict.hints[-1]
+
+
+def test_a_crash_is_told_with_its_line_and_the_shapes_that_met_there():
+    verdict = checked("scores = queries @ keys", *REST)
+    assert verdict.status == "crashed"
+    assert verdict.message.endswith("On line 2, these shapes meet: `queries` (1, 4) @ `keys` (2, 4).")
+    assert "On line 2 of the cell:" in verdict.message
+
+
+@pytest.mark.parametrize("status", ["passed", "not_started", "half_finished", "mistake"])
+def test_other_verdicts_have_no_place(status):
+    verdict = Verdict("scaled_dot_product_attention", status, "Words.", ("one",))
+    assert not may_have_place(verdict)
+    known = behaviour(every_exercise()["scaled_dot_product_attention"], 0)
+    traced = Traced(cell(f"{ATTENTION}\n    return 0", "scaled_dot_product_attention"))
+    assert with_place(verdict, known, traced, ["queries"]) == verdict
+
+
+def test_of_a_long_line_what_surrounds_the_expression_is_shown():
+    long = "(queries + 0) @ (keys + 0).mT / (keys.shape[-1] + 0 * len(queries) + 0 * len(keys)) ** 0.5"
+    place = place_in(f"return torch.softmax(({long}) * 1.7 + 0 * queries.sum() + 0 * keys.sum(), -1) @ (values + 0)")
+    shown, under = place.message.splitlines()[-2:]
+    assert shown.startswith("    line 2:  ")
+    assert len(shown) <= len("    line 2:  …  …") + MAX_LINE
+    assert len(under) <= len(shown)
+    assert place.expression.text.startswith(shown[under.index("^") : under.rindex("^") + 1].rstrip("…").rstrip())
+
+
+def test_what_is_asked_in_a_condition_is_not_blamed():
+    place = place_in(
+        "if keys.shape[-2] > 2 and keys.shape[-1] > 3:", "    return values.sum(-2, keepdim=True)", SCORES, *REST
+    )
+    assert place is None

@@ -64,3 +64,18 @@ def test_the_notebook_that_counts_comes_first_and_others_are_folded():
     text = feedback_page("ada", [notebook("worse.ipynb", "wrong"), notebook("better.ipynb", "passed")], ["01_lookup"])
     assert text.index("<h2>better.ipynb: 2 of") < text.index("<details><summary>worse.ipynb: 0 of")
     assert text.count("Another notebook counts.") == 1
+
+
+def test_the_hint_says_more_than_the_verdict():
+    softmax = every_exercise()["softmax"]
+
+    def hint(verdict: Verdict) -> str:
+        graded = GradedExercise(softmax, verdict, 0.1)
+        notebook = GradedSubmission(Submission("ada", Path("01_lookup.ipynb"), "01_lookup"), [graded])
+        return feedback_page("ada", [notebook], ["01_lookup"]).partition("A hint</strong>")[2].partition("</div>")[0]
+
+    known = softmax.mistakes[0]
+    assert known.hints[0][:9] in hint(Verdict("softmax", "mistake", "Words.", (known.name,)))
+    assert "An own one." in hint(Verdict("softmax", "mistake", "Words.", (known.name,), ("An own one.", "Two.")))
+    assert "Two." in hint(Verdict("softmax", "wrong", "A place.", (), ("Look there.", "Two.", "Three.")))
+    assert hint(Verdict("softmax", "wrong", "No place.")) == ""

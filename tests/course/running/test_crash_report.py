@@ -9,6 +9,7 @@ from beartype import beartype
 from jaxtyping import Bool, Float, jaxtyped
 from torch import Tensor, nn
 
+from tests.course.cells import cell
 from transformer_lab.course.running.crash_report import describe_crash
 from transformer_lab.course.running.introspect import files_of
 
@@ -21,15 +22,6 @@ def crash(function, *arguments):
     except BaseException as error:
         return describe_crash(error, files_of(function))
     raise AssertionError("it did not crash")
-
-
-def cell(source, name="f", number=1):
-    """Define something as a cell of a notebook does: in a file of its own, whose lines tracebacks can show."""
-    filename = f"<cell {number}>"
-    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
-    namespace = {"torch": torch, "nn": nn}
-    exec(compile(source, filename, "exec"), namespace)
-    return namespace[name]
 
 
 def test_the_learners_own_line_is_shown():

@@ -14,7 +14,15 @@ from hypothesis import strategies as st
 from safetensors.torch import save
 from torch import nn
 
-from transformer_lab.course.running.plain_data import MAX_NUMBERS, NotPlainData, pack, same, to_plain_data, unpack
+from transformer_lab.course.running.plain_data import (
+    MAX_NUMBERS,
+    NotPlainData,
+    check_size,
+    pack,
+    same,
+    to_plain_data,
+    unpack,
+)
 
 SCALARS = st.none() | st.booleans() | st.integers(-(2**62), 2**62) | st.floats() | st.text(st.characters(codec="utf-8"))
 TENSORS = st.sampled_from(
@@ -162,3 +170,29 @@ def test_within_a_tolerance_numbers_are_the_same_and_so_is_nan():
     assert same([torch.ones(2), 1.0], [torch.ones(2) + 1e-5, 1.00001], tolerance=1e-4)
     assert same([torch.tensor([torch.nan]), float("nan")], [torch.tensor([torch.nan]), float("nan")])
     assert same((1, 2), [1, 2])  # how a sequence was written does not matter
+
+
+def test_data_that_is_small_enough_may_be_unpacked():
+    check_size(pack({"x": [torch.ones(2, 3), torch.ones(6) > 0], "y": "text"}), 2, 6, 200)
+
+
+@pytest.mark.parametrize(
+    ("data", "why"),
+    [
+        (b"", "no header"),
+        (b"garbage!" * 99, "header"),
+        (pack([torch.ones(1)] * 3), "at most 2 tensors"),
+        (pack(torch.ones(7)), "shape"),
+        (pack(torch.ones(3, 3)), "at most 6 numbers"),
+        (pack(torch.ones(0, 2**40)), "shape"),
+        (pack(torch.ones([1] * 20)), "shape"),
+        (pack(torch.ones(1, dtype=torch.complex64)), "usual dtypes"),
+        (pack("x" * 300), "at most 200 bytes"),
+        (save({}), "no header"),
+        ((1 << 62).to_bytes(8, "little") + b"{}", "header must have"),
+        ((500).to_bytes(8, "little") + b"[" * 500, "no header"),
+    ],
+)
+def test_what_is_too_large_is_refused_by_its_header(data, why):
+    with pytest.raises(NotPlainData, match=why):
+        check_size(data, max_tensors=2, max_numbers=6, max_tree_bytes=200)

@@ -1,26 +1,24 @@
 """Tracing: the same results as without, the value of every expression, and what comes of it if one is replaced."""
 
-import linecache
-
 import pytest
 import torch
 from torch import nn
 
+from tests.course.cells import cell
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.plain_data import same
-from transformer_lab.course.running.trace import CannotTrace, Traced, Turns
+from transformer_lab.course.running.stand_in_models import describe_model
+from transformer_lab.course.running.trace import (
+    MAX_EVENTS,
+    MAX_EXPRESSIONS,
+    MAX_RECORDED_NUMBERS,
+    CannotTrace,
+    Traced,
+    Turns,
+)
 
 X = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 CASE = Case({"x": X}, "")
-
-
-def cell(source, name="f", **around):
-    """Run a cell as a notebook does, and return what it defines."""
-    file = f"<cell {hash(source)}>"
-    linecache.cache[file] = (len(source), None, source.splitlines(keepends=True), file)
-    scope = {"__name__": "__main__", "torch": torch, "nn": nn, **around}
-    exec(compile(source, file, "exec"), scope)
-    return scope[name]
 
 
 def values_of(traced, text, trace):
@@ -245,3 +243,77 @@ def test_what_is_given_is_not_changed():
 def test_what_has_no_source_of_its_own_cannot_be_traced(attempt):
     with pytest.raises(CannotTrace):
         Traced(attempt)
+
+
+def test_what_writes_into_an_argument_is_told_with_its_name():
+    source = """
+def f(x, y):
+    z = x + y
+    z += 1
+    y.mul_(2)
+    x[0][1] = 3
+    return z
+"""
+    traced = Traced(cell(source))
+    trace = traced.run(Case({"x": X, "y": X}, ""))
+    told = [(traced.expressions[number].text, name) for number, name in trace.writes]
+    assert told == [("y.mul_(2)", "y"), ("x[0][1] = 3", "x")]
+
+
+def test_what_changes_a_model_is_told_too():
+    model = describe_model("token_mixer", mixing=torch.eye(2), embedding=torch.eye(2))
+    traced = Traced(cell("def f(model):\n    x = 3\n    model.eval()\n    model.embedding.zero_()\n    return x"))
+    trace = traced.run(Case({"model": model}, ""))
+    told = [(traced.expressions[number].text, name) for number, name in trace.writes]
+    assert told == [("model.eval()", "model"), ("model.embedding.zero_()", "model")]
+
+
+def test_a_second_call_finds_what_the_first_left_behind():
+    traced = Traced(cell("def f(x, seen=[]):\n    seen.append(1)\n    return x * len(seen)"))
+    first, second = traced.run_twice(CASE)
+    assert same(first.output, X)
+    assert same(second.output, X * 2)
+    assert (values_of(traced, "len(seen)", first), values_of(traced, "len(seen)", second)) == ([1], [2])
+
+
+def test_chance_is_the_same_at_each_run_and_another_at_each_call():
+    traced = Traced(cell("def f(x):\n    return x * torch.rand(2, 3)"))
+    first, second = traced.run_twice(CASE)
+    assert same(first.output, traced.run(CASE).output)
+    assert not same(first.output, second.output)
+
+
+def test_what_is_not_watched_gives_the_same_and_records_nothing():
+    traced = Traced(cell("def f(x):\n    return x * 2"))
+    trace = traced.run(CASE, is_watched=False)
+    assert same(trace.output, X * 2)
+    assert trace.events == []
+
+
+@pytest.mark.parametrize(
+    "value", ["x.to(torch.complex64)", "[[[[1]]]]", "list(range(99))", "torch.ones(9999)", "'text'"]
+)
+def test_what_is_large_or_of_another_kind_is_not_recorded(value):
+    traced = Traced(cell(f"def f(x):\n    y = {value}\n    return x"))
+    assert values_of(traced, value, traced.run(CASE)) == []
+
+
+def test_no_more_is_recorded_than_a_message_can_hold():
+    traced = Traced(
+        cell("def f(x):\n    for _ in range(9999):\n        x = x + torch.ones(40, 3).sum(0)\n    return x")
+    )
+    events = traced.run(CASE).events
+    assert len(events) <= MAX_EVENTS
+    traced = Traced(cell("def f(x):\n    for _ in range(99):\n        y = torch.ones(4000) + 1\n    return x"))
+    assert sum(event.value.numel() for event in traced.run(CASE).events if isinstance(event.value, torch.Tensor)) <= (
+        MAX_RECORDED_NUMBERS
+    )
+
+
+def test_an_exit_is_a_crash():
+    assert Traced(cell("def f(x):\n    raise SystemExit(3)")).run(CASE).error == ("SystemExit", "3")
+
+
+def test_code_that_is_too_long_is_not_watched():
+    with pytest.raises(CannotTrace, match="too long"):
+        Traced(cell("def f(x):\n" + "    x = x + 1\n" * MAX_EXPRESSIONS + "    return x"))

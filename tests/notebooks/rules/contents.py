@@ -8,7 +8,15 @@ from notebooks.build import FOLDER
 from tests.notebooks.lesson import Lesson, calls, shown, syntax
 from transformer_lab.course.glossary import terms_of
 
-ORDER = ["Before you start", "Bug hunt", "★ Transfer", "In short", "New words", "Interview questions", "What to read next"]
+ORDER = [
+    "Before you start",
+    "Bug hunt",
+    "★ Transfer",
+    "In short",
+    "New words",
+    "Interview questions",
+    "What to read next",
+]
 ORDER_WITHOUT_NUMBER = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
 """Nothing goes before it, and it has no exercises that a check could judge."""
 TITLE = [

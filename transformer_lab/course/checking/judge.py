@@ -12,6 +12,7 @@ from transformer_lab.course.checking.explain import (
     explain_unfinished,
     readable,
 )
+from transformer_lab.course.checking.panel import code_block
 from transformer_lab.course.checking.recognition import Recognition, recognise, recognise_besides
 from transformer_lab.course.checking.side_effects import (
     CHANGES_ARGUMENT,
@@ -125,11 +126,10 @@ def _next_step(steps: InSteps | None, stops_at: str) -> tuple[str, ...]:
     assert steps is not None
     names = list(steps.steps)
     step = names[names.index(stops_at) + 1 if stops_at in names else 0]
-    code = "\n".join(f"    {line}" for line in steps.code(step).splitlines())
     return (
         f"The next step: {steps.describe(step)}.",
         f"What comes of it is {steps.formula(step)}.",
-        f"The step alone, as a function:\n{code}",
+        f"The step alone, as a function:\n{code_block(steps.code(step))}",
     )
 
 

@@ -44,6 +44,11 @@ class Panel:
         )
 
 
+def code_block(code: str) -> str:
+    """Return code as it stands in a message."""
+    return "\n".join(f"    {line}" for line in code.splitlines())
+
+
 def verdict_panel(exercise: str, status: str, message: str, n_mistakes: int = 1) -> Panel:
     """Return the panel of a verdict that names so many mistakes."""
     title, tint = VERDICTS[status]

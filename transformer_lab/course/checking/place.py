@@ -6,27 +6,44 @@ comes right, in all small cases, that expression is where it went wrong. ``_Sear
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
-import torch
 from torch import Tensor
 
+from transformer_lab.course.checking import origin
 from transformer_lab.course.checking.behaviour import Behaviour, in_isolation
 from transformer_lab.course.checking.facts import fact
+from transformer_lab.course.checking.forms import (
+    fitting_forms,
+    has_the_shape,
+    in_form,
+    is_number,
+    is_right,
+    is_right_as_it_is,
+)
+from transformer_lab.course.checking.ladders import IN_PLACE_HINTS
+from transformer_lab.course.checking.panel import code_block
+from transformer_lab.course.checking.side_effects import CHANGES_ARGUMENT
 from transformer_lab.course.checking.tolerance import distance
+from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.isolation import restored_globals
 from transformer_lab.course.running.observe import copy_inputs, load_module
 from transformer_lab.course.running.plain_data import same, to_plain_data
 from transformer_lab.course.running.time_limit import TookTooLong, time_limit
-from transformer_lab.course.running.trace import CannotTrace, Expression, Trace, Traced, Turns
+from transformer_lab.course.running.trace import Expression, Trace, TracedAttempt
 from transformer_lab.course.steps import InSteps, needs
 
 MAX_RUNS = 400
 """So many times the learner's code is run at most."""
 MAX_SECONDS = 0.5
 """Seconds of computing after which the search ends: a check should answer while the learner still looks at the code."""
+MAX_LINE = 80
+"""So many characters of a line are shown."""
+MAX_BEFORE = 25
+"""So many of them before the expression, where the line is longer."""
 MAX_INPUT_NUMBERS = 300
 """Cases with more numbers are too large to be run so often."""
 
@@ -37,79 +54,93 @@ class Place:
 
     Args:
         expression: The expression.
-        step: The step whose right value mends it, or an argument.
-        noun: That value, in words.
-        fact: How the expression's value differs from it, in words; "" where nothing helpful can be said.
-        proven: Whether the answer comes right with that value in this place alone.
-        is_answer: Whether that value is the answer itself.
-        right_before: The last expression before it that is as it should be, and what it is.
-        is_misplaced: Whether it is a name that stands where something else belongs.
+        says: What is wrong with it.
         hints: A ladder of hints about this place.
+        step: The step whose right value mends it, or an argument; "" where no step is told.
+        proven: Whether the answer comes right with that value in this place alone.
+        is_misplaced: Whether it is a name that stands where something else belongs.
     """
 
     expression: Expression
-    step: str
-    noun: str
-    fact: str
-    proven: bool
-    is_answer: bool = False
-    right_before: tuple[Expression, str] | None = None
-    is_misplaced: bool = False
+    says: str
     hints: tuple[str, ...] = ()
+    step: str = ""
+    proven: bool = True
+    is_misplaced: bool = False
 
     @property
     def message(self) -> str:
         """The place in words, with the line."""
-        told = []
-        if self.right_before:
-            before, noun = self.right_before
-            told.append(f"As it should be: line {before.line}, `{_one_line(before.text)}`: {noun}.")
-        text = _one_line(self.expression.text)
-        fact = f": {self.fact}" if self.fact else ""
-        if self.is_misplaced:
-            told.append(f"Not yet: line {self.expression.line}, where `{text}` stands in place of *{self.noun}*.")
-        else:
-            verb = "should be" if self.proven else "is not"
-            told.append(f"Not yet: line {self.expression.line}, `{text}` {verb} *{self.noun}*{fact}.")
-        if not self.proven:
-            told.append("Something after it is not right either.")
-        elif not self.is_answer:
-            told.append("With that, what follows gives the right answer.")
-        return f"{' '.join(told)}\n{self._marked_line}"
+        return f"{self.says}\n{self._marked_line}"
 
     @property
     def _marked_line(self) -> str:
-        """The line, with the expression underlined: code in a panel, and in a terminal."""
+        """The line, with the expression underlined: code in a panel, and in a terminal.
+
+        Of a long line, what is far before the expression and far behind is left out.
+        """
         line, (begin, end) = self.expression.source_line, self.expression.columns
-        indent = len(line) - len(line.lstrip())
-        number = f"line {self.expression.line}:  "
-        under = " " * (len(number) + begin - indent) + "^" * max(1, min(end, len(line)) - begin)
-        return f"    {number}{line.lstrip()}\n    {under}"
+        first = len(line) - len(line.lstrip())
+        before = f"line {self.expression.line}:  "
+        if len(line) - first > MAX_LINE and begin - first > MAX_BEFORE:
+            first = line.find(" ", begin - MAX_BEFORE - 1, begin) + 1 or begin - MAX_BEFORE
+            before += "… "
+        last = first + MAX_LINE
+        shown = f"{before}{line[first:last]}{' …' * (len(line) > last)}"
+        under = " " * (len(before) + begin - first) + "^" * max(1, min(end, len(line), last) - begin)
+        return code_block(f"{shown}\n{under}")
 
 
-def _one_line(text: str) -> str:
-    return " ".join(text.split())
+def may_have_place(verdict: Verdict) -> bool:
+    """Return whether a place can add to a verdict: to one that names nothing, or an argument that is changed."""
+    return verdict.status in ("wrong", "crashed") or CHANGES_ARGUMENT in verdict.mistakes
 
 
-def locate(known: Behaviour, attempt: Any) -> Place | None:
-    """Return where an attempt that is wrong goes wrong; None where that cannot be proven.
+def with_place(
+    verdict: Verdict, known: Behaviour, traced: TracedAttempt, changed: Sequence[str] = (), note: str = ""
+) -> Verdict:
+    """Return a verdict with the place of what it is about, where that can be proven.
+
+    It stays the same verdict: only what is said, and the hints, become more.
 
     Args:
-        known: What is right.
-        attempt: The learner's function or class; it is run, and must be allowed to.
+        verdict: The verdict.
+        known: What is right; the cases may be others than those that the verdict is about.
+        traced: The attempt; it is run, and must be allowed to.
+        changed: The arguments that a call changed.
+        note: What to say between the place and the verdict.
     """
-    if known.exercise.steps is None:
-        return None
-    try:
-        traced = Traced(attempt)
-    except CannotTrace:
-        return None
+    if not may_have_place(verdict):
+        return verdict
+    is_changed = CHANGES_ARGUMENT in verdict.mistakes
     try:
         with restored_globals(), in_isolation(), time_limit(10 * MAX_SECONDS):  # of the clock, on a busy machine
-            search = _Search(known, known.exercise.steps, traced)
-            return search.place() if search.failing else None
+            search = _Search(known, traced)
+            if is_changed:
+                place, met = search.place_of_change(changed), ""
+            else:
+                place, met = search.place(), search.shapes_that_met(verdict)
+    except TookTooLong:
+        return verdict
+    told = [*([place.message, note] if place else []), verdict.message, met]
+    is_first = verdict.mistakes[:1] in ((), (CHANGES_ARGUMENT,))
+    hints = place.hints if place and is_first else verdict.hints
+    return replace(verdict, message="\n".join(part for part in told if part), hints=hints)
+
+
+def locate(known: Behaviour, traced: TracedAttempt) -> Place | None:
+    """Return where an attempt that is wrong goes wrong; None where that cannot be proven."""
+    try:
+        with restored_globals(), in_isolation(), time_limit(10 * MAX_SECONDS):
+            return _Search(known, traced).place()
     except TookTooLong:
         return None
+
+
+def is_small(case: Case) -> bool:
+    """Return whether a case is one on which a place is searched."""
+    n_numbers = sum(value.numel() for value in case.inputs.values() if isinstance(value, Tensor))
+    return case.kind != "sampler" and n_numbers <= MAX_INPUT_NUMBERS
 
 
 @dataclass
@@ -126,8 +157,7 @@ class _Search:
     """The search for a place in one attempt."""
 
     known: Behaviour
-    steps: InSteps
-    traced: Traced
+    traced: TracedAttempt
     cases: list[_Case] = field(default_factory=list)
     failing: list[_Case] = field(default_factory=list)
     runs: int = 0
@@ -135,15 +165,80 @@ class _Search:
     def __post_init__(self) -> None:
         self.deadline = time.process_time() + MAX_SECONDS
         for index, case in enumerate(self.known.cases):
-            if case.kind == "sampler" or _count(case.inputs) > MAX_INPUT_NUMBERS:
+            if not is_small(case):
                 continue
-            one = _Case(index, self._right_values(index), self._run(index, {}))
+            one = _Case(index, self._right_values(index), self._run(index, {}, is_watched=True))
             self.cases.append(one)
             if not self._is_mended(one, one.trace):
                 self.failing.append(one)
 
+    @property
+    def steps(self) -> InSteps:
+        """The answer in steps."""
+        assert self.known.exercise.steps is not None
+        return self.known.exercise.steps
+
     def place(self) -> Place | None:
         """Return the first place."""
+        if found := self._other_at_second_call() or self._other_dtype():
+            return found
+        return self._of_steps() if self.failing and self.known.exercise.steps else None
+
+    def place_of_change(self, changed: Sequence[str]) -> Place | None:
+        """Return the first expression that writes into one of these arguments."""
+        names = {name.partition(".")[0] for name in changed}
+        for one in self.cases:
+            if found := origin.of_change(self.traced.expressions, one.trace, names):
+                expression, name = found
+                says = f"Line {expression.line}, `{_one_line(expression.text)}`, changes the argument `{name}`."
+                return Place(expression, says, tuple(IN_PLACE_HINTS[1:]))
+        return None
+
+    def shapes_that_met(self, verdict: Verdict) -> str:
+        """Return the shapes in the expression in which it crashed, as a sentence; "" if not with this very error."""
+        crashed = next((one.trace for one in self.failing if one.trace.crashed_in is not None), None)
+        if verdict.status != "crashed" or crashed is None or crashed.error is None:
+            return ""
+        is_this = ": ".join(crashed.error) in verdict.message
+        return origin.shapes_in_crash(self.traced.expressions, crashed) if is_this else ""
+
+    def _other_at_second_call(self) -> Place | None:
+        """Return the first expression that gives something else when the attempt is called again."""
+        for one in self.failing[:1] or self.cases:
+            if one.trace.error or self.runs + 2 > MAX_RUNS or self._is_out_of_time():
+                continue
+            self.runs += 2
+            first, second = self.traced.run_twice(self.known.cases[one.index])
+            if first.error or second.error or same(first.output, second.output, tolerance=1e-4):
+                continue
+            if found := origin.of_difference(self.traced.expressions, first, second):
+                expression, values = found
+                verb = "is" if expression.is_name else "gives"
+                says = f"Not yet: {_where(expression)} {verb} something else at the second call{values}."
+                return Place(expression, says, _hints_on_second_call(expression))
+        return None
+
+    def _other_dtype(self) -> Place | None:
+        """Return the first expression in which the right numbers get the dtype that is not right."""
+        if not self.failing:
+            return None
+        shown = self.failing[0]
+        right = self.known.expected[shown.index].get("output")
+        output = self._normalised(shown, shown.trace)
+        if not origin.is_other_dtype(output, right):
+            return None
+        assert isinstance(output, Tensor) and isinstance(right, Tensor)
+        made = origin.of_dtype(self.traced.expressions, shown.trace, output.dtype)
+        if not made or not self._mends_all(lambda one: origin.put_dtype(one.trace, made, right.dtype)):
+            return None
+        first, *others = made
+        now, should = (str(one.dtype).removeprefix("torch.") for one in (output, right))
+        told = f"Not yet: {_where(first)} is of dtype {now}, and should be {should}."
+        rest = f"The same holds for {_where(others[0])}." if others else _THE_REST
+        return Place(first, f"{told} {rest}", _hints_on_dtype(first, should))
+
+    def _of_steps(self) -> Place | None:
+        """Return the first place that the right value of a step mends."""
         given: dict[int, str] = {}
         first: tuple[Expression, str] | None = None
         for _ in range(3):  # more than three mistakes are not taken apart
@@ -182,15 +277,15 @@ class _Search:
                 last = ([one for one in mending if not one.is_name] or mending)[-1]
                 expression = next(one for one in mending if self._give_the_same(one, last))
                 for larger in expression.inside:
-                    if larger not in given and self._mends({**given, larger: step}):
+                    is_other = self._is_condition(shown, larger) or larger in given
+                    if not is_other and self._mends({**given, larger: step}):
                         expression = self.traced.expressions[larger]
                 return expression, step
         return None
 
     def _give_the_same(self, one: Expression, other: Expression) -> bool:
         """Return whether two expressions gave the same, as a call and what its function returns."""
-        events = self.failing[0].trace.events
-        mine, others = ([event.value for event in events if event.number == each.number] for each in (one, other))
+        mine, others = (self.failing[0].trace.values(each.number) for each in (one, other))
         return one is other or (not one.is_name and bool(mine) and same(mine, others))
 
     def _is_idle(self, number: int, step: str, given: Mapping[int, str]) -> bool:
@@ -218,7 +313,8 @@ class _Search:
         That is one where the right value of a step brings later steps right that nothing is now.
         """
         shown = self.failing[0]
-        now = self._recognised(shown, self._run(shown.index, self._put(given, shown)) if given else shown.trace)
+        again = self._run(shown.index, self._put(given, shown), is_watched=True) if given else shown.trace
+        now = self._recognised(shown, again)
         names = list(self.steps.steps)
         end = names.index(found[1]) if found and found[1] in names else len(names) - 1
         for step in names[:end]:
@@ -230,12 +326,12 @@ class _Search:
             for number in self._order(shown.trace):
                 if number in given or self.traced.expressions[number].is_name:
                     continue
-                events = [event.value for event in shown.trace.events if event.number == number]
-                if not self._may_stand(shown, number, step) or not _has_the_shape(events, shown.right[step]):
+                events = shown.trace.values(number)
+                if not self._may_stand(shown, number, step) or not has_the_shape(events, shown.right[step]):
                     continue  # what has another shape may be meant for something else
                 if found and number == found[0].number:
                     break
-                trace = self._run(shown.index, self._put({**given, number: step}, shown))
+                trace = self._run(shown.index, self._put({**given, number: step}, shown), is_watched=True)
                 gained = len(self._recognised(shown, trace) - now - {step})
                 if gained and (best is None or gained > best[0]):
                     best = (gained, number)
@@ -245,15 +341,22 @@ class _Search:
 
     def _told(self, expression: Expression, step: str, *, proven: bool) -> Place:
         shown = self.failing[0]
-        events = [event.value for event in shown.trace.events if event.number == expression.number]
+        events = shown.trace.values(expression.number)
         noun = self.steps.noun(step)
-        misplaced = expression.is_name and any(_is_as_it_is(events, right) for right in shown.right.values())
+        misplaced = expression.is_name and any(is_right_as_it_is(events, right) for right in shown.right.values())
         difference = "" if misplaced or len(events) != 1 else fact(events[0], to_plain_data(shown.right[step]))
         if not events and shown.trace.error:
             difference = f"it crashes ({shown.trace.error[0]})"
-        is_answer, before = step == self.steps.last, self._right_before(expression)
-        hints = _hints(self.steps, expression, step)
-        return Place(expression, step, noun, difference, proven, is_answer, before, misplaced, hints)
+        says = _in_words(
+            expression,
+            noun,
+            difference,
+            is_misplaced=misplaced,
+            is_proven=proven,
+            is_answer=step == self.steps.last,
+            before=self._right_before(expression),
+        )
+        return Place(expression, says, _hints(self.steps, expression, step), step, proven, misplaced)
 
     def _right_before(self, place: Expression) -> tuple[Expression, str] | None:
         """Return the last expression before a place that is a step in every small case."""
@@ -269,29 +372,34 @@ class _Search:
         return None
 
     def _is_step(self, one: _Case, number: int, step: str) -> bool:
-        return _is([event.value for event in one.trace.events if event.number == number], one.right[step])
+        return is_right(one.trace.values(number), one.right[step])
 
     def _may_stand(self, one: _Case, number: int, step: str) -> bool:
         """Return whether the value of a step may belong where an expression stands: not where that is right already."""
         expression, right = self.traced.expressions[number], one.right[step]
+        if self._is_out_of_time():
+            return False
         if not isinstance(right, Tensor) and type(right) not in (int, float):
             return False
-        events = [event.value for event in one.trace.events if event.number == number]
+        events = one.trace.values(number)
         if not events:
             return number == one.trace.crashed_in or one.trace.crashed_in in self._parts(number)
-        if len(events) > 1 and not (isinstance(right, Tensor) and any(True for _ in _forms(events, right))):
+        if len(events) > 1 and not (isinstance(right, Tensor) and any(True for _ in fitting_forms(events, right))):
             return False  # what comes of all rounds cannot come of each
-        if type(events[0]) is bool:
-            return False  # a condition: anything that is not 0 would turn it
+        if any(self._is_condition(one, holder) for holder in (number, *expression.inside)):
+            return False  # anything that is not 0 would turn it
         if isinstance(right, Tensor) != isinstance(events[0], Tensor) and not isinstance(right, int | float):
             return False
-        if isinstance(right, int | float) and not _is_number(events[0]):
+        if isinstance(right, int | float) and not is_number(events[0]):
             return False
-        if _is_as_it_is(events, right):
+        if is_right_as_it_is(events, right):
             return False
-        if any(_is_as_it_is(events, other) for other in one.right.values()):
+        if any(is_right_as_it_is(events, other) for other in one.right.values()):
             return expression.is_name and step != self.steps.last  # a right value is not blamed, a misplaced name is
         return True
+
+    def _is_condition(self, one: _Case, number: int) -> bool:
+        return any(type(value) is bool for value in one.trace.values(number))
 
     def _parts(self, number: int) -> set[int]:
         return {expression.number for expression in self.traced.expressions if number in expression.inside}
@@ -307,42 +415,49 @@ class _Search:
         return order
 
     def _mends(self, given: Mapping[int, str]) -> bool:
+        return self._mends_all(lambda one: self._put(given, one))
+
+    def _mends_all(self, put: Callable[[_Case], Mapping[int, Any]]) -> bool:
+        """Return whether what is put makes all cases come right, those that fail first."""
         for one in [*self.failing, *(one for one in self.cases if one not in self.failing)]:
-            if not self._is_mended(one, self._run(one.index, self._put(given, one))):
+            if not self._is_mended(one, self._run(one.index, put(one))):
                 return False
         return True
 
     def _put(self, given: Mapping[int, str], one: _Case) -> dict[int, Any]:
         """Return the right values in the form in which the learner's code has them."""
-        return {
-            number: _in_form([e.value for e in one.trace.events if e.number == number], one.right[step])
-            for number, step in given.items()
-        }
+        return {number: in_form(one.trace.values(number), one.right[step]) for number, step in given.items()}
 
     def _is_mended(self, one: _Case, trace: Trace) -> bool:
         if trace.error is not None:
             return False
-        case = self.known.cases[one.index]
-        output = self.known.exercise.normalise(trace.output, case)
-        return distance(output, self.known.expected[one.index].get("output")) <= 1
+        return distance(self._normalised(one, trace), self.known.expected[one.index].get("output")) <= 1
+
+    def _normalised(self, one: _Case, trace: Trace) -> Any:
+        return self.known.exercise.normalise(trace.output, self.known.cases[one.index])
 
     def _recognised(self, one: _Case, trace: Trace) -> set[str]:
-        events: dict[int, list[Any]] = {}
-        for event in trace.events:
-            events.setdefault(event.number, []).append(event.value)
+        recorded = [trace.values(number) for number in self._order(trace)]
         return {
             name
             for name in self.steps.steps
-            if isinstance(one.right[name], Tensor) and any(_is(values, one.right[name]) for values in events.values())
+            if isinstance(one.right[name], Tensor)
+            and not self._is_out_of_time()
+            and any(is_right(values, one.right[name]) for values in recorded)
         }
 
-    def _run(self, index: int, put: Mapping[int, Any]) -> Trace:
+    def _is_out_of_time(self) -> bool:
+        return time.process_time() > self.deadline
+
+    def _run(self, index: int, put: Mapping[int, Any], *, is_watched: bool = False) -> Trace:
         self.runs += 1
-        if self.runs > MAX_RUNS or time.process_time() > self.deadline:
+        if self.runs > MAX_RUNS or self._is_out_of_time():
             return Trace(error=("TookTooLong", ""))
-        return self.traced.run(self.known.cases[index], put)
+        return self.traced.run(self.known.cases[index], put, is_watched=is_watched)
 
     def _right_values(self, index: int) -> dict[str, Any]:
+        if self.known.exercise.steps is None:
+            return {}
         case = self.known.cases[index]
         inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
         module = [load_module(self.known.exercise.reference, case)] if self.steps.is_module else []
@@ -351,89 +466,83 @@ class _Search:
         return {name: _detached(value) for name, value in values.items()}
 
 
+_THE_REST = "With that, what follows gives the right answer."
+
+
+def _in_words(
+    expression: Expression,
+    noun: str,
+    difference: str,
+    *,
+    is_misplaced: bool,
+    is_proven: bool,
+    is_answer: bool,
+    before: tuple[Expression, str] | None,
+) -> str:
+    """Return what is wrong with an expression.
+
+    Args:
+        expression: The expression.
+        noun: What should stand there.
+        difference: How the expression's value differs from it; "" where nothing helpful can be said.
+        is_misplaced: Whether it is a name that stands where something else belongs.
+        is_proven: Whether the answer comes right with that value in this place alone.
+        is_answer: Whether that value is the answer itself.
+        before: The last expression before it that is as it should be, and what it is.
+    """
+    told = []
+    if before:
+        told.append(f"As it should be: line {before[0].line}, `{_one_line(before[0].text)}`: {before[1]}.")
+    text = _one_line(expression.text)
+    if is_misplaced:
+        told.append(f"Not yet: line {expression.line}, where `{text}` stands in place of *{noun}*.")
+    else:
+        verb = "should be" if is_proven else "is not"
+        how = f": {difference}" if difference else ""
+        told.append(f"Not yet: line {expression.line}, `{text}` {verb} *{noun}*{how}.")
+    if not is_proven:
+        told.append("Something after it is not right either.")
+    elif not is_answer:
+        told.append(_THE_REST)
+    return " ".join(told)
+
+
 def _hints(steps: InSteps, place: Expression, step: str) -> tuple[str, ...]:
     """Return a ladder for a place: which step it is, what the step is for, its formula, and its code."""
-    where = f"line {place.line}, `{_one_line(place.text)}`"
+    where = _where(place)
     if step not in steps.steps:
         return (f"Look at {where}. Which argument belongs there?", f"`{step}` belongs there, as it came in.")
-    code = "\n".join(f"    {line}" for line in steps.code(step).splitlines())
     return (
         f"Look at {where}. Which step of the answer is taken there?",
         f"The step: {steps.describe(step)}.",
         f"What should come out is {steps.formula(step)}.",
-        f"The step alone, as a function:\n{code}",
+        f"The step alone, as a function:\n{code_block(steps.code(step))}",
     )
+
+
+def _hints_on_second_call(place: Expression) -> tuple[str, ...]:
+    return (
+        f"Look at {_where(place)}. What does it need that is not an argument?",
+        "An answer that depends only on its arguments draws no random numbers, and reads nothing that an earlier call "
+        "left behind: not in a global name, a default argument or `self`.",
+    )
+
+
+def _hints_on_dtype(place: Expression, dtype: str) -> tuple[str, ...]:
+    return (
+        f"Look at {_where(place)}. What is the `.dtype` of what goes in, and of what comes out?",
+        f"It should be {dtype} all the way. A tensor that is made without `dtype=` gets a dtype by its contents, and "
+        "methods such as `.double()`, `.half()` and `.int()` change it.",
+    )
+
+
+def _where(place: Expression) -> str:
+    return f"line {place.line}, `{_one_line(place.text)}`"
+
+
+def _one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _detached(value: Any) -> Any:
     return value.detach() if isinstance(value, Tensor) else value
-
-
-def _count(inputs: Mapping[str, Any]) -> int:
-    return sum(value.numel() for value in inputs.values() if isinstance(value, Tensor))
-
-
-def _has_the_shape(events: Sequence[Any], right: Any) -> bool:
-    return len(events) == 1 and isinstance(events[0], Tensor) and events[0].shape == getattr(right, "shape", None)
-
-
-def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) or (isinstance(value, Tensor) and not value.dim())
-
-
-def _is(values: Sequence[Any], right: Any) -> bool:
-    """Return whether what an expression gave, at all its turns, is a right value in some form."""
-    if not values or not isinstance(right, Tensor) or right.numel() < 2:
-        return False
-    return any(
-        len(form) == len(values) and all(_equal(value, part) for value, part in zip(values, form, strict=True))
-        for form in _forms(values, right)
-    )
-
-
-def _is_as_it_is(values: Sequence[Any], right: Any) -> bool:
-    """Return whether what an expression gave, once, is a right value in just this form."""
-    return len(values) == 1 and isinstance(right, Tensor) and _equal(values[0], right)
-
-
-def _equal(value: Any, right: Tensor) -> bool:
-    if not isinstance(value, Tensor) or value.shape != right.shape:
-        return False
-    if value.is_floating_point() and right.is_floating_point():
-        # −1e9 does for −∞ where something else can be seen
-        value, right = (t.double().masked_fill(t <= -1e8, -torch.inf) for t in (value, right))
-        return distance(value, right) <= 1
-    return bool(torch.equal(value.double(), right.double()))
-
-
-def _forms(values: Sequence[Any], right: Tensor) -> Iterator[list[Tensor]]:
-    """Iterate over the forms of a right value that fit the shapes of what an expression gave, turn by turn."""
-    first = values[0]
-    if not isinstance(first, Tensor):
-        return
-    if len(values) == 1:
-        if first.shape == right.shape:
-            yield [right]
-            return
-        if right.dim() == 4 and first.shape == right.transpose(1, 2).shape:
-            yield [right.transpose(1, 2)]
-        if right.dim() >= 2 and first.shape == right.mT.shape:
-            yield [right.mT]
-        elif first.numel() == right.numel():
-            yield [right.reshape(first.shape)]
-        return
-    for axis, length in enumerate(right.shape):
-        if length == len(values) and right.select(axis, 0).shape == first.shape:
-            yield list(right.unbind(axis))
-        elif length == len(values) and right.narrow(axis, 0, 1).shape == first.shape:
-            yield list(torch.split(right, 1, axis))
-
-
-def _in_form(values: Sequence[Any], right: Any) -> Any:
-    """Return a right value in the form that fits best, or as it is."""
-    if not isinstance(right, Tensor):
-        return right
-    form = next(_forms(values, right), None) if values else None
-    if form is None or _is(values, right):  # it is there, in a form that does not fit
-        return right
-    return form[0] if len(form) == 1 else Turns(form)

@@ -1,8 +1,7 @@
 """Run each exercise of a submission in the jail, and judge on the trusted side what was observed there."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, fields, replace
-from typing import Any
+from dataclasses import dataclass, replace
 
 from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.explain import explain_crash, readable
@@ -10,11 +9,11 @@ from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise, exercises_of
+from transformer_lab.course.grading.places import with_place_in_jail
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.exit_reasons import explain_exit
 from transformer_lab.course.jail.jail import Jail, Outcome
 from transformer_lab.course.jail.limits import Limits
-from transformer_lab.course.running.case import Case
 
 MAX_MESSAGE_LENGTH = 4000
 """Number of characters of a message, which may quote the learner's own code and errors."""
@@ -83,12 +82,14 @@ def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed
     job = {
         "name": exercise.name,
         "cells": submission.cells,
-        "cases": [_as_dict(case) for case in behaviour(exercise, seed).cases],
+        "cases": [case.as_dict() for case in behaviour(exercise, seed).cases],
         "seconds": jail.limits.seconds,
         "library": {name: library_source(other) for name, other in every_exercise().items() if name != exercise.name},
     }
     outcome = jail.run(job)
     verdict = judge_outcome(exercise, outcome, seed, jail.limits)
+    if outcome.answer is not None and "observations" in outcome.answer:
+        verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
     return GradedExercise(
         exercise, replace(verdict, message=readable(verdict.message, MAX_MESSAGE_LENGTH)), outcome.seconds
     )
@@ -117,7 +118,3 @@ def judge_outcome(exercise: Exercise, outcome: Outcome, seed: int, limits: Limit
         return judge(exercise, seed, outcome.answer["observations"])
     except Exception:  # forged observations can make the code that reads them raise anything
         return Verdict(exercise.name, "crashed", "What came back makes no sense as the result of calls.")
-
-
-def _as_dict(case: Case) -> dict[str, Any]:
-    return {field.name: getattr(case, field.name) for field in fields(case)}

@@ -93,9 +93,13 @@ def _notebook_section(notebook: GradedSubmission, is_best: bool) -> list[str]:
 def _exercise_panels(graded: GradedExercise) -> list[str]:
     panel, bonus = graded.verdict.panel, "bonus: " if graded.exercise.stretch else ""
     titled = replace(panel, title=f"{panel.title} ({bonus}{graded.points} of {graded.exercise.points})")
-    return [titled._repr_html_(), *([_hint_panel(graded)] if graded.verdict.mistake else [])]
+    hint = _hint(graded)
+    return [titled._repr_html_(), *([Panel("A hint", hint, "help")._repr_html_()] if hint else [])]
 
 
-def _hint_panel(graded: GradedExercise) -> str:
-    hints = ladder(graded.exercise, graded.verdict.mistake) or graded.exercise.hints
-    return Panel("A hint", hints[0], "help")._repr_html_()
+def _hint(graded: GradedExercise) -> str:
+    """Return the hint that says more than the verdict; "" where there is none about this very attempt."""
+    verdict = graded.verdict
+    if verdict.mistake:
+        return (verdict.hints or ladder(graded.exercise, verdict.mistake) or graded.exercise.hints)[0]
+    return verdict.hints[1] if len(verdict.hints) > 1 else ""  # the first asks what the place has told

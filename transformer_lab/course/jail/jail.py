@@ -8,6 +8,7 @@ import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -15,6 +16,7 @@ from typing import Any
 
 from transformer_lab.course.jail import framing
 from transformer_lab.course.jail.contents import copy_course
+from transformer_lab.course.jail.conversation import Conversation
 from transformer_lab.course.jail.delete_tree import delete_tree
 from transformer_lab.course.jail.exit_reasons import exit_reason
 from transformer_lab.course.jail.interpreter import Interpreter, JailError
@@ -104,6 +106,33 @@ class Jail:
                 if isinstance(answer := unpack(data), dict):
                     return Outcome(answer, reason, seconds)
         return Outcome(None, reason, seconds)
+
+    @contextlib.contextmanager
+    def conversation(self, job: dict[str, Any], limits: Limits, cpu_seconds: float) -> Iterator[Conversation]:
+        """Define an answer, and trace it as often as is asked inside the block, in a process of its own.
+
+        Args:
+            job: The job.
+            limits: Its limits, for all that is asked together.
+            cpu_seconds: Time that its process may compute once the answer is defined. (Linux only; elsewhere, only the
+                limits hold.)
+
+        Raises:
+            JailError: As for ``run``.
+        """
+        if self.folder is None:
+            raise JailError("a jail runs jobs only in a `with` block")
+        interpreter = self._started(self.folder)
+        seconds = limits.kill_after + (SUPERVISOR_SECONDS if self.forks else 0.0)
+        talk = Conversation(interpreter, seconds, limits.answer_mb << 20)
+        try:
+            with contextlib.suppress(framing.BrokenFrame, TimeoutError):
+                request = pack({"limits": asdict(limits), "job": job, "cpu_seconds": cpu_seconds})
+                interpreter.send(framing.ANNOUNCEMENT, request)
+            yield talk
+        finally:
+            if not (talk.end() and self.forks):
+                self._stop()
 
     def _run_supervised(self, interpreter: Interpreter, request: bytes) -> tuple[str, bytes]:
         """Have a supervisor run the job; return why the child ended, and its answer."""

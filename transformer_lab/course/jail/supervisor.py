@@ -1,6 +1,7 @@
 """Supervise one job: run it in a child process, kill it when time is up, and leave nothing of it behind."""
 
 import contextlib
+import math
 import os
 import select
 import signal
@@ -8,6 +9,8 @@ import tempfile
 import time
 import traceback
 from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -17,32 +20,70 @@ from transformer_lab.course.jail.exit_reasons import exit_reason
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.job import Job, run_job
 from transformer_lab.course.running.plain_data import pack, unpack
+from transformer_lab.course.running.trace_job import serve_traces
 
 MAX_JOB_BYTES = 1 << 30
+PIPE_BYTES = 4096
+"""A pipe that is ready takes so many bytes without blocking (``PIPE_BUF`` in ``man 7 pipe``)."""
+
+
+@dataclass(frozen=True)
+class Request:
+    """What the trusted side wants.
+
+    Args:
+        job: The job.
+        limits: Its limits.
+        cpu_seconds: For a job that is traced, the time that its process may compute after it has defined the answer; 0
+            for one that is observed.
+    """
+
+    job: Job
+    limits: Limits
+    cpu_seconds: float = 0.0
 
 
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     """Read a job, run it in a child process, and send two frames: why the child ended, and its answer.
+
+    A job that is traced has many answers. Before each, an empty frame says that the child has not ended. After it comes
+    the next request, or an empty frame as the end.
 
     Args:
         jobs: Pipe that the job comes on.
         answers: Pipe that the two frames go to.
         folder: Where to make the child's own folder.
     """
-    job, limits = _receive_job(jobs)
+    request = _receive_job(jobs)
     confine.prctl(confine.SUBREAPER, 1)
     own_folder = tempfile.mkdtemp(dir=folder)
-    reason, answer = _run_in_child(job, limits, own_folder)
+    if request.cpu_seconds:
+        reason, answer = _trace_in_child(request, own_folder, jobs, answers), b""
+    else:
+        reason, answer = _run_in_child(request.job, request.limits, own_folder)
     delete_tree(own_folder, seconds=5.0)  # when the jail is closed, it deletes what takes longer
     framing.send(answers, reason.encode())
     framing.send(answers, answer)
 
 
 def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
-    """Read a job, run it in this very process, and send its answer."""
-    job, limits = _receive_job(jobs)
-    jobs.close()
-    framing.send(answers, _run_confined(job, limits, tempfile.mkdtemp(dir=folder)))
+    """Read a job, run it in this very process, and send its answer, or all of them."""
+    request = _receive_job(jobs)
+    own_folder = tempfile.mkdtemp(dir=folder)
+    if request.cpu_seconds:
+        confine.confine(request.limits, own_folder)
+        receive = partial(framing.receive, jobs, MAX_JOB_BYTES)
+        serve_traces(request.job, receive, partial(_send_trace, answers))
+        framing.send(answers, b"exit 0")
+        framing.send(answers, b"")
+    else:
+        jobs.close()
+        framing.send(answers, _run_confined(request.job, request.limits, own_folder))
+
+
+def _send_trace(answers: BinaryIO, answer: bytes) -> None:
+    framing.send(answers, b"")
+    framing.send(answers, answer)
 
 
 def fork(act: Callable[[], object]) -> int:
@@ -63,9 +104,9 @@ def fork(act: Callable[[], object]) -> int:
     return child
 
 
-def _receive_job(jobs: BinaryIO) -> tuple[Job, Limits]:
+def _receive_job(jobs: BinaryIO) -> Request:
     request: dict[str, Any] = unpack(framing.receive(jobs, MAX_JOB_BYTES))
-    return request["job"], Limits(**request["limits"])
+    return Request(request["job"], Limits(**request["limits"]), request.get("cpu_seconds", 0.0))
 
 
 def _run_confined(job: Job, limits: Limits, folder: str) -> bytes:
@@ -126,6 +167,91 @@ def _collect_answer(child: int, reading: int, deadline: float, max_bytes: int) -
         elif not pipe_is_open:
             time.sleep(0.001)
     return "time", b""
+
+
+def _trace_in_child(request: Request, folder: str, jobs: BinaryIO, answers: BinaryIO) -> str:
+    """Pass requests on to a child process, and its answers back; return why it ended."""
+    (asked, asking), (reading, writing) = os.pipe(), os.pipe()
+    child = fork(lambda: _traced_child_main(request, folder, writing, asked))
+    os.close(writing)
+    os.close(asked)
+    deadline, cpu_limit = time.monotonic() + request.limits.kill_after, math.inf
+    try:
+        while True:
+            reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20)
+            if reason:
+                return reason
+            _send_trace(answers, answer)
+            question = framing.receive(jobs, MAX_JOB_BYTES)
+            if not question:
+                return "exit 0"
+            if cpu_limit == math.inf:
+                cpu_limit = _cpu_seconds(child) + request.cpu_seconds
+            _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, deadline)
+    finally:
+        os.close(asking)
+        os.close(reading)
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)
+        kill_descendants(confine.uid_for(child))
+
+
+def _traced_child_main(request: Request, folder: str, writing: int, asked: int) -> None:
+    os.setsid()
+    high = [os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate((writing, asked))]  # out of each other's way
+    for number, pipe in enumerate(high, 3):
+        os.dup2(pipe, number)
+    os.closerange(5, 1 << 16)
+    with open(3, "wb", buffering=0) as answers, open(4, "rb", buffering=0) as questions:
+        confine.confine(request.limits, folder)
+        receive = partial(framing.receive, questions, MAX_JOB_BYTES)
+        serve_traces(request.job, receive, partial(framing.send, answers))
+
+
+def _collect_frame(child: int, reading: int, deadline: float, cpu_limit: float, max_bytes: int) -> tuple[str, bytes]:
+    """Read a frame that a child writes.
+
+    Returns:
+        Why there is none: ``exit``, ``time`` or ``size``, and empty where there is; and the frame.
+    """
+    received = bytearray()
+    length = -1
+    while time.monotonic() < deadline and _cpu_seconds(child) < cpu_limit:
+        ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        if not select.select([reading], [], [], 0 if ended else 0.02)[0]:
+            if ended:
+                return "exit", b""
+            continue
+        wanted = framing.LENGTH_BYTES if length < 0 else length
+        chunk = os.read(reading, min(wanted - len(received), 1 << 20))
+        received += chunk
+        if not chunk:
+            return "exit", b""
+        if len(received) == wanted and length < 0:
+            length = int.from_bytes(received, "big")
+            received.clear()
+            if not 0 < length <= max_bytes:
+                return "size", b""
+        elif len(received) == length:
+            return "", bytes(received)
+    return "time", b""
+
+
+def _write(pipe: int, payload: bytes, deadline: float) -> None:
+    """Write to a child that may not read; why it does not shows when its answer is awaited."""
+    rest = memoryview(payload)
+    with contextlib.suppress(BrokenPipeError):
+        while rest and time.monotonic() < deadline:
+            if select.select([], [pipe], [], 0.02)[1]:
+                rest = rest[os.write(pipe, rest[:PIPE_BYTES]) :]
+
+
+def _cpu_seconds(process: int) -> float:
+    """Return the time that a child process has computed, measured by the kernel (``man 3 clock_getcpuclockid``)."""
+    try:
+        return time.clock_gettime(~process << 3 | 2)
+    except OSError:  # it has ended
+        return 0.0
 
 
 def kill_descendants(uid: int | None = None) -> None:

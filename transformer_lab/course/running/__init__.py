@@ -3,6 +3,6 @@
 In reading order: ``case`` is one call, as ``plain_data``; ``stand_in_models`` are arguments that are models;
 ``parts`` are the pieces a lesson works with. ``observe`` calls an attempt under ``isolation`` and a ``time_limit``, and
 returns an ``observation`` of what it showed, with a ``crash_report`` and what ``introspect`` finds. ``trace`` calls it
-with every expression watched. ``dependencies`` are the names that code needs; ``find_answer`` and ``job`` observe what
-was handed in. Uses the library.
+with every expression watched, and ``trace_data`` is how that crosses to another process. ``dependencies`` are the names
+that code needs; ``find_answer`` and ``job`` observe what was handed in, and ``trace_job`` traces it. Uses the library.
 """

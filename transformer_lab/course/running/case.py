@@ -1,7 +1,7 @@
 """A case: one call of an exercise, as plain data."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from torch import Tensor
@@ -31,3 +31,7 @@ class Case:
     parameters: Mapping[str, Tensor] = field(default_factory=dict)
     later: Sequence[Mapping[str, Any]] = ()
     n_samples: int = 0
+
+    def as_dict(self) -> dict[str, Any]:
+        """Return its fields by name, as plain data."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}

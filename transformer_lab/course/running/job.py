@@ -6,7 +6,8 @@ import linecache
 import math
 import random
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from types import ModuleType
 from typing import Any, TypedDict
 
@@ -65,6 +66,10 @@ DEFAULT_NAMES = {
 """Names that are there even if the learner's import cell is broken or gone."""
 
 
+class NoAnswer(Exception):
+    """No cell defines the answer."""
+
+
 class CannotBeDefined(Exception):
     """The cells do not define the answer.
 
@@ -79,22 +84,36 @@ class CannotBeDefined(Exception):
 
 def run_job(job: Job) -> JobResult:
     """Return the observations of one job, or the crash that came before them, or that no cell has an answer."""
+    try:
+        with defined_answer(job) as (attempt, cases):
+            return {"observations": observe_all(attempt, cases, job["seconds"])}
+    except NoAnswer:
+        return {"missing": True}
+    except CannotBeDefined as error:
+        return {"crash": error.crash}
+
+
+@contextmanager
+def defined_answer(job: Job) -> Iterator[tuple[Callable[..., Any], list[Case]]]:
+    """Define the answer of a job, and keep ``parts`` from being one inside the block: the attempt, and the cases.
+
+    Raises:
+        NoAnswer: No cell has one.
+        CannotBeDefined: The cells do not define it.
+    """
     random.seed(0)
     numpy.random.seed(0)  # as torch is for each call: grading twice gives the same
     name = job["name"]
     answer = find_answer(job["cells"], name)
     if answer is None:
-        return {"missing": True}
+        raise NoAnswer
     parts = Parts(lambda wanted: _library_part(wanted, job["library"], parts))
     with parts.without(name):
-        try:
-            cases = [Case(**case) for case in job["cases"]]
-            attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _stand_in_notebook(parts))
-            if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
-                raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
-        except CannotBeDefined as error:
-            return {"crash": error.crash}
-        return {"observations": observe_all(attempt, cases, job["seconds"])}
+        cases = [Case(**case) for case in job["cases"]]
+        attempt = define(name, answer, [cell["source"] for cell in job["cells"]], _stand_in_notebook(parts))
+        if cases[0].kind == "module" and not (isinstance(attempt, type) and issubclass(attempt, nn.Module)):
+            raise CannotBeDefined({"type": "TypeError", "message": f"{name} should be a class made from nn.Module"})
+        yield attempt, cases
 
 
 def define(name: str, answer: Answer, sources: Sequence[str], lesson: ModuleType) -> Callable[..., Any]:

@@ -27,6 +27,14 @@ MAX_NUMBERS = 50_000_000
 """No output of the course has more numbers; an expanded tensor can claim any number without holding them."""
 
 
+MAX_HEADER_BYTES = 300
+"""Size of a tensor's entry in the header of packed data."""
+MAX_DIMENSIONS = 16
+"""Number of dimensions of a tensor in data of which the size is checked."""
+DTYPES = {"F64", "F32", "F16", "BF16", "I64", "I32", "I16", "I8", "U8", "BOOL"}
+"""The dtypes of its tensors, as safetensors calls them."""
+
+
 class NotPlainData(ValueError):
     """Bytes that do not hold plain data."""
 
@@ -96,6 +104,42 @@ def pack(value: Any) -> bytes:
 
     tree = json.dumps(walk(to_plain_data(value))).encode()
     return save({**tensors, "tree": torch.frombuffer(bytearray(tree), dtype=torch.uint8)})
+
+
+def check_size(data: bytes, max_tensors: int, max_numbers: int, max_tree_bytes: int) -> None:
+    """Check the shapes and sizes of what untrusted bytes hold, by their header alone, before they are unpacked.
+
+    Args:
+        data: The bytes.
+        max_tensors: Number of tensors that they may hold.
+        max_numbers: Number of numbers that each tensor may hold.
+        max_tree_bytes: Size of everything that is not a tensor.
+
+    Raises:
+        NotPlainData: They hold more, tensors of other kinds, or something else.
+    """
+    try:
+        length = int.from_bytes(data[:8], "little")
+        if length > (max_tensors + 2) * MAX_HEADER_BYTES:
+            raise NotPlainData(f"the header must have at most {(max_tensors + 2) * MAX_HEADER_BYTES} bytes")
+        header = json.loads(data[8 : 8 + length])
+        header.pop("__metadata__", None)
+        tree = header.pop("tree")
+        kinds = {entry["dtype"] for entry in header.values()}
+        shapes = [entry["shape"] for entry in header.values()]
+        if tree["dtype"] != "U8" or len(tree["shape"]) != 1 or not 0 <= tree["shape"][0] <= max_tree_bytes:
+            raise NotPlainData(f"the tree must have at most {max_tree_bytes} bytes")
+        if len(shapes) > max_tensors or kinds - DTYPES:
+            raise NotPlainData(f"there must be at most {max_tensors} tensors of usual dtypes")
+        for shape in shapes:
+            if len(shape) > MAX_DIMENSIONS or any(type(n) is not int or not 0 <= n <= max_numbers for n in shape):
+                raise NotPlainData(f"no tensor has the shape {shape}"[:100])
+            if math.prod(shape) > max_numbers:
+                raise NotPlainData(f"a tensor must have at most {max_numbers} numbers")
+    except NotPlainData:
+        raise
+    except Exception as error:  # damaged or hostile bytes can fail in any way they like
+        raise NotPlainData(f"these bytes have no header: {type(error).__name__}") from error
 
 
 def unpack(data: bytes) -> Any:

@@ -9,29 +9,41 @@ import copy
 import linecache
 import types
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from functools import cached_property
+from typing import Any, Protocol
 
-from torch import Tensor
+from torch import Tensor, nn
 
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.crash_report import message_of
+from transformer_lab.course.running.dependencies import parse
 from transformer_lab.course.running.introspect import functions_of
+from transformer_lab.course.running.isolation import default_torch_state
 from transformer_lab.course.running.observe import copy_inputs, load_module
 from transformer_lab.course.running.plain_data import PlainData, to_plain_data
+from transformer_lab.course.running.time_limit import TookTooLong
 
 MAX_NUMBERS = 4096
 """A larger tensor is not recorded: small cases are enough to find a place."""
 MAX_EVENTS = 2000
 """Number of values that one run records at most."""
+MAX_RECORDED_NUMBERS = 100_000
+"""Number of numbers in all values that one run records."""
+MAX_PARTS = 16
+"""A longer list or tuple is not recorded."""
+MAX_DEPTH = 3
+"""So deep may lists be in lists."""
+MAX_EXPRESSIONS = 2000
+"""Longer code than this is not watched."""
 MODULES = ("torch", "F", "nn", "math", "np", "parts", "self")
 """Names that stand for no value of a computation."""
 _RECORD, _PUT, _NUMBER = "__record__", "__put__", "_trace_number"
 
 
 class CannotTrace(ValueError):
-    """The source is not to be had, or is no plain function or class."""
+    """The source is not to be had, is too long, or is no plain function or class."""
 
 
 @dataclass(frozen=True)
@@ -44,8 +56,9 @@ class Expression:
         line: Its line, counted from 1.
         columns: Where it begins and ends in that line, counted in characters from 0; it may end in a later line.
         text: Its source.
+        source_line: The line that it begins in.
         inside: The numbers of the expressions that hold it, from the smallest.
-        is_name: Whether it is just a name.
+        kind: What it is in Python's grammar, such as ``Name``, ``BinOp`` or ``AugAssign``.
     """
 
     number: int
@@ -53,13 +66,14 @@ class Expression:
     line: int
     columns: tuple[int, int]
     text: str
+    source_line: str
     inside: tuple[int, ...]
-    is_name: bool
+    kind: str
 
     @property
-    def source_line(self) -> str:
-        """The line that it begins in."""
-        return linecache.getline(self.file, self.line).rstrip("\n")
+    def is_name(self) -> bool:
+        """Whether it is just a name."""
+        return self.kind == "Name"
 
 
 @dataclass(frozen=True)
@@ -79,19 +93,46 @@ class Event:
 
 @dataclass
 class Trace:
-    """What one run showed.
+    """What one call showed.
 
     Args:
         output: What came out; None where it crashed.
         error: The type and the message of a crash.
         crashed_in: The number of the smallest expression in which it crashed.
         events: The values of all expressions, in the order in which they were evaluated.
+        writes: The number of each expression that wrote into an argument, and the argument's name, in that order.
     """
 
     output: PlainData = None
     error: tuple[str, str] | None = None
     crashed_in: int | None = None
     events: list[Event] = field(default_factory=list)
+    writes: list[tuple[int, str]] = field(default_factory=list)
+
+    def values(self, number: int) -> list[PlainData]:
+        """Return what an expression gave at all its turns, once the call is over."""
+        return self._values.get(number, [])
+
+    @cached_property
+    def _values(self) -> dict[int, list[PlainData]]:
+        found: dict[int, list[PlainData]] = {}
+        for event in self.events:
+            found.setdefault(event.number, []).append(event.value)
+        return found
+
+
+class TracedAttempt(Protocol):
+    """An attempt that can be called with its expressions watched, here or elsewhere."""
+
+    @property
+    def expressions(self) -> Sequence[Expression]:
+        """All expressions, by number."""
+
+    def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
+        """Call the attempt on a case, with some expressions replaced."""
+
+    def run_twice(self, case: Case) -> tuple[Trace, Trace]:
+        """Call the attempt on a case, and again."""
 
 
 class Traced:
@@ -101,7 +142,7 @@ class Traced:
         attempt: The learner's function or class. Functions of the same notebook that it calls are watched, too.
 
     Raises:
-        CannotTrace: There is no source, or the attempt is something else.
+        CannotTrace: There is no source, it is too long, or the attempt is something else.
     """
 
     def __init__(self, attempt: Any) -> None:
@@ -114,64 +155,70 @@ class Traced:
             self._number(definition)
         self._compiled: dict[frozenset[int], list[types.CodeType]] = {}
 
-    def run(self, case: Case, put: Mapping[int, Any] | None = None) -> Trace:
+    def run(self, case: Case, put: Mapping[int, Any] | None = None, *, is_watched: bool = True) -> Trace:
         """Call the attempt on a case.
 
         Args:
             case: What to call it with.
-            put: Values that expressions are to give instead of being evaluated, by number. A list of values is for
-                one that is evaluated several times: it gives them in turn.
+            put: Values that expressions are to give instead of being evaluated, by number. ``Turns`` are for one that
+                is evaluated several times.
+            is_watched: Whether to record the values of expressions.
         """
-        trace, put = Trace(), put or {}
-        turns: Counter[int] = Counter()
-        given: Counter[int] = Counter()
-
-        def record(number: int, value: Any) -> Any:
-            turn = turns[number]
-            turns[number] += 1
-            if number not in put and len(trace.events) < MAX_EVENTS and _is_recordable(value):
-                trace.events.append(Event(number, turn, to_plain_data(value)))
-            return value
-
-        def replacement(number: int) -> Any:
-            value = put[number]
-            if isinstance(value, Turns):
-                value = value.values[min(given[number], len(value.values) - 1)]
-            given[number] += 1
-            return value.clone() if isinstance(value, Tensor) else copy.copy(value)
-
-        scope = {**self._globals, _RECORD: record, _PUT: replacement}
-        try:
-            for code in self._code(frozenset(put)):
-                exec(code, scope)
-            inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
-            attempt = scope[self._name]
-            if case.kind == "module":
-                attempt = load_module(attempt, case)
-                trace.events.clear()  # what the constructor computes is not part of the answer
-                turns.clear()
-            trace.output = to_plain_data(attempt(*inputs.values(), **keywords))
-        except Exception as error:
-            trace.error = (type(error).__name__, message_of(error))
-            trace.crashed_in = self._crash_site(error)
+        [trace] = self._call(case, put or {}, 1, is_watched)
         return trace
+
+    def run_twice(self, case: Case) -> tuple[Trace, Trace]:
+        """Call the attempt on a case and then again; what the first call leaves behind, the second finds."""
+        first, second = self._call(case, {}, 2, is_watched=True)
+        return first, second
+
+    def _call(self, case: Case, put: Mapping[int, Any], times: int, is_watched: bool) -> list[Trace]:
+        recorder = _Recorder(put, is_watched)
+        with default_torch_state():
+            return self._traces(case, put, times, recorder)
+
+    def _traces(self, case: Case, put: Mapping[int, Any], times: int, recorder: "_Recorder") -> list[Trace]:
+        scope = {**self._globals, _RECORD: recorder.record, _PUT: recorder.replacement}
+        traces = []
+        attempt: Any = None
+        for _ in range(times):
+            recorder.start({})
+            try:
+                if attempt is None:
+                    for code in self._code(frozenset(put)):
+                        exec(code, scope)
+                    attempt = scope[self._name]
+                    if case.kind == "module":
+                        attempt = load_module(attempt, case)
+                inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
+                recorder.start({**inputs, **keywords})  # what the constructor computes is not part of the answer
+                recorder.trace.output = to_plain_data(attempt(*inputs.values(), **keywords))
+            except (TookTooLong, KeyboardInterrupt):
+                raise
+            except BaseException as error:  # sys.exit() in an attempt is one more way to fail
+                recorder.trace.error = (type(error).__name__, message_of(error))
+                recorder.trace.crashed_in = self._crash_site(error)
+            traces.append(recorder.trace)
+        return traces
 
     def _number(self, definition: "Definition") -> None:
         """Give each expression of a definition its number, parts before wholes."""
         found = list(_expressions(definition.node))
+        if len(self._nodes) + len(found) > MAX_EXPRESSIONS:
+            raise CannotTrace("it is too long")
         for node, _ in found:
             setattr(node, _NUMBER, len(self._nodes))  # a deep copy keeps it
             self._nodes.append(node)
         lines = [line.encode() for line in definition.source.splitlines(keepends=True)]  # columns count bytes
         for node, holders in found:
-            text = _text_of(node, lines)
-            begin = len(lines[node.lineno - 1][: node.col_offset].decode())
+            text, line = _text_of(node, lines), lines[node.lineno - 1].decode().rstrip()
+            begin = len(line.encode()[: node.col_offset].decode())
             end = begin + len(text.partition("\n")[0])
             inside = tuple(getattr(holder, _NUMBER) for holder in reversed(holders))
             self.expressions.append(
                 Expression(
-                    len(self.expressions), definition.file, node.lineno, (begin, end), text, inside,
-                    isinstance(node, ast.Name),
+                    len(self.expressions), definition.file, node.lineno, (begin, end), text, line, inside,
+                    type(node).__name__,
                 )
             )  # fmt: skip
 
@@ -207,6 +254,54 @@ class Traced:
                 if best is None or size < best[0]:
                     best = (size, number)
         return best[1] if best else None
+
+
+class _Recorder:
+    """What watched code calls: it records values, and gives those that replace others.
+
+    Args:
+        put: The values that replace others, by number.
+        is_watched: Whether to record.
+    """
+
+    def __init__(self, put: Mapping[int, Any], is_watched: bool) -> None:
+        self._put, self._is_watched = put, is_watched
+        self.start({})
+
+    def start(self, arguments: Mapping[str, Any]) -> None:
+        """Begin the trace of a call."""
+        self.trace = Trace()
+        self._turns: Counter[int] = Counter()
+        self._given: Counter[int] = Counter()
+        self._n_numbers = 0
+        self._arguments = arguments
+        self._states = {name: _state(value) for name, value in arguments.items()}
+
+    def record(self, number: int, value: Any) -> Any:
+        """Record what an expression gave, and return it."""
+        if not self._is_watched:
+            return value
+        turn = self._turns[number]
+        self._turns[number] += 1
+        for name, argument in self._arguments.items():
+            if (state := _state(argument)) != self._states[name]:
+                self._states[name] = state
+                self.trace.writes.append((number, name))
+        size = _size(value)
+        if number in self._put or size is None or len(self.trace.events) >= MAX_EVENTS:
+            return value
+        if self._n_numbers + size <= MAX_RECORDED_NUMBERS:
+            self._n_numbers += size
+            self.trace.events.append(Event(number, turn, to_plain_data(value)))
+        return value
+
+    def replacement(self, number: int) -> Any:
+        """Return what stands in place of an expression."""
+        value = self._put[number]
+        if isinstance(value, Turns):
+            value = value.values[min(self._given[number], len(value.values) - 1)]
+        self._given[number] += 1
+        return value.clone() if isinstance(value, Tensor) else copy.copy(value)
 
 
 @dataclass(frozen=True)
@@ -259,10 +354,10 @@ def _definitions(attempt: Any) -> list[Definition]:
 def _definition(name: str, file: str, line: int) -> Definition | None:
     source = "".join(linecache.getlines(file))
     try:
-        tree = ast.parse(source)
-    except SyntaxError:  # a cell with magic commands
+        statements = parse(source)
+    except (SyntaxError, ValueError, MemoryError, RecursionError):  # what is there now is not what was run
         return None
-    for node in tree.body:
+    for node in statements:
         if not isinstance(node, ast.FunctionDef | ast.ClassDef) or node.name != name:
             continue
         if node.lineno - len(node.decorator_list) <= line <= (node.end_lineno or line):
@@ -359,8 +454,12 @@ def _changed_name(node: ast.AST) -> str | None:
     target: ast.AST | None = None
     if isinstance(node, ast.AugAssign):
         target = node.target
-    elif isinstance(node, ast.Assign) and len(node.targets) == 1 and isinstance(node.targets[0], ast.Subscript):
-        target = node.targets[0].value
+    elif isinstance(node, ast.Assign) and len(node.targets) == 1:
+        target = node.targets[0]
+        if not any(isinstance(part, ast.Subscript) for part in ast.walk(target)):
+            return None
+    while isinstance(target, ast.Subscript | ast.Attribute):
+        target = target.value
     return target.id if isinstance(target, ast.Name) else None
 
 
@@ -393,9 +492,21 @@ def _call(function: str, number: int, *values: ast.expr) -> ast.Call:
     return ast.Call(ast.Name(function, ast.Load()), [ast.Constant(number), *values], [])
 
 
-def _is_recordable(value: Any) -> bool:
+def _size(value: Any, depth: int = 0) -> int | None:
+    """Return the number of numbers in a value; None where it is not recorded."""
     if isinstance(value, Tensor):
-        return value.numel() <= MAX_NUMBERS
-    if isinstance(value, tuple | list):
-        return len(value) <= 16 and all(map(_is_recordable, value))
-    return type(value) in (int, float, bool)
+        return value.numel() if value.numel() <= MAX_NUMBERS and not value.is_complex() else None
+    if isinstance(value, tuple | list) and len(value) <= MAX_PARTS and depth < MAX_DEPTH:
+        sizes = [_size(part, depth + 1) for part in value]
+        return None if None in sizes else sum(size or 0 for size in sizes)
+    return 1 if type(value) in (int, float, bool) else None
+
+
+def _state(argument: Any) -> Hashable:
+    """Return what changes when an argument is written into."""
+    if isinstance(argument, Tensor):
+        return argument._version
+    if isinstance(argument, nn.Module):
+        tensors = (*argument.parameters(), *argument.buffers())
+        return argument.training, *(tensor._version for tensor in tensors)
+    return None
