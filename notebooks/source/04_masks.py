@@ -42,7 +42,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import plots, record_attention
+from transformer_lab import diagrams, plots, record_attention
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
@@ -85,7 +85,6 @@ compare(prediction, measured=same_positions(attention(x, x, x)))
 
 # %% [markdown]
 # Only the last. In one run, `<bos>` also attends to `I like you`: to the very words that it should learn to predict.
-# Step by step it could not, for they were not there.
 #
 # So we *hide* them by a mask. It has a row for each query and a column for each key, and **True means: may attend.**
 # For a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This is the
@@ -150,8 +149,8 @@ print("with the mask the same:", torch.allclose(masked, trained, atol=1e-5))
 # %% [markdown]
 # ## −∞ before the softmax, not 0 after
 #
-# How does a mask act? Softmax turns scores into weights, so there are two ways: hide the *score* before, or the
-# *weight* after. Take three keys with scores 2, 1 and 3, and hide the third.
+# A mask may hide the *score* before the softmax, or the *weight* after it. Take three keys with scores 2, 1 and 3, and
+# hide the third.
 #
 # **Predict.** We compute the softmax of all three and then set the third weight to 0. What do the weights add up to?
 
@@ -191,7 +190,8 @@ pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, norma
 # Here $s_{ij}$ are the scores and $w_{ij}$ the weights, both (n_query, n_key), and so is the mask $m$. With numbers:
 
 # %%
-# DIAGRAM masked_softmax
+scores = torch.tensor([[0.5, 2.0, 1.0, 0.0], [1.0, 1.5, 3.0, 2.0], [0.0, 1.0, 1.0, 2.0], [1.0, 2.0, 0.0, 1.0]])
+diagrams.masks.masked_softmax(scores, parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
 # ### A query that may attend to nothing
@@ -220,7 +220,7 @@ print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 
 # %% [markdown]
 # - **−1e9** gives equal weights: the query attends to *all* that is hidden, padding and future alike. Nothing looks
-#   wrong, and that is the trouble. (And in float16, numbers of 16 bits that end at ±65,504, −1e9 *is* −∞.)
+#   wrong, and that is the trouble. (And in float16, −1e9 *is* −∞.)
 # - **−∞** gives nan. How far does it spread?
 #
 # **Predict.** `<pad> 3 mars 2021`, causal, padding hidden, −∞: after one layer, one of the four rows is nan. How many
@@ -243,8 +243,8 @@ print("rows with nan after each layer:", nans)
 # %% [markdown]
 # All of them, although that row is hidden from everybody: its weight is 0, but $0 \cdot \text{nan}$ is nan.
 #
-# So a query that may attend to nothing should get **zeros**, as from torch's own function above. Is it enough to put 0 in
-# the place of nan *afterwards*? We compare three recipes, and look at the gradients, too.
+# So a query that may attend to nothing should get **zeros**, as from torch's own function above. Is it enough to put 0
+# in the place of nan *afterwards*? We compare three recipes, and look at the gradients, too.
 
 
 # %%
@@ -268,8 +268,8 @@ pd.DataFrame({recipe: nans_left(recipe) for recipe in recipes}, index=columns).T
 # All three outputs are free of nan. Two recipes leave nan in a gradient, and one step of training would spread it to
 # all parameters. If −∞ was *added*, the nan inside the softmax reaches queries and keys on the way back. If nan is
 # replaced in the *output* only, the gradient of the values is multiplied by weights that are nan. It is safe to
-# **fill** −∞ in, and to replace nan in the **weights**, before they meet the values. (Or let such rows through the softmax
-# unmasked, and then set their weights to 0.)
+# **fill** −∞ in, and to replace nan in the **weights**, before they meet the values. (Or let such rows through the
+# softmax unmasked, and then set their weights to 0.)
 
 
 # %% [markdown]
@@ -292,13 +292,6 @@ def masked_attention(
 
 # %% id="check-masked_attention"
 check(masked_attention)
-
-# %%
-x = torch.randn(4, 8)
-for _ in range(2):
-    x = parts.masked_attention(x, x, x, mask)
-nans, zeros = x.isnan().any(dim=-1), (x == 0).all(dim=-1)
-print(f"after two layers: {int(nans.sum())} rows of nan, {int(zeros.sum())} row of zeros")
 
 # %% [markdown]
 # ## Half-way stop
@@ -334,8 +327,8 @@ with record_attention(attention) as recorded:  # keeps the weights of all attent
 compare(prediction, measured=round(weights[0, :, :3, 3].mean().item(), 2))
 
 # %% [markdown]
-# About a quarter, for a token that means nothing: to attention, `<pad>` is a word like any other. Worse, the answer
-# for `3 mars 2021` would change with the *longest* sentence that happens to be in the same batch.
+# About a quarter, for a token that means nothing. Worse, the answer for `3 mars 2021` would change with the *longest*
+# sentence that happens to be in the same batch.
 #
 # **Exercise.** Write the **padding mask**, which hides padding *as a key*. It must fit scores of shape (batch, n_heads,
 # n_query, n_key), so it gets the shape (batch, 1, 1, n): the axes of length 1 are broadcast to all heads and all
@@ -388,10 +381,11 @@ check(decoder_mask)
 # %%
 behind = torch.tensor([[1, 2, 3, 0]])  # 3 mars 2021 <pad>
 in_front = torch.tensor([[0, 1, 2, 3]])  # <pad> 3 mars 2021
-# DIAGRAM broadcast in_front
+names = [[vocabulary[i] for i in sentence[0]] for sentence in (behind, in_front)]
+diagrams.masks.broadcast(parts.padding_mask(torch.cat([behind, in_front]), pad_id=0), parts.causal_mask(4), names)
 
 # %% [markdown]
-# With padding in front, the first row is empty: it belongs to a query that may attend to nothing.
+# With padding in front (text 1), the first row of the result is empty: a query that may attend to nothing.
 #
 # ### Does a decoder need both masks?
 #
@@ -471,7 +465,7 @@ print("                 the last two rows:       ", (our_weights > 0).sum(dim=-1
 # %% [markdown]
 # ## A loss that is too good
 #
-# Masks are easy to get wrong by one. What does that look like from outside? We train a small decoder to generate dates,
+# Masks are easy to get wrong by one position. We train a small decoder to generate dates,
 # character by character: `<`, then `2021-03-03`, then `>`. All days of 100 years are equally likely.
 #
 # No model can know which day comes. We train on nine days of ten: 32,872 days. The best that a model can do is to give
@@ -643,7 +637,7 @@ models = {"honest": honest, "leaky": leaky, "no mask, not trained at all": untra
 pd.DataFrame({"leaks": {name: parts.leaks_future(model, texts[:8, :-1]) for name, model in models.items()}})
 
 # %% [markdown]
-# The third model leaks before its first step of training: no need to wait for a suspicious loss.
+# The third model leaks before its first step of training.
 #
 # ### The same test by gradient
 #
@@ -741,7 +735,7 @@ print("pairs allowed:", int(window.sum()), "instead of", int(parts.causal_mask(1
 # - True means *may attend*. Rows are queries, columns are keys; a causal mask is False above the diagonal.
 # - Mask the scores with −∞. Weights set to 0 afterwards leak; rows with nothing allowed should give zeros.
 # - Padding is hidden as a key, (batch, 1, 1, n); a decoder joins both masks by `&`.
-# - `nn.MultiheadAttention` means the opposite, and `is_causal` aligns the top left corner.
+# - `nn.MultiheadAttention` means the opposite; `is_causal` aligns the top left.
 # - A loss that is too good is a bug until shown otherwise: change the future, and see whether the past moves.
 
 # %%
@@ -770,7 +764,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 
 # %% [markdown]
 # - **held-out set**: examples that a model is tested on and was not trained on.
-# - **sample**: draw at random, here the next token from the predicted probabilities.
+# - **sample**: draw at random from predicted probabilities.
 # - **sliding-window attention**: attention to the last few positions only.
 # - **receptive field**: the inputs on which an output depends.
 
