@@ -737,18 +737,11 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # %% [markdown]
 # ## New words
 #
-# - **attention head**: one of several attentions that run side by side, with queries, keys, values and weights of its
-#   own.
-# - **multi-head attention**: several attention heads on the same input, their outputs put side by side and mixed by the
-#   output projection.
-# - **projection**: a linear layer that makes queries, keys or values from the input.
+# - **attention head**: one of several attentions side by side, with queries, keys, values and weights of its own.
+# - **multi-head attention**: several heads on one input, their outputs put side by side and mixed.
 # - **output projection**: the last linear layer of multi-head attention, which mixes the outputs of the heads.
 # - **mask**: a table of True and False that says which query may attend to which key.
 # - **contiguous**: said of a tensor whose numbers lie in memory in the order of its axes.
-
-# %% [markdown]
-# - **hyperparameter**: a number that we choose before training and that training does not change, such as the number of
-#   heads.
 # - **linear combination**: a sum of vectors, each multiplied by a number.
 # - **rank**: the smallest number of rows of a table of which all its rows are linear combinations.
 # - **multilayer perceptron**: linear layers with a non-linear function, such as ReLU, between them; MLP for short.

@@ -754,16 +754,11 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # ## New words
 #
-# - **token**: one item of a sequence that a model reads or generates, such as a word or a character.
 # - **autoregressive**: said of a model that generates one token after another, each from all the tokens before it.
 # - **prefix**: the first tokens of a sequence, up to some position.
 # - **causal mask**: the mask by which each position attends to itself and what came before; also look-ahead mask.
 # - **inference**: using a trained model, as opposed to training it.
-# - **padding**: tokens without meaning that fill short sequences up to the length of the longest.
 # - **padding mask**: the mask that hides padding from all queries.
-
-# %% [markdown]
-# - **held-out set**: examples that a model is tested on and was not trained on.
 # - **sample**: draw at random from predicted probabilities.
 # - **sliding-window attention**: attention to the last few positions only.
 # - **receptive field**: the inputs on which an output depends.

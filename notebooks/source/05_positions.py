@@ -448,6 +448,7 @@ for scheme in ["sinusoidal", "learned", "rotary", "alibi"]:
 accuracy = {scheme: torch.stack([a for _, a in of_scheme]) for scheme, of_scheme in runs.items()}  # (3, 64) each
 ax = plots.lines(range(2, 64), {name: a[:, 2:] for name, a in accuracy.items()}, xlabel="position", ylabel="accuracy")
 ax.axvline(15.5, color="gray", linewidth=1)
+ax.get_legend().set(loc="upper left", bbox_to_anchor=(1, 1))
 compare(prediction, measured=max(accuracy, key=lambda scheme: accuracy[scheme][:, 16:32].mean()))
 
 # %%
@@ -660,14 +661,11 @@ trace_shapes(LanguageModel(rotary), tokens)
 # %% [markdown]
 # ## New words
 #
-# - **permutation-equivariant**: said of a function whose outputs are reordered exactly as its inputs are.
 # - **positional encoding**: a vector for each position, added to the embedding of the token there.
 # - **frequency**: the angle by which a pair of features turns from one position to the next.
 # - **RoPE**: rotary position embedding, which rotates queries and keys by angles proportional to their positions.
 # - **ALiBi**: attention with linear biases, which lowers each score in proportion to the distance.
 # - **inductive bias**: what a model is built to prefer before it has learned anything.
-
-# %% [markdown]
 # - **learned positions**: a table of parameters with a row for each position.
 # - **extrapolate**: work on inputs outside the range of training, here on longer texts.
 # - **NoPE**: a model with no positional encoding at all.
