@@ -225,10 +225,13 @@ class Diagram:
 
     Args:
         alt: What the picture says, in a sentence or two, for readers who do not see it.
+        lists: Whether the alternative text goes on to list all boxes, tables and arrows. Use False only where ``alt``
+            names them already.
     """
 
-    def __init__(self, alt: str) -> None:
+    def __init__(self, alt: str, lists: bool = True) -> None:
         self.alt = alt
+        self.lists = lists
         self.elements: list[Element] = []
         self.crossed_out: list[Rect] = []
 
@@ -459,6 +462,8 @@ class Diagram:
     @property
     def alternative_text(self) -> str:
         """What the picture says, in words: the sentence it was made with, then boxes, tables and arrows."""
+        if not self.lists:
+            return self.alt
         boxes = [_one_line(f"{e.name} {e.note}") for e in self.boxes if e.name != "+"]
         lines = [self.alt, "Boxes: " + _listed(boxes + [_one_line(frame.name) for frame in self.frames])]
         for table in self.tables:
@@ -496,8 +501,10 @@ class Diagram:
             FigureCanvasAgg(figure)
             ax = figure.add_axes((0, 0, 1, 1), xlim=(x0, x1), ylim=(y0, y1))
             ax.set_axis_off()
-            for i, element in enumerate(self.elements):
-                _draw(element, ax, zorder=(1 if isinstance(element, Frame) else 2) + 0.001 * i)
+            frames = sorted(self.frames, key=lambda frame: -frame.width * frame.height)  # the outer ones behind
+            others = [element for element in self.elements if not isinstance(element, Frame)]
+            for i, element in enumerate([*frames, *others]):
+                _draw(element, ax, zorder=1 + 0.001 * i)
             for label in self.labels:
                 _write(label, ax)
             for left, bottom, right, top in self.crossed_out:
@@ -551,6 +558,11 @@ def light(colour: str, strength: float = 0.22) -> str:
     """Return a colour so light that text on it can be read."""
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
     return to_hex((red, green, blue))
+
+
+def text_width(words: str, size: float = SIZE) -> float:
+    """Return how wide a text is, in units of a diagram."""
+    return _size_of(words, size)[0]
 
 
 def rect_of(label: Label) -> Rect:
