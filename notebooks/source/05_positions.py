@@ -408,7 +408,8 @@ def train(model: torch.nn.Module, answers, bos: bool = False, rate: float = 1e-2
         return F.pad(tokens, (1, 0), value=16) if bos else tokens  # 16 is <bos>
 
     optimizer = torch.optim.AdamW(model.parameters(), lr=rate)  # Adam, with weights that decay a little
-    for _ in range(steps):
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = rate * (1 - step / steps)  # the learning rate falls to 0
         tokens = texts(32, 16)
         loss = F.cross_entropy(model(tokens).flatten(0, 1), answers(tokens).flatten())
         optimizer.zero_grad()
@@ -429,7 +430,7 @@ def trained(scheme: str, seed: int, base: float = 10000.0) -> tuple[LanguageMode
     """Return a model with these positions, trained, and its accuracy; lesson 06 says what the sizes are."""
     torch.manual_seed(seed)
     shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 1, "dropout": 0.0, "max_length": 64}
-    model = LanguageModel(LanguageModelConfig(16, positions=scheme, rotary_base=base, **shape))
+    model = LanguageModel(LanguageModelConfig(16, positions=scheme, rotary_base=base, tied=False, **shape))
     return model, train(model, two_before)
 
 
@@ -547,7 +548,7 @@ def counter(bos: bool, seed: int) -> tuple[LanguageModel, Tensor]:
     """Return a causal model without positions, trained to name each position, and its accuracy."""
     torch.manual_seed(seed)
     shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 2, "dropout": 0.0, "max_length": 16 + bos}
-    model = LanguageModel(LanguageModelConfig(17, positions="none", **shape))
+    model = LanguageModel(LanguageModelConfig(17, positions="none", tied=False, **shape))
     return model, train(model, which_position, bos=bos, rate=3e-3)
 
 
