@@ -40,12 +40,15 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab import plots, trace_shapes
+from transformer_lab import diagrams, plots, trace_shapes
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
 torch.manual_seed(3)
 torch.set_printoptions(precision=2, sci_mode=False)
+
+# %%
+diagrams.architecture.you_are_here(3)
 
 # %% [markdown]
 # ## Why one head is not enough
@@ -297,6 +300,13 @@ class MultiHeadAttention(nn.Module):
 
 # %% id="check-MultiHeadAttention"
 check(MultiHeadAttention)
+
+# %% [markdown]
+# On the left is what your module does with `3 mars 2021`, drawn from the module itself (or from the library's, as long
+# as yours has not passed). On the right is the wrong picture, in which x is cut:
+
+# %%
+diagrams.heads.multi_head(parts.MultiHeadAttention(128, 4))
 
 # %% [markdown]
 # `trace_shapes` runs a module and lists what went into each of its layers and what came out. Here 10 queries, the

@@ -49,6 +49,9 @@ from transformer_lab.course import check, compare, hint, parts, solution
 torch.manual_seed(4)
 torch.set_printoptions(precision=2, sci_mode=False)
 
+# %%
+diagrams.architecture.you_are_here(4)
+
 # %% [markdown]
 # ## One token at a time, or all at once
 #

@@ -47,6 +47,9 @@ from transformer_lab.course import check, compare, hint, parts, solution
 torch.manual_seed(5)
 torch.set_printoptions(precision=3, sci_mode=False)
 
+# %%
+diagrams.architecture.you_are_here(5)
+
 # %% [markdown]
 # ## Attention without positions: who bites whom?
 #
@@ -450,6 +453,7 @@ accuracy = {scheme: torch.stack([a for _, a in of_scheme]) for scheme, of_scheme
 ax = plots.lines(range(2, 64), {name: a[:, 2:] for name, a in accuracy.items()}, xlabel="position", ylabel="accuracy")
 ax.axvline(15.5, color="gray", linewidth=1)
 ax.get_legend().set(loc="upper left", bbox_to_anchor=(1, 1))
+ax.figure.set_size_inches(8, 3.2)
 compare(prediction, measured=max(accuracy, key=lambda scheme: accuracy[scheme][:, 16:32].mean()))
 
 # %%
@@ -476,9 +480,10 @@ model = runs["rotary"][0][0]
 with record_attention(model) as recorded, torch.no_grad():
     model(torch.randint(16, (200, 64)))
 [weights] = recorded.values()
-back = weights[:, :, -1].log().mean(dim=0).flip(-1)  # (4, 64): scores of the last query, with the key 0, 1, 2, … back
+back = weights[:, :, -1].clamp_min(1e-38).log().mean(dim=0).flip(-1)  # (4, 64): of the last query, by distance
 curve = {"head 2": back[2] - back[2, 2]}
 ax = plots.lines(range(64), curve, xlabel="distance to the key", ylabel="score, minus that at distance 2")
+ax.set_ylim(-60, 30)
 ax.axvline(15.5, color="gray", linewidth=1)
 best = {length: back[:, :length].argmax(dim=-1).tolist() for length in (16, 64)}
 print("best distance of heads 0 to 3, of the first 16:", best[16], " of all 64:", best[64])
@@ -519,9 +524,9 @@ pd.DataFrame(
 # With 1e6, the second hand turns slowly enough for 64 positions, and the model is right. With 1e9 it hardly moves while
 # the first makes a full turn, so distances 2 and 8 look almost alike. A base must fit the length.
 #
-# **ALiBi** degrades least but never solved this task: a distance penalty can express "near", not "exactly two back". On
-# language, where near tokens matter most, Press et al. (2022) found that it extrapolates better than sinusoids and
-# RoPE.
+# **ALiBi** falls most gently but never solved this task, not even at the trained length: a distance penalty can express
+# "near", not "exactly two back". On language, where near tokens matter most, Press et al. (2022) found that it
+# extrapolates better than sinusoids and RoPE.
 
 # %% [markdown]
 # ## Is a causal model blind to order?
@@ -556,15 +561,18 @@ def counter(bos: bool, seed: int) -> tuple[LanguageModel, Tensor]:
 counters = {bos: [counter(bos, seed) for seed in range(3)] for bos in (False, True)}
 right = {bos: torch.stack([a for _, a in of_kind]) for bos, of_kind in counters.items()}
 ax = plots.lines(range(16), {"without bos": right[False], "with bos": right[True][:, 1:]}, "position", "accuracy")
-with torch.no_grad():
-    print("one token, 16 times:", counters[False][0][0](torch.full((1, 16), 3)).argmax(dim=-1).unique().tolist())
-    after_bos = F.pad(torch.full((1, 16), 3), (1, 0), value=16)
-    print("the same after bos: ", counters[True][1][0](after_bos).argmax(dim=-1)[0].tolist())
+ax.get_legend().set(loc=(0.2, 0.6))
 print("mean accuracy above 0.9 in every run:", {bos: bool((a.mean(dim=1) > 0.9).all()) for bos, a in right.items()})
+with torch.no_grad():
+    said = counters[False][0][0](torch.full((1, 16), 3)).argmax(dim=-1)
+print("without bos, one token 16 times:", said.unique().tolist())
 
 # %% tags=["nbval-ignore-output"]
 compare(prediction_without, measured=round(right[False].mean().item(), 1))
 compare(prediction_with_bos, measured=round(right[True].mean().item(), 1))
+with torch.no_grad():
+    said = counters[True][0][0](F.pad(torch.full((1, 16), 3), (1, 0), value=16)).argmax(dim=-1)
+print("with bos, then one token 16 times:", said[0].tolist())
 
 # %% [markdown]
 # Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less. But it cannot
@@ -719,7 +727,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>How do the schemes behave on texts longer than those of training?</summary>
 #
 # Learned positions have rows that were never trained, or none at all. Sinusoids exist, but the model has not met them.
-# In our task RoPE held to twice the length and failed before four times. ALiBi changed least, but could only prefer
+# In our task RoPE held to twice the length and failed before four times. ALiBi fell most gently, but could only prefer
 # what is near. (<i>Which scheme extrapolates to longer texts?</i>)
 # </details>
 #
