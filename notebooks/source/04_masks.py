@@ -434,8 +434,7 @@ ours = parts.causal_mask(4)
 _, wrong = torchs(x, x, x, attn_mask=ours)
 _, right = torchs(x, x, x, attn_mask=~ours)
 compare(prediction, measured="nan" if wrong[0, -1].isnan().all() else "no nan")
-print("first row, as it is:", wrong[0, 0].tolist())
-print("first row, inverted:", right[0, 0].tolist())
+print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inverted:", right[0, 0].tolist())
 
 # %% [markdown]
 # There is no warning. The first position attends to the future alone, and only the last row, which may attend to
@@ -609,7 +608,7 @@ changed = text.clone()
 changed[0, 2] = (changed[0, 2] + 1) % 13  # another character
 for name, model in (("honest", honest), ("leaky", leaky)):
     moved = (model(changed) - model(text)).abs().amax(dim=-1)[0] > 1e-4
-    print(f"{name:6} outputs that moved: {[position for position, m in enumerate(moved.tolist()) if m]}")
+    print(f"{name:6} outputs before character 2 that moved: {[position for position in range(2) if moved[position]]}")
 
 # %% [markdown]
 # Outputs from 2 on *may* move: they know character 2. Output 1 may not, and in the leaky model it does.

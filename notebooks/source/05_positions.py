@@ -554,7 +554,7 @@ def counter(bos: bool, seed: int) -> tuple[LanguageModel, Tensor]:
     torch.manual_seed(seed)
     shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 2, "dropout": 0.0, "max_length": 16 + bos}
     model = LanguageModel(LanguageModelConfig(17, positions="none", tied=False, **shape))
-    return model, train(model, which_position, bos=bos, rate=3e-3)
+    return model, train(model, which_position, bos=bos, rate=5e-3, steps=200)
 
 
 # %%
