@@ -239,6 +239,6 @@ class _Thumbnail:
         inside = self.frame(
             "MultiHeadAttention", self.row(writing[1].rect.x0, attention, [(name, BLUE) for name in names])
         )
-        words = "inside each self_attention and cross_attention"
+        words = "inside each\nself_attention and\ncross_attention"
         d.text(words, (inside.rect.x1 + 0.1, attention), size=SMALL, align="left")
         return [*halves, memory, logits, *end, writing[0], inside]

@@ -158,6 +158,7 @@ class Box(Area):
     note: str
     size: float
     outline: Outline
+    face: str = ""
 
 
 @dataclass(frozen=True)
@@ -276,6 +277,7 @@ class Diagram:
         height: float | None = None,
         size: float = SIZE,
         outline: Outline = "rounded",
+        face: str = "",
     ) -> Box:
         """Put a box on the diagram, its centre at a point, as large as its text unless told otherwise.
 
@@ -289,13 +291,14 @@ class Diagram:
             height: Its height, by default that of the text.
             size: Points of the text.
             outline: Whether its corners are "rounded" (what computes), "square" (data), or all of it is "round".
+            face: What it is filled with, if not with a light shade of its colour.
         """
         if width is None:
             text_width = max(_size_of(name, size)[0], _size_of(note, size - 1.5)[0] if note else 0)
             width = max(0.5, text_width + 0.2)
         if height is None:
             height = 0.15 + LINE_HEIGHT * size / SIZE * (name.count("\n") + 1 + (0.85 if note else 0))
-        return self._add(Box(name, at[0], at[1], width, height, colour, look, note, size, outline))
+        return self._add(Box(name, at[0], at[1], width, height, colour, look, note, size, outline, face))
 
     def plus(self, at: Place, look: Look = "outlined", colour: str = INK) -> Box:
         """Put an addition on the diagram: a plus in a small circle."""
@@ -486,6 +489,9 @@ class Diagram:
             for box in self.boxes:
                 if box is not element and _overlap(box.rect, rect) and not _contains(box.rect, rect):
                     found.append(f"{label.words!r} runs into the box {box.name!r}")
+            for frame in self.frames:
+                if not label.on_white and _overlap(frame.rect, rect) and not _contains(frame.rect, rect):
+                    found.append(f"{label.words!r} runs through the border of {frame.name!r}")
             for arrow in self.arrows:
                 if arrow is not element and any(_crosses(*leg, rect) for leg in pairwise(arrow.points)):
                     found.append(f"an arrow runs through {label.words!r}")
@@ -773,7 +779,7 @@ def _draw_box(box: Box, ax: Axes, zorder: float) -> None:
         patch = FancyBboxPatch(box.rect[:2], box.width, box.height, style, zorder=zorder)
     faces = {"filled": light(box.colour), "outlined": "white", "dimmed": "#F4F4F4"}
     edge = "#BDBDBD" if box.look == "dimmed" else box.colour
-    patch.set(facecolor=faces.get(box.look, light(box.colour, 0.5)), edgecolor=edge)
+    patch.set(facecolor=box.face or faces.get(box.look, light(box.colour, 0.5)), edgecolor=edge)
     patch.set_linewidth(2.6 if box.look == "highlighted" else 1.1)
     ax.add_patch(patch)
 
