@@ -542,6 +542,8 @@ final = {kind: [right[-20:].mean().item() for _, right in of_kind] for kind, of_
 compare(prediction, measured=f"{min(final['1 head']):.1f} to {max(final['1 head']):.1f}")
 curves = {kind: torch.stack([right.view(-1, 10).mean(dim=1) for _, right in of_kind]) for kind, of_kind in runs.items()}
 ax = plots.lines(range(5, 300, 10), curves, xlabel="step", ylabel="both neighbours right")
+ax.get_legend().set(loc="upper left", bbox_to_anchor=(1, 1))
+ax.figure.set_size_inches(8, 3.2)
 rows = []
 for kind, [(model, _), *_] in runs.items():
     n_parameters = sum(p.numel() for p in model.parameters())

@@ -143,7 +143,8 @@ diagrams.positions.clocks([0, 1, 2, 3, 44], d_model=8)
 
 # %% [markdown]
 # The fast hand tells 0 from 1, but at position 44, after seven full turns, it is back where it was. The slow hands
-# cannot tell neighbours apart. Only all hands together say which position it is.
+# cannot tell neighbours apart. Only all hands together say which position it is. (Why 10000? The paper gives no reason.
+# With it, the slowest hands take up to 2π · 10000 ≈ 62,832 positions for a turn, longer than any sentence.)
 #
 # Now one encoding by hand. Four words of width 4 have the rows (.1, .2, .3, .4), (.2, .3, .4, .5), and so on.
 #
@@ -299,9 +300,9 @@ print("two matrices, added:", torch.allclose(appended, w[:, :8] @ x + w[:, 8:] @
 # %% [markdown]
 # ## RoPE: rotate the queries and keys instead
 #
-# **Rotary position embedding** (RoPE; Su et al., 2021) keeps the waves and moves them to a better point: *after* the
-# projections. Llama and Qwen use it. Each query and key is cut into pairs of neighbouring features, and each pair is
-# rotated by the angle of its position:
+# **Rotary position embedding** (**RoPE**; Su et al., 2021) keeps the waves and moves them to a better point: *after*
+# the projections. Llama and Qwen use it. Each query and key is cut into pairs of neighbouring features, and each pair
+# is rotated by the angle of its position:
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
@@ -469,10 +470,10 @@ pd.DataFrame({s: {w: a[:, i:j].mean().item() for w, (i, j) in stretches.items()}
 )
 
 # %% [markdown]
-# To the right of the grey line no model was trained. **Sinusoids and learned positions fail at once**, though both were
-# perfect before the line. The paper's hope fails in this task: the sinusoids exist at position 20, but the model has
-# never met them. (A learned row there was never trained at all.) RoPE is right on texts twice as long. Well before
-# four times the length it fails too, although the target is still only two positions back. What are the heads
+# To the right of the grey line the models have to **extrapolate**. Sinusoids and learned positions fail at once, though
+# both were perfect before the line. The paper's hope fails in this task: the sinusoids exist at position 20, but the
+# model has never met them. (A learned row there was never trained at all.) RoPE is right on texts twice as long. Well
+# before four times the length it fails too, although the target is still only two positions back. What are the heads
 # attending to? The logarithm of a weight is its score, up to a constant that is the same for the whole row.
 
 # %% tags=["nbval-ignore-output"]
@@ -561,7 +562,7 @@ def counter(bos: bool, seed: int) -> tuple[LanguageModel, Tensor]:
 counters = {bos: [counter(bos, seed) for seed in range(3)] for bos in (False, True)}
 right = {bos: torch.stack([a for _, a in of_kind]) for bos, of_kind in counters.items()}
 ax = plots.lines(range(16), {"without bos": right[False], "with bos": right[True][:, 1:]}, "position", "accuracy")
-ax.get_legend().set(loc=(0.2, 0.6))
+ax.get_legend().set(loc=(0.45, 0.58))
 print("mean accuracy above 0.9 in every run:", {bos: bool((a.mean(dim=1) > 0.9).all()) for bos, a in right.items()})
 with torch.no_grad():
     said = counters[False][0][0](torch.full((1, 16), 3)).argmax(dim=-1)
@@ -572,14 +573,17 @@ compare(prediction_without, measured=round(right[False].mean().item(), 1))
 compare(prediction_with_bos, measured=round(right[True].mean().item(), 1))
 with torch.no_grad():
     said = counters[True][0][0](F.pad(torch.full((1, 16), 3), (1, 0), value=16)).argmax(dim=-1)
+    lost = counters[False][0][0](torch.randint(16, (1000, 16)))[:, 12:15].argmax(dim=-1)
 print("with bos, then one token 16 times:", said[0].tolist())
+print(f"without bos, positions 12 to 14 are called 15 in {(lost == 15).float().mean():.1f} of the cases")
 
 # %% [markdown]
-# Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less. But it cannot
-# count: an average of equal vectors is the same for any number of them. With `<bos>` it can. A head that attends evenly
-# gives `<bos>` the weight 1/t at the t-th position, and that number says how many tokens there are. Every decoder of
-# this course begins with `<bos>`. So a causal model with a `<bos>` knows the position without being told (Haviv et al.,
-# 2022). Kazemnejad et al. (2023) even found that NoPE extrapolates best on some tasks.
+# Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less. But the further
+# it reads, the less it knows, and near the end it calls most positions the last one. It cannot count: an average of
+# equal vectors is the same for any number of them. With `<bos>` it can. A head that attends evenly gives `<bos>` the
+# weight 1/t at the t-th position, and that number says how many tokens there are. The decoders of lessons 07 and 08
+# begin with `<bos>`. So a causal model can know the position without being told (Haviv et al., 2022). Kazemnejad et al.
+# (2023) even found that NoPE extrapolates best on some tasks.
 
 # %% [markdown]
 # ## Bug hunt
@@ -620,9 +624,9 @@ for name, turn in {"the colleague's": rotary_of_a_colleague, "yours or the libra
 # ## ★ Transfer: relative position bias, a learned number for every distance
 #
 # The model T5 (Raffel et al., 2020) adds to each score a number that it *learns*, by head and by offset from query to
-# key (far offsets share theirs, in buckets). Here −2 is a key two positions *before* the query. `table[h]` holds the
-# numbers for the offsets −reach … reach, and is 2 · reach + 1 long. Offsets further out take the last entry on their
-# side. As in `alibi_bias`, the queries are the last ones. Write the lookup.
+# key: a **relative position bias** (far offsets share theirs, in buckets). Here −2 is a key two positions *before* the
+# query. `table[h]` holds the numbers for the offsets −reach … reach, and is 2 · reach + 1 long. Offsets further out
+# take the last entry on their side. As in `alibi_bias`, the queries are the last ones. Write the lookup.
 
 
 # %% id="relative_bias" tags=["exercise"]
