@@ -33,7 +33,7 @@ TRAINING = {
     "warmup": "steps that the rate rises",
     "smoothing": "label smoothing",
     "weight_decay": "of matrices; biases and norms have none",
-    "average": "share of the parameters' running mean kept at a step; 0 has no mean",
+    "average": "fraction of the parameters' running mean kept at a step; 0 has no mean",
     "clip": "largest norm of the gradient",
     "validate_every": "steps between two validations; 0 is only at the end",
     "patience": "validations without a better one that end training; 0 is never",
@@ -47,7 +47,7 @@ SHAPE = {
     "n_heads": "attention heads of a layer",
     "n_layers": "layers of the encoder, and as many of the decoder",
     "d_ff": "width in the middle of the feed-forward networks",
-    "dropout": "share of what each sublayer adds that training drops",
+    "dropout": "fraction of what each sublayer adds that training drops",
     "max_length": "tokens that a sentence may have",
     "vocab_size": "tokens to learn",
 }

@@ -244,3 +244,9 @@ def test_drawing_changes_neither_the_module_nor_the_random_numbers():
     assert not any(m._forward_hooks or m._forward_pre_hooks for m in module.modules())
     torch.manual_seed(4)
     assert repr(layer(made(EncoderLayer))) == first
+
+
+def test_a_module_without_parameters_needs_inputs():
+    with pytest.raises(ValueError, match="ReLU has no parameters"):
+        layer(nn.ReLU())
+    assert layer(nn.ReLU(), torch.ones(1, 2, 3)).flaws() == []

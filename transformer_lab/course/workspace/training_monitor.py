@@ -55,7 +55,7 @@ class TrainingMonitor:
         starts = range(0, len(self.losses) - UPDATE_EVERY + 1, UPDATE_EVERY)
         means = [sum(self.losses[start : start + UPDATE_EVERY]) / UPDATE_EVERY for start in starts]
         plots.lines([start + UPDATE_EVERY / 2 for start in starts], {"training": means}, "step", "loss", ax=left)
-        plots.lines(self.scored_at, self.scores or {"nothing yet": []}, "step", "share right", ax=right)
+        plots.lines(self.scored_at, self.scores or {"nothing yet": []}, "step", "fraction right", ax=right)
         right.set_ylim(-0.02, 1.02)
         for ax in (left, right):
             ax.set_xlim(0, self.n_steps)

@@ -138,6 +138,9 @@ def layer(module: nn.Module, *inputs: Tensor) -> Diagram:
         module: An encoder or decoder layer, or whatever else adds what its parts compute to a stream.
         *inputs: What to run it on; by default, random vectors for each argument that has no default, and a mask for
             each whose name says so.
+
+    Raises:
+        ValueError: There are no inputs, and no parameters to tell how wide they are.
     """
     return draw(flow_of(module, *inputs))
 
@@ -251,10 +254,14 @@ def _arguments(
     wanted = list(inspect.signature(module.forward).parameters.values())
     if inputs:
         return dict(zip((parameter.name for parameter in wanted), inputs, strict=False))
-    d_model = next(module.parameters()).shape[-1]
+    width = next((parameter.shape[-1] for parameter in module.parameters() if parameter.ndim), None)
+    if width is None:
+        raise ValueError(
+            f"{type(module).__name__} has no parameters to tell how wide its input is; give the inputs, too"
+        )
     needed = [p.name for p in wanted if p.default is p.empty and p.kind is p.POSITIONAL_OR_KEYWORD]
     lengths = [N_SOURCE] if len(needed) == 1 else [N_TARGET, *[N_SOURCE] * (len(needed) - 1)]
-    arguments = {name: torch.randn(1, n, d_model, generator=generator) for name, n in zip(needed, lengths, strict=True)}
+    arguments = {name: torch.randn(1, n, width, generator=generator) for name, n in zip(needed, lengths, strict=True)}
     for p in wanted if with_masks else ():
         if "mask" in p.name and p.default is None:
             n_key = lengths[-1] if any(name in p.name for name in needed[1:]) else lengths[0]
