@@ -7,7 +7,7 @@
 # **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its
 # parameters, and measure what a second head is good for.
 #
-# Reading: 40 minutes. Exercises: 45 minutes (four core, one stretch ★).
+# Reading: 39 minutes. Exercises: 45 minutes (four core, one stretch ★).
 
 # %% [markdown]
 # ## Before you start

@@ -7,7 +7,7 @@
 # **Afterwards you can** build every mask that a Transformer needs, apply it without nan, say why a loss can be too
 # good to be true, and test any model for leaks.
 #
-# Reading: 40 minutes. Exercises: 70 minutes (five core, one stretch ★). It is a long lesson; half-way there is a
+# Reading: 39 minutes. Exercises: 70 minutes (five core, one stretch ★). It is a long lesson; half-way there is a
 # place to stop.
 
 # %% [markdown]

@@ -9,7 +9,7 @@
 # write two of the schemes that today's models use instead, and say how each fails on texts longer than those in
 # training.
 #
-# Reading: 38 minutes. Exercises: 60 minutes (four core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 37 minutes. Exercises: 60 minutes (four core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start
