@@ -1,13 +1,13 @@
 # %% [markdown] id="title"
 # # 04 · Masks
 #
-# **The question.** A decoder writes one word after another, and must not look at words that it has not written yet.
-# How can it be trained on all of them at once? And how do you *prove* that it does not peek?
+# **The question.** A decoder generates one word after another, and must not attend to words that do not exist yet. How
+# can it be trained on all of them at once? And how do you *prove* that it does not peek?
 #
 # **Afterwards you can** build every mask that a Transformer needs, apply it without nan, say why a loss can be too
 # good to be true, and test any model for leaks.
 #
-# Reading: 40 minutes. Exercises: 70 minutes (five core, one stretch ★). It is a long lesson; half-way there is a
+# Reading: 39 minutes. Exercises: 70 minutes (five core, one stretch ★). It is a long lesson; half-way there is a
 # place to stop.
 
 # %% [markdown]
@@ -26,14 +26,13 @@
 # It gives that key a weight of almost 0: the exponential of a very negative number is almost 0.
 # </details>
 #
-# <details><summary>Lesson 03: which shape do the scores have when there are a batch and several heads?</summary>
+# <details><summary>Lesson 03: what is the shape of the scores when there are a batch and several heads?</summary>
 #
 # (batch, n_heads, n_query, n_key): one table per sentence and head.
 # </details>
 
 # %% id="imports"
 import math
-import time
 from datetime import date, timedelta
 
 import matplotlib.pyplot as plt
@@ -43,26 +42,29 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import plots, record_attention, trace_shapes
+from transformer_lab import diagrams, plots, record_attention
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
 torch.manual_seed(4)
 torch.set_printoptions(precision=2, sci_mode=False)
 
+# %%
+diagrams.architecture.you_are_here(4)
+
 # %% [markdown]
-# ## One word at a time, or all at once
+# ## One token at a time, or all at once
 #
-# A decoder learns from sentences like `<bos> I like you <eos>`. What stands at a position, here a word, is called a
-# **token**. The first one says *begin*, the last one *end*. At every step the decoder has read a piece, and should say
-# what comes next:
+# A decoder learns from sentences like `<bos> I like you <eos>`. Each item of the sequence, here a word, is called a
+# **token**; `<bos>` marks the beginning, `<eos>` the end. The decoder is **autoregressive**: at each step it has read a
+# **prefix**, all tokens so far, and must predict the next token:
 
 # %%
 words = ["<bos>", "I", "like", "you", "<eos>"]
-pd.DataFrame({"it has read": [" ".join(words[:t]) for t in range(1, 5)], "it should say": words[1:]})
+pd.DataFrame({"prefix": [" ".join(words[:t]) for t in range(1, 5)], "next token": words[1:]})
 
 # %% [markdown]
-# Four lines to learn, so four runs of the model, each on a longer piece. But attention computes an output for *every*
+# Four lines to learn, so four runs of the model, each on a longer prefix. But attention computes an output for *every*
 # position anyway. Could one run on `<bos> I like you` give all four answers?
 #
 # **Predict.** We compare the last output of each of the four runs with the four outputs of one run. For how many of
@@ -74,8 +76,8 @@ prediction = ...
 # %%
 x = torch.randn(1, 4, 16)  # stands for the embedded <bos> I like you: (batch, n, d_model)
 attention = parts.MultiHeadAttention(d_model=16, n_heads=4)
-pieces = [x[:, :t] for t in range(1, 5)]
-step_by_step = torch.cat([attention(piece, piece, piece)[:, -1:] for piece in pieces], dim=1)
+prefixes = [x[:, :t] for t in range(1, 5)]
+step_by_step = torch.cat([attention(prefix, prefix, prefix)[:, -1:] for prefix in prefixes], dim=1)
 
 
 def same_positions(all_at_once: Tensor) -> int:
@@ -85,12 +87,11 @@ def same_positions(all_at_once: Tensor) -> int:
 compare(prediction, measured=same_positions(attention(x, x, x)))
 
 # %% [markdown]
-# Only the last. In one run, `<bos>` also looks at `I like you`: at the very words that it should learn to predict.
-# Step by step it could not, for they were not there.
+# Only the last. In one run, `<bos>` also attends to `I like you`: to the very words that it should learn to predict.
 #
-# So we *hide* them. A **mask** is a table of True and False, a row for each query, a column for each key. **True
-# means: may look.** For a decoder, position $i$ may look at position $j$ if $j \le i$: itself and what came before.
-# This is the **causal mask**.
+# So we *hide* them by a mask. It has a row for each query and a column for each key, and **True means: may attend.**
+# For a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This is the
+# **causal mask**, also called look-ahead mask.
 #
 # **Exercise.** Write it. A comparison of tensors, such as `a <= b`, gives a tensor of booleans. So does
 # `torch.ones(2, 3, dtype=torch.bool)`, and `.tril()` keeps the lower triangle of a table.
@@ -98,58 +99,30 @@ compare(prediction, measured=same_positions(attention(x, x, x)))
 
 # %% id="causal_mask" tags=["exercise"]
 def causal_mask(length: int) -> Bool[Tensor, "length length"]:
-    """Let every position look at itself and at what came before: True at row i, column j if j ≤ i."""
+    """Return a mask that is True at row i, column j if j ≤ i: each position attends to itself and what came before."""
     raise NotImplementedError
 
 
 # %% id="check-causal_mask"
 check(causal_mask)
 
-# %% [markdown]
-# **Predict.** And now, with the mask: how many positions are the same?
-
-# %% tags=["prediction"]
-prediction = ...
-
 # %%
-compare(prediction, measured=same_positions(attention(x, x, x, parts.causal_mask(4))))
+print("positions that are the same, with the mask:", same_positions(attention(x, x, x, parts.causal_mask(4))))
+print("tokens to process, for a text of 256:", sum(range(1, 257)), "in 256 runs,", 256, "in one")
 ax = plots.mask(parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
-# All four. One run learns from every position, and each position knows exactly what it will know when the model
-# writes by itself. (You will read that "the lower triangle" is hidden. Look at the picture: rows are queries, and
-# hidden is the **upper** triangle. Hide the lower one instead, and the first word sees all that is to come.)
-#
-# How much does it save?
-#
-# **Predict.** A sequence of 256 positions. How many times as long as one masked run do the 256 runs take?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %% tags=["nbval-ignore-output"]
-long = torch.randn(1, 256, 16)
-seconds = {"256 runs": [], "one masked run": []}
-with torch.no_grad():
-    for _ in range(5):  # in turns, so that a busy moment hits both
-        start = time.perf_counter()
-        for t in range(1, 257):
-            attention(long[:, :t], long[:, :t], long[:, :t])
-        middle = time.perf_counter()
-        attention(long, long, long, parts.causal_mask(256))
-        seconds["one masked run"].append(time.perf_counter() - middle)
-        seconds["256 runs"].append(middle - start)
-compare(prediction, measured=f"{min(seconds['256 runs']) / min(seconds['one masked run']):.0f} times")
-
-# %% [markdown]
-# As a rule fewer than 256 times: most pieces are shorter than the whole, and the mask takes time, too.
+# All four. One run trains every position, and each position knows exactly what it will know at **inference**, when
+# the trained model generates by itself. (You will read that "the lower triangle" is hidden. Look at the picture: rows
+# are queries, and the **upper** triangle is hidden. Hide the lower one instead, and the first word attends to all that
+# is to come.)
 #
 # ### Is the mask only for training?
 #
-# When the model writes, the future is not there. So one might leave the mask out.
+# When the model generates, the future does not exist yet. So one might leave the mask out.
 #
-# **Predict.** Two layers, one upon the other, are run on each piece *without* a mask. Are the last outputs the `"same"`
-# as those of one masked run, or `"different"`?
+# **Predict.** A stack of two layers runs on each prefix *without* a mask. Are its last outputs the `"same"` as those of
+# one masked run, or `"different"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -165,21 +138,22 @@ def two_layers(x: Tensor, mask: Tensor | None) -> Tensor:
 
 
 trained = two_layers(x, parts.causal_mask(4))
-without = torch.cat([two_layers(piece, None)[:, -1:] for piece in pieces], dim=1)
-masked = torch.cat([two_layers(piece, parts.causal_mask(piece.shape[1]))[:, -1:] for piece in pieces], dim=1)
+without = torch.cat([two_layers(prefix, None)[:, -1:] for prefix in prefixes], dim=1)
+masked = torch.cat([two_layers(z, parts.causal_mask(z.shape[1]))[:, -1:] for z in prefixes], dim=1)
 compare(prediction, measured="same" if torch.allclose(without, trained, atol=1e-5) else "different")
 print("with the mask the same:", torch.allclose(masked, trained, atol=1e-5))
 
 # %% [markdown]
-# In the first layer, `<bos>` now looked at `I`; in the second, `I` looks at a `<bos>` that it never met in training.
-# (With a single layer, it makes no difference.) The mask belongs to the model, in training and in use. It also means
-# that what was computed for a word never changes when more words follow. Lesson 10 builds fast writing on that.
+# Without a mask, `<bos>` attends to `I` in the first layer. In the second layer, `I` attends to that output of `<bos>`,
+# which never occurred in training. (With a single layer there is no difference.) So the mask is part of the model, at
+# inference as much as in training. It also means that what was computed for a token never changes when more tokens
+# follow. Fast generation builds on that.
 
 # %% [markdown]
-# ## −∞ before, not 0 after
+# ## −∞ before the softmax, not 0 after
 #
-# How does a mask act? Weights come from scores by softmax, so there are two places: hide the *score* before, or the
-# *weight* after. Take three keys with scores 2, 1 and 3, and hide the third.
+# A mask may hide the *score* before the softmax, or the *weight* after it. Take three keys with scores 2, 1 and 3, and
+# hide the third.
 #
 # **Predict.** We compute the softmax of all three and then set the third weight to 0. What do the weights add up to?
 
@@ -194,9 +168,9 @@ compare(prediction, measured=round(after.sum().item(), 2))
 pd.DataFrame({"0 after": after.tolist(), "-∞ before": before.tolist()}, index=["key 1", "key 2", "hidden"]).round(2)
 
 # %% [markdown]
-# Zeroed afterwards, the row no longer adds up to 1, so the output is no average any more. And there is something
-# worse. What happens if the hidden key changes? We turn its score from 3 to 5, and then to 200, and watch the weight
-# of key 1, also with a third way: zero afterwards, then divide by what is left.
+# The row no longer adds up to 1, so the output is no weighted average any more. And there is something worse. We change
+# the *hidden* score from 3 to 5, and then to 200, and watch the weight of key 1. A third way sets the weight to 0
+# afterwards and then **normalises** the rest: it divides by their sum.
 
 # %%
 rows = {}
@@ -205,27 +179,31 @@ for hidden_score in [3.0, 5.0, 200.0]:
     after = torch.softmax(scores, dim=-1) * allowed
     before = torch.softmax(scores.masked_fill(~allowed, -torch.inf), dim=-1)
     rows[f"hidden score {hidden_score:.0f}"] = [after[0].item(), (after / after.sum())[0].item(), before[0].item()]
-pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, divided", "-∞ before"]).round(2)
+pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, normalised", "-∞ before"]).round(2)
 
 # %% [markdown]
-# With 0 after, **the hidden key still speaks**: it is in the denominator of the softmax, and the better it matches,
-# the less the others get. In a decoder, hidden keys are the future, and it leaks. Dividing by what is left is right
-# on paper, but once the hidden key drowns the others, their weights are rounded to 0, and 0/0 is nan. With −∞ before,
-# its exponential is 0, and it is out:
+# With 0 after, **the hidden key still counts**: it is in the denominator of the softmax, and the better it matches,
+# the less weight the others get. In a decoder, hidden keys are the future, so the future leaks. Normalising again is
+# right on paper. But once the hidden score is large, the other weights are rounded to 0, and 0/0 is nan. With −∞
+# before the softmax, the exponential of the hidden score is 0, and the key is out:
 #
 # $$w_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_k m_{ik}\, e^{s_{ik}}}, \qquad m_{ij} = 1 \text{ if query } i
-# \text{ may look at key } j \text{, else } 0$$
+# \text{ may attend to key } j \text{, else } 0$$
 #
-# Here $s_{ij}$ are the scores and $w_{ij}$ the weights, both (n_query, n_key), and so is the mask $m$.
+# Here $s_{ij}$ are the scores and $w_{ij}$ the weights, both (n_query, n_key), and so is the mask $m$. With numbers:
+
+# %%
+scores = torch.tensor([[0.5, 2.0, 1.0, 0.0], [1.0, 1.5, 3.0, 2.0], [0.0, 1.0, 1.0, 2.0], [1.0, 2.0, 0.0, 1.0]])
+diagrams.masks.masked_softmax(scores, parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
-# ### A query that may see nothing
+# ### A query that may attend to nothing
 #
 # What if a whole row of the mask is False? Then the formula says 0/0. It happens: short sentences are filled up with a
-# token `<pad>`, which nobody should look at. If it stands in front and there is a causal mask, the first position may
-# look neither ahead nor at itself.
+# token `<pad>`, which nobody should attend to. If it stands in front and there is a causal mask, the first position may
+# attend neither ahead nor to itself.
 #
-# A common way out is to fill with −1,000,000,000 instead of −∞.
+# A common way out is to fill in −1,000,000,000 instead of −∞.
 #
 # **Predict.** A row of four keys, all hidden, all filled with −1e9. What weight does each get?
 
@@ -244,9 +222,9 @@ print("output of torch's own function:", F.scaled_dot_product_attention(query, k
 print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 
 # %% [markdown]
-# - **−1e9** gives equal weights: the query sees *all* that is hidden, padding and future alike. Nothing looks wrong,
-#   and that is the trouble. (And in float16, numbers of 16 bits that end at ±65,504, −1e9 *is* −∞.)
-# - **−∞** gives nan. How far does it go?
+# - **−1e9** gives equal weights: the query attends to *all* that is hidden, padding and future alike. Nothing looks
+#   wrong, and that is the trouble. (And in float16, −1e9 *is* −∞.)
+# - **−∞** gives nan. How far does it spread?
 #
 # **Predict.** `<pad> 3 mars 2021`, causal, padding hidden, −∞: after one layer, one of the four rows is nan. How many
 # are nan after two layers?
@@ -255,7 +233,7 @@ print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 prediction = ...
 
 # %%
-mask = parts.causal_mask(4) & torch.tensor([False, True, True, True])  # nobody looks at position 0
+mask = parts.causal_mask(4) & torch.tensor([False, True, True, True])  # nobody attends to position 0
 x = torch.randn(4, 8)
 nans = []
 for _ in range(2):
@@ -266,26 +244,36 @@ compare(prediction, measured=nans[1])
 print("rows with nan after each layer:", nans)
 
 # %% [markdown]
-# All of them, although the row is hidden from everybody: its weight is 0, but $0 \cdot \text{nan}$ is nan.
+# All of them, although that row is hidden from everybody: its weight is 0, but $0 \cdot \text{nan}$ is nan.
 #
-# So a row in which nothing is allowed should give **zeros**, as torch's own function did above (not all its variants
-# do) and our library does: no key takes part, so nothing is added. Is it enough to replace the nan by 0 *afterwards*?
-# We look at the gradient, too, with −∞ put in by two ways that are both in use: *added* to the scores, or *filled in*
-# as above.
+# So a query that may attend to nothing should get **zeros**, as from torch's own function above. Is it enough to put 0
+# in the place of nan *afterwards*? We compare three recipes, and look at the gradients, too.
+
 
 # %%
-scores = torch.randn(4, 4, requires_grad=True)
-added = scores + torch.zeros(4, 4).masked_fill(~mask, -torch.inf)
-filled = scores.masked_fill(~mask, -torch.inf)
-for how, hidden in {"added": added, "filled": filled}.items():
-    weights = torch.softmax(hidden, dim=-1).nan_to_num()  # nan becomes 0
-    [gradients] = torch.autograd.grad(weights[:, 1].sum(), scores)
-    print(f"{how:6} weights of the empty row {weights[0].tolist()}, gradients of its scores {gradients[0].tolist()}")
+def nans_left(recipe: str) -> list[bool]:
+    """Return whether nan is left in the output, and in the gradients of queries, keys and values."""
+    q, k, v = (torch.randn(4, 8, requires_grad=True) for _ in range(3))
+    scores = q @ k.T / 8**0.5
+    hidden = scores.masked_fill(~mask, -torch.inf)
+    if recipe.startswith("-∞ added"):
+        hidden = scores + torch.zeros(4, 4).masked_fill(~mask, -torch.inf)
+    weights = torch.softmax(hidden, dim=-1)
+    output = weights.nan_to_num() @ v if recipe.endswith("weights") else (weights @ v).nan_to_num()
+    return [bool(z.isnan().any()) for z in (output, *torch.autograd.grad(output.square().sum(), (q, k, v)))]
+
+
+recipes = ["-∞ added, 0 for nan in weights", "-∞ filled in, 0 for nan in output", "-∞ filled in, 0 for nan in weights"]
+columns = ["output", "gradient of queries", "of keys", "of values"]
+pd.DataFrame({recipe: nans_left(recipe) for recipe in recipes}, index=columns).T.rename_axis(columns="nan in")
 
 # %% [markdown]
-# Both outputs are mended, but inside the softmax the row was nan, and so is what comes back from there. With −∞ added,
-# it reaches the scores, and from there whatever made them. With −∞ filled in, it ends there: an overwritten score gets
-# a gradient of 0. So fill −∞ in, and put 0 for nan afterwards: then it is enough.
+# All three outputs are free of nan. Two recipes leave nan in a gradient, and one step of training would spread it to
+# all parameters. If −∞ was *added*, the nan inside the softmax reaches queries and keys on the way back. If nan is
+# replaced in the *output* only, the gradient of the values is multiplied by weights that are nan. It is safe to
+# **fill** −∞ in, and to replace nan in the **weights**, before they meet the values. (Or let such rows through the
+# softmax unmasked, and then set their weights to 0.)
+
 
 # %% [markdown]
 # **Exercise.** Write attention with a mask: scaled as in lesson 02, −∞ before the softmax, zeros for rows with
@@ -301,35 +289,24 @@ def masked_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Let every query mix the values it may see, by scaled scores; one that may see none gets zeros."""
+    """Return, by scaled scores, each query's average of the values it may attend to; zeros if there are none."""
     raise NotImplementedError
 
 
 # %% id="check-masked_attention"
 check(masked_attention)
 
-# %%
-x = torch.randn(4, 8)
-for _ in range(2):
-    x = parts.masked_attention(x, x, x, mask)
-nans, zeros = x.isnan().any(dim=-1), (x == 0).all(dim=-1)
-print(f"after two layers: {int(nans.sum())} rows of nan, {int(zeros.sum())} row of zeros")
-
 # %% [markdown]
 # ## Half-way stop
 #
-# So far:
-#
-# - A causal mask makes one run do the work of many. True means *may look*; the upper triangle is False.
-# - It acts by −∞ on the scores. A 0 on the weights leaks.
-# - A row with nothing allowed gives zeros; −∞ alone gives nan, −1e9 gives nonsense that looks fine.
-#
-# What follows: padding, both masks at once, and the test that finds out whether a model peeks.
+# A good place to stop for today. You can hide the future, and apply any mask safely. What follows: padding, both masks
+# at once, and the test that finds out whether a model peeks.
 
 # %% [markdown]
 # ## Padding
 #
-# Sentences differ in length, and a tensor is a rectangle. So short ones are filled up with a token `<pad>`:
+# Sentences differ in length, and a tensor is a rectangle. So short ones are filled up with a token `<pad>`, the
+# **padding**:
 
 # %%
 dates = [text.split() for text in ["3 mars 2021", "le 14 juillet 1789", "mai 1968"]]
@@ -338,8 +315,8 @@ tokens = torch.tensor([[vocabulary.index(piece) for piece in text] + [0] * (4 - 
 pd.DataFrame([[f"{vocabulary[i]} ({i})" for i in row] for row in tokens.tolist()])
 
 # %% [markdown]
-# **Predict.** A fresh model, no mask. What share of their attention do the pieces of `3 mars 2021` give to the
-# `<pad>` behind it?
+# **Predict.** A fresh model, no mask. How much of their attention, on average, do the tokens of `3 mars 2021` give to
+# the `<pad>` behind them?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -353,17 +330,17 @@ with record_attention(attention) as recorded:  # keeps the weights of all attent
 compare(prediction, measured=round(weights[0, :, :3, 3].mean().item(), 2))
 
 # %% [markdown]
-# About a quarter, for a token that means nothing: to attention, `<pad>` is a word like any other. Worse, the answer
-# for `3 mars 2021` would change with the *longest* sentence that happens to be in the same batch.
+# About a quarter, for a token that means nothing. Worse, the answer for `3 mars 2021` would change with the *longest*
+# sentence that happens to be in the same batch.
 #
-# **Exercise.** Write the mask that hides padding *as a key*. It must fit scores of shape (batch, n_heads, n_query,
-# n_key), so it gets the shape (batch, 1, 1, n): the axes of length 1 are broadcast to all heads and all queries.
-# Indexing with `None` adds such an axis: `x[:, None]`.
+# **Exercise.** Write the **padding mask**, which hides padding *as a key*. It must fit scores of shape (batch, n_heads,
+# n_query, n_key), so it gets the shape (batch, 1, 1, n): the axes of length 1 are broadcast to all heads and all
+# queries. Indexing with `None` adds such an axis: `x[:, None]`.
 
 
 # %% id="padding_mask" tags=["exercise"]
 def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 1 n"]:
-    """Let everybody look at the real tokens and nobody at the padding."""
+    """Return a mask by which every query may attend to the real tokens and none to the padding."""
     raise NotImplementedError
 
 
@@ -379,31 +356,25 @@ print("three more <pad>, outputs the same without a mask:", torch.allclose(*with
 print("                                      with a mask:", torch.allclose(*masked, atol=1e-5))
 
 # %% [markdown]
-# What about the *queries*? `<pad>` still asks, and its row of the output is nonsense. Let it be: nobody looks at it,
-# and the loss leaves it out (lesson 08). Hiding it as a query as well would only make rows with nothing allowed.
-#
-# The mask belongs to the keys, wherever the queries come from. In cross-attention, the ten characters of `2021-03-03`
-# ask the pieces of the source:
+# What about the *queries*? `<pad>` still asks, and its row of the output is nonsense. That does no harm: nobody
+# attends to it, and the loss leaves it out (lesson 08). The mask belongs to the keys, wherever the queries come from:
 
 # %%
-iso = torch.randn(3, 10, 16)  # one query for each character
-source_mask = parts.padding_mask(tokens, pad_id=0)
-print("mask", tuple(source_mask.shape), "fits scores", (3, 4, iso.shape[1], x.shape[1]))
-print("output", tuple(attention(iso, x, x, source_mask).shape))
+iso = torch.randn(3, 10, 16)  # the ten characters of 2021-03-03 attend to the source: cross-attention
+print("output", tuple(attention(iso, x, x, parts.padding_mask(tokens, pad_id=0)).shape))
 
 # %% [markdown]
-# ## Both at once
+# ## Both at once: the decoder's mask
 #
-# A decoder that learns from a batch needs both. A key may be looked at if it is a real token *and* does not come
-# later.
+# A decoder that learns from a batch needs both masks. A key may be attended to if it is a real token *and* does not
+# come later. (batch, 1, 1, n) with (n, n) is broadcast to (batch, 1, n, n).
 #
-# **Exercise.** Combine them. (batch, 1, 1, n) with (n, n) is broadcast to (batch, 1, n, n). For booleans, `&` is
-# *and*, `|` is *or*, `~` is *not*.
+# **Exercise.** Combine the two masks. For booleans, `&` is *and*, `|` is *or*, `~` is *not*.
 
 
 # %% id="decoder_mask" tags=["exercise"]
 def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 n n"]:
-    """Let every position look at the real tokens up to itself."""
+    """Return a mask by which every position may attend to the real tokens up to itself."""
     raise NotImplementedError
 
 
@@ -413,20 +384,16 @@ check(decoder_mask)
 # %%
 behind = torch.tensor([[1, 2, 3, 0]])  # 3 mars 2021 <pad>
 in_front = torch.tensor([[0, 1, 2, 3]])  # <pad> 3 mars 2021
-_, axes = plt.subplots(1, 2, figsize=(10, 3.2), layout="constrained")
-for ax, sentence in zip(axes, (behind, in_front)):
-    names = [vocabulary[i] for i in sentence[0]]
-    mask = parts.decoder_mask(sentence, pad_id=0)[0, 0]
-    plots.mask(mask, queries=names, keys=names, ax=ax)
-    print(" ".join(names), "· keys for each query:", mask.sum(dim=-1).tolist())
+names = [[vocabulary[i] for i in sentence[0]] for sentence in (behind, in_front)]
+diagrams.masks.broadcast(parts.padding_mask(torch.cat([behind, in_front]), pad_id=0), parts.causal_mask(4), names)
 
 # %% [markdown]
-# With padding in front, the first row is empty: there is the query that may see nothing.
+# With padding in front (text 1), the first row of the result is empty: a query that may attend to nothing.
 #
-# ### Do we need both?
+# ### Does a decoder need both masks?
 #
 # **Predict.** Padding *behind* the sentence, in a decoder. We leave the padding mask out and keep the causal one. Do
-# the outputs of the real tokens stay the `"same"`? And with padding *in front*?
+# the outputs of the real tokens stay the `"same"`, or become `"different"`? And with padding *in front*?
 
 # %% tags=["prediction"]
 prediction_behind, prediction_in_front = ..., ...
@@ -443,17 +410,19 @@ compare(prediction_behind, measured=answers[0])
 compare(prediction_in_front, measured=answers[1])
 
 # %% [markdown]
-# Padding behind the sentence *is* the future of every real token, so a causal mask hides it already. Many decoders
-# get by without a padding mask for that reason. Without a causal mask, or with padding in front, it is needed.
+# Padding behind the sentence *is* the future of every real token, so a causal mask hides it already. Without a causal
+# mask, or with padding in front, the padding mask is needed.
 
 # %% [markdown]
-# ## The other convention
+# ## Two conventions of PyTorch to watch
 #
-# Here, and in `F.scaled_dot_product_attention`, True means *may look*. In `nn.MultiheadAttention`, torch's ready-made
-# module, a boolean True means *must not*.
+# ### True means the opposite in `nn.MultiheadAttention`
 #
-# **Predict.** We hand it our causal mask as it is. Whom does the first of four positions look at: `"itself"` or `"the
-# others"`?
+# Here, and in `F.scaled_dot_product_attention`, True means *may attend*. In `nn.MultiheadAttention`, torch's
+# ready-made module, a boolean True means *must not*.
+#
+# **Predict.** We pass our causal mask as it is. What are the weights of the *last* of four positions: `"even"`, `"all
+# on itself"` or `"nan"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -464,40 +433,62 @@ x = torch.randn(1, 4, 16)
 ours = parts.causal_mask(4)
 _, wrong = torchs(x, x, x, attn_mask=ours)
 _, right = torchs(x, x, x, attn_mask=~ours)
-compare(prediction, measured="itself" if wrong[0, 0, 0] > 0.5 else "the others")
-print("first row, turned round:", [f"{w:.0f}" for w in right[0, 0].tolist()])
-print("last row, as it is:     ", wrong[0, -1].tolist())
-print("its output, no weights:", torchs(x, x, x, attn_mask=ours, need_weights=False)[0][0, -1, :4].tolist())
+compare(prediction, measured="nan" if wrong[0, -1].isnan().all() else "no nan")
+print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inverted:", right[0, 0].tolist())
 
 # %% [markdown]
-# Nothing warns you. Only the last row gives it away, as nothing is left for it to look at; and if no weights are asked
-# for, there is no nan. Whoever mixes code from two sources should look at one row of the weights first.
+# There is no warning. The first position attends to the future alone, and only the last row, which may attend to
+# nothing, gives the mistake away. When you mix code from two sources, look at one row of the weights first.
+
+# %% [markdown]
+# ### `is_causal` aligns the top left corner
+#
+# A model that generates keeps the keys of the past and asks only for its newest tokens: 2 queries, say, and 5 keys. The
+# last query belongs to the last key, so the mask we need is the last two rows of the square one: aligned at the *bottom
+# right*.
+#
+# **Predict.** We call torch's function with `is_causal=True`. To how many of the 5 keys does the first query attend?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+q, k, v = torch.randn(1, 2, 8), torch.randn(1, 5, 8), torch.eye(5)[None]  # these values make the output the weights
+torchs_weights = F.scaled_dot_product_attention(q, k, v, is_causal=True)[0]
+our_weights = parts.masked_attention(q, k, v, parts.causal_mask(5)[-2:])[0]
+compare(prediction, measured=int((torchs_weights[0] > 0).sum()))
+print("keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim=-1).tolist())
+print("                 the last two rows:       ", (our_weights > 0).sum(dim=-1).tolist())
+
+# %% [markdown]
+# Just one: it gets value 0 and nothing else, and the newest token sees only two of five. If queries and keys differ in
+# number, pass a mask of your own.
 
 # %% [markdown]
 # ## A loss that is too good
 #
-# Masks are easy to get wrong by one. What does that look like from outside? We train a small decoder to write dates,
+# Masks are easy to get wrong by one position. We train a small decoder to generate dates,
 # character by character: `<`, then `2021-03-03`, then `>`. All days of 100 years are equally likely.
 #
-# No model can know which day comes. We train on nine days of ten, that is 32,872 days. The best that it can do is to
-# give each the same probability, 1/32872. The loss is minus the logarithm of the probability of what really comes: for
-# a whole text, $\ln 32872 = 10.4$ (the unit is called nat), or for each of its 11 characters **10.4 / 11 = 0.95. On
-# average, no honest loss gets below that.**
+# No model can know which day comes. We train on nine days of ten: 32,872 days. The best that a model can do is to give
+# each the probability 1/32872. The loss is minus the logarithm of the probability of what really comes: for a whole
+# text, $\ln 32872 = 10.4$ (in nats), or for each of its 11 characters **10.4 / 11 = 0.95. On average, no honest loss is
+# below that.**
 
 # %%
 days = [(date(1950, 1, 1) + timedelta(i)).isoformat() for i in range(36525)]
 alphabet = "<>-0123456789"
 texts = torch.tensor([[alphabet.index(c) for c in f"<{day}>"] for day in days])  # (36525, 12)
-kept_back = torch.arange(len(days)) % 10 == 0
-seen, new = texts[~kept_back], texts[kept_back]
+is_held_out = torch.arange(len(days)) % 10 == 0
+seen, held_out = texts[~is_held_out], texts[is_held_out]
 floor = math.log(len(seen)) / 11
 print(f"from {days[0]} to {days[-1]}: {len(seen)} to train on; an honest loss is at least {floor:.2f}")
 
 
 # %% [markdown]
-# The model: an embedding, a vector for each position (lesson 05 says why), one attention, a small network. What the
-# attention finds is added to what was there (lesson 06 says why). It reads the first 11 characters and says, at each,
-# what comes next. The mask is given to it.
+# The model: an embedding, a vector for each position (lesson 05 says why), one attention, a small MLP. The output of
+# attention is added to its input (lesson 06 says why). The model reads the first 11 characters and predicts, at each,
+# the next one. The mask is given to it.
 
 
 # %%
@@ -507,14 +498,14 @@ class SmallDecoder(nn.Module):
         self.mask = mask
         self.embedding, self.positions = nn.Embedding(13, d_model), nn.Embedding(11, d_model)
         self.attention = parts.MultiHeadAttention(d_model, n_heads=4)
-        self.network = nn.Sequential(nn.Linear(d_model, 256), nn.ReLU(), nn.Linear(256, 13))
+        self.mlp = nn.Sequential(nn.Linear(d_model, 256), nn.ReLU(), nn.Linear(256, 13))
 
     def embed(self, tokens: Tensor) -> Tensor:
         return self.embedding(tokens) + self.positions.weight[: tokens.shape[1]]
 
     def decode(self, x: Tensor) -> Tensor:
         n = x.shape[1]
-        return self.network(x + self.attention(x, x, x, self.mask[:n, :n]))
+        return self.mlp(x + self.attention(x, x, x, self.mask[:n, :n]))
 
     def forward(self, tokens: Tensor) -> Tensor:
         return self.decode(self.embed(tokens))
@@ -526,79 +517,80 @@ def loss_of(model: nn.Module, batch: Tensor) -> Tensor:
     return F.cross_entropy(logits.flatten(0, 1), batch[:, 1:].flatten())
 
 
-def train(model: nn.Module, steps: int = 250) -> list[float]:
-    """Learn to say the next character; give the loss at each step."""
-    torch.manual_seed(0)
+def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tensor]:
+    """Learn to predict the next character; return the model and its loss at each step."""
+    torch.manual_seed(seed)
+    model, losses = SmallDecoder(mask), torch.zeros(steps)
     optimizer = torch.optim.Adam(model.parameters(), lr=3e-3)
-    losses = []
-    for _ in range(steps):
+    for step in range(steps):
         loss = loss_of(model, seen[torch.randint(len(seen), (64,))])
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-        losses.append(loss.item())
-    return losses
+        losses[step] = loss.item()
+    return model, losses
 
 
 # %% [markdown]
-# Two models are alike but for their masks: that of the second, `.tril(1)`, ends one place too late.
+# Two models are alike but for their masks: the mask of the second, `.tril(1)`, ends one position too late.
 #
-# **Predict.** What is the loss of each after 250 steps?
+# **Predict.** What is the loss of this leaky model after 250 steps? (Six models are trained, three of each kind, which
+# takes about ten seconds.)
 
 # %% tags=["prediction"]
-loss_honest, loss_leaky = ..., ...
+loss_leaky = ...
 
 # %% tags=["nbval-ignore-output"]
-honest = SmallDecoder(parts.causal_mask(11))
-leaky = SmallDecoder(torch.ones(11, 11, dtype=torch.bool).tril(1))
-losses = {"honest": train(honest), "one place too late": train(leaky)}
-final = {name: sum(loss[-50:]) / 50 for name, loss in losses.items()}
-compare(loss_honest, measured=round(final["honest"], 2))
-compare(loss_leaky, measured=round(final["one place too late"], 2))
+masks = {"honest": parts.causal_mask(11), "leaky": torch.ones(11, 11, dtype=torch.bool).tril(1)}
+runs = {name: [train(mask, seed) for seed in range(3)] for name, mask in masks.items()}
+losses = {name: torch.stack([loss for _, loss in of_mask]) for name, of_mask in runs.items()}  # (3, 250) each
+compare(loss_leaky, measured=round(losses["leaky"][:, -50:].mean().item(), 2))
+print({name: [round(end, 2) for end in loss[:, -50:].mean(dim=1).tolist()] for name, loss in losses.items()})
 ax = plots.lines(range(250), losses, xlabel="step", ylabel="loss (nats per character)")
 ax.axhline(floor, color="black", linestyle=":", linewidth=1)
 note = ax.text(250, floor - 0.05, "no honest model gets below", va="top", ha="right")
 
 # %% [markdown]
-# One of them knows the future. Would a test on days that neither has seen give it away?
+# One of them knows the future. Would a **held-out set**, days that neither was trained on, give it away?
 
 # %% tags=["nbval-ignore-output"]
+honest, leaky = (runs[name][0][0] for name in ("honest", "leaky"))
 with torch.no_grad():
-    print({name: round(loss_of(model, new).item(), 2) for name, model in (("honest", honest), ("leaky", leaky))})
+    print({name: round(loss_of(m, held_out).item(), 2) for name, m in (("honest", honest), ("leaky", leaky))})
 
 # %% [markdown]
-# No: the answer leaks there too. Now let both write by themselves, one character after another, each drawn from the
-# model's probabilities.
+# No: the answer leaks there too. Now let both generate by themselves, one character after another, each **sampled**
+# (drawn at random) from the probabilities that the model predicts.
 #
-# **Predict.** Of 200 texts by each, what share are real dates?
+# **Predict.** Of 200 texts by each, what fraction are real dates?
 
 # %% tags=["prediction"]
-share_honest, share_leaky = ..., ...
+real_honest, real_leaky = ..., ...
 
 
 # %%
 @torch.no_grad()
-def write(model: nn.Module, n_texts: int = 200) -> list[str]:
-    """Begin with <, then draw each next character from what the model says."""
-    written = torch.zeros(n_texts, 1, dtype=torch.int64)
+def generate(model: nn.Module, n_texts: int = 200) -> list[str]:
+    """Begin with <, then sample each next character from the model's probabilities."""
+    tokens = torch.zeros(n_texts, 1, dtype=torch.int64)
     for _ in range(11):
-        probabilities = torch.softmax(model(written)[:, -1], dim=-1)
-        written = torch.cat([written, torch.multinomial(probabilities, 1)], dim=1)
-    return ["".join(alphabet[i] for i in row) for row in written.tolist()]
+        probabilities = torch.softmax(model(tokens)[:, -1], dim=-1)
+        tokens = torch.cat([tokens, torch.multinomial(probabilities, 1)], dim=1)
+    return ["".join(alphabet[i] for i in row) for row in tokens.tolist()]
 
 
 known = {f"<{day}>" for day in days}
-texts_of = {"honest": write(honest), "leaky": write(leaky)}
-shares = {name: sum(text in known for text in written) / 200 for name, written in texts_of.items()}
-compare(share_honest, measured=round(shares["honest"], 1))
-compare(share_leaky, measured=round(shares["leaky"], 1))
+texts_of = {"honest": generate(honest), "leaky": generate(leaky)}
+real = {name: sum(text in known for text in generated) / 200 for name, generated in texts_of.items()}
+compare(real_honest, measured=round(real["honest"], 1))
+compare(real_leaky, measured=round(real["leaky"], 1))
 
 # %% tags=["nbval-ignore-output"]
-pd.DataFrame({name: written[:4] for name, written in texts_of.items()})
+pd.DataFrame({name: generated[:4] for name, generated in texts_of.items()})
 
 # %% [markdown]
-# **The model with the perfect loss writes next to no dates.** It learned to copy the next character from where that
-# stands. When it writes, there is nothing there to copy.
+# **The model with the perfect loss generates next to no dates.** It learned to copy the next character from its
+# position. When it generates, there is nothing to copy yet.
 
 # %% [markdown]
 # ## The leak test
@@ -608,7 +600,7 @@ pd.DataFrame({name: written[:4] for name, written in texts_of.items()})
 #
 # > Change what comes later. If anything before it moves, the model leaks.
 #
-# By hand, for the third character (number 2) of one text:
+# By hand, for character number 2 of one text:
 
 # %%
 text = texts[:1, :-1]
@@ -616,22 +608,25 @@ changed = text.clone()
 changed[0, 2] = (changed[0, 2] + 1) % 13  # another character
 for name, model in (("honest", honest), ("leaky", leaky)):
     moved = (model(changed) - model(text)).abs().amax(dim=-1)[0] > 1e-4
-    print(f"{name:6} outputs that moved: {[position for position, m in enumerate(moved.tolist()) if m]}")
+    print(f"{name:6} outputs before character 2 that moved: {[position for position in range(2) if moved[position]]}")
 
 # %% [markdown]
-# The outputs at 2 and after it *may* move, though they need not: they know character 2. Output 1 may not, and in the
-# leaky model it does.
+# Outputs from 2 on *may* move: they know character 2. Output 1 may not, and in the leaky model it does.
 #
-# **Exercise.** Make a test of it, for any model and any tokens. Change *every* position but the first, one after the
-# other. Mind three things. `b = a` copies nothing, `a.clone()` does. The new token must be another one, and one that
-# the model knows: ids from 0 to `tokens.max()` are safe, and `%` helps. And some models throw dice while they train
-# (dropout, lesson 06): `model.eval()` switches to the mode in which they are used, `model.training` tells the mode,
-# `model.train(...)` sets it back.
+# **Exercise.** Turn this into a test for any model and any tokens. Change *every* position but the first, one after the
+# other. Four things to watch:
+#
+# - `b = a` copies nothing, `a.clone()` does.
+# - The new token must be another one, and one that the model knows: ids from 0 to `tokens.max()` are safe, and `%`
+#   helps.
+# - Rounding may differ between two runs: ignore differences below 1e-4, as above.
+# - Some models are random during training (dropout, lesson 06): `model.eval()` switches to inference,
+#   `model.training` tells the mode, `model.train(...)` sets it back.
 
 
 # %% id="leaks_future" tags=["exercise"]
 def leaks_future(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> bool:
-    """Say whether any output of the model, as it is in eval mode, depends on a token that comes later."""
+    """Whether any output of the model, in eval mode, depends on a token that comes later."""
     raise NotImplementedError
 
 
@@ -640,21 +635,21 @@ check(leaks_future)
 
 # %%
 untrained = SmallDecoder(torch.ones(11, 11, dtype=torch.bool))  # the mask forgotten altogether
-models = {"honest": honest, "one place too late": leaky, "no mask, not trained at all": untrained}
+models = {"honest": honest, "leaky": leaky, "no mask, not trained at all": untrained}
 pd.DataFrame({"leaks": {name: parts.leaks_future(model, texts[:8, :-1]) for name, model in models.items()}})
 
 # %% [markdown]
-# The third model leaks before its first step of training: nobody has to wait for a loss that looks odd.
+# The third model leaks before its first step of training.
 #
-# ### The same by gradient
+# ### The same test by gradient
 #
-# If an output does not depend on an input, its gradient there is 0. One backward pass per output shows all of it at
-# once: row $t$ says which inputs move output $t$.
+# If an output does not depend on an input, its gradient there is 0. One backward pass per output shows all of it:
+# row $t$ says which inputs move output $t$.
 
 
 # %%
 def influence(model: SmallDecoder, tokens: Tensor) -> Tensor:
-    """Give the size of the gradient of output t at input s, in row t and column s."""
+    """Return the size of the gradient of output t at input s, in row t and column s."""
     x = model.embed(tokens).detach().requires_grad_()
     outputs = model.decode(x)[0].abs().sum(dim=-1)  # one number for each position
     rows = [torch.autograd.grad(output, x, retain_graph=True)[0][0] for output in outputs]
@@ -670,15 +665,14 @@ for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
     print(f"{name}: {int(moves.triu(1).sum())} gradients from the future, {int(moves.tril().sum())} of 66 others")
 
 # %% [markdown]
-# The leaky model has just one diagonal too many. Why two tests? The gradient needs no tolerance, shows *where*, and
-# shows a mask that hides too much. But it misses what leaks through an argmax. Changing tokens sees that, even in
-# models that have no gradients.
+# The leaky model has just one diagonal too many. The gradient needs no tolerance, shows *where* it leaks, and also
+# finds a mask that hides too much. But it misses what leaks through an argmax, which a changed token finds.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague hides "what is padding and what is in the future". Read it first, and decide what is wrong, before you
-# run the check. Then mend it.
+# A colleague hides "what is padding and what is in the future". Read the code and decide what is wrong *before* you run
+# the check. Then fix it.
 
 
 # %% id="mend-decoder-mask" tags=["bug-hunt"]
@@ -697,20 +691,20 @@ check(decoder_mask_of_a_colleague, "decoder_mask")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Print one row. With <code>3 mars 2021 &lt;pad&gt;</code>, the first query should see one key, and it sees three.
-# Everyday <i>and</i> deceives: what is hidden is padding <b>or</b> future, what may be seen is real <b>and</b> not
-# later. Turning a table round exchanges the two: not (a and b) is (not a) or (not b).
+# Everyday <i>and</i> deceives: hidden is what is padding <b>or</b> future; allowed is what is real <b>and</b> not
+# later. Inverting a mask swaps the two (De Morgan): not (a and b) = (not a) or (not b).
 # </details>
 
 # %% [markdown]
-# ## ★ Transfer: a sliding window
+# ## ★ Transfer: sliding-window attention
 #
-# In long texts, every position looking at all before it is a lot of looking. Some language models let each position
-# see only the last few: itself and the `window` − 1 positions before it. Write that mask, from nothing.
+# In some language models each position attends only to itself and the `window` − 1 positions before it:
+# **sliding-window attention**. It makes long texts cheaper. Write that mask, from scratch.
 
 
 # %% id="sliding_window_mask" tags=["exercise"]
 def sliding_window_mask(length: int, window: int) -> Bool[Tensor, "length length"]:
-    """Let every position look at the last ``window`` positions up to and with itself."""
+    """Return a mask by which every position may attend to the last ``window`` positions up to and with itself."""
     raise NotImplementedError
 
 
@@ -718,8 +712,8 @@ def sliding_window_mask(length: int, window: int) -> Bool[Tensor, "length length
 check(sliding_window_mask)
 
 # %% [markdown]
-# **Predict.** Four layers, each with a window of 3, in a sequence of 16. How many inputs, itself included, does the
-# last output depend on?
+# **Predict.** Four layers, each with a window of 3, in a sequence of 16. On how many inputs, itself included, does the
+# last output depend?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -732,20 +726,18 @@ for layer in [parts.MultiHeadAttention(d_model=16, n_heads=4) for _ in range(4)]
 z[0, -1].sum().backward()
 compare(prediction, measured=int((x.grad[0].norm(dim=-1) > 0).sum()))
 ax = plots.mask(window)
-print("pairs that may look:", int(window.sum()), "in place of", int(parts.causal_mask(16).sum()))
+print("pairs allowed:", int(window.sum()), "instead of", int(parts.causal_mask(16).sum()))
 
 # %% [markdown]
-# Each layer reaches 2 further back, since what is seen has itself seen something: $1 + 4 \cdot 2$. A stack of narrow
-# windows sees far.
+# Each layer reaches 2 positions further back: $1 + 4 \cdot 2$. This reach is called the **receptive field**.
 
 # %% [markdown]
 # ## In short
 #
-# - True means *may look*. Rows are queries, columns are keys; a causal mask is False above the diagonal.
-# - With it, one run gives for every position what it would have said step by step.
-# - Mask the scores with −∞. Zeroed weights leak; −1e9 covers up rows with nothing allowed, which should give zeros.
+# - True means *may attend*. Rows are queries, columns are keys; a causal mask is False above the diagonal.
+# - Mask the scores with −∞. Weights set to 0 afterwards leak; rows with nothing allowed should give zeros.
 # - Padding is hidden as a key, (batch, 1, 1, n); a decoder joins both masks by `&`.
-# - `nn.MultiheadAttention` means the opposite.
+# - `nn.MultiheadAttention` means the opposite; `is_causal` aligns the top left.
 # - A loss that is too good is a bug until shown otherwise: change the future, and see whether the past moves.
 
 # %%
@@ -762,11 +754,16 @@ shapes = [(name, str(ins), str(tuple(out.shape)), 0) for name, ins, out in rows]
 pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "parameters"])
 
 # %% [markdown]
-# Masks have no parameters: nothing about them is learned. The small decoder, as the shape tracer of lesson 03 sees
-# it:
-
-# %%
-trace_shapes(honest, texts[:5, :-1])
+# ## New words
+#
+# - **autoregressive**: said of a model that generates one token after another, each from all the tokens before it.
+# - **prefix**: the first tokens of a sequence, up to some position.
+# - **causal mask**: the mask by which each position attends to itself and what came before; also look-ahead mask.
+# - **inference**: using a trained model, as opposed to training it.
+# - **padding mask**: the mask that hides padding from all queries.
+# - **sample**: draw at random from predicted probabilities.
+# - **sliding-window attention**: attention to the last few positions only.
+# - **receptive field**: the inputs on which an output depends.
 
 # %% [markdown]
 # ## Interview questions
@@ -776,27 +773,28 @@ trace_shapes(honest, texts[:5, :-1])
 # <details><summary>Why does a decoder need a causal mask?</summary>
 #
 # So that one run over the whole sentence gives each position what it would have had step by step: itself and what
-# came before. Then all positions train at once, and training matches use. (<i>One word at a time</i>: 1 of 4 equal
-# without, 4 of 4 with it.)
+# came before. Then all positions are trained at once, and training matches inference. (<i>One token at a time</i>: 1 of
+# 4 equal without, 4 of 4 with it.)
 # </details>
 #
 # <details><summary>Do you still need it when the model generates?</summary>
 #
-# Where a whole beginning is run through more than one layer, yes: without it earlier positions see later ones in the
-# first layer, and hand on something else than in training. If only the newest token is run, and what came before is
-# kept (lesson 10), there is nothing ahead to hide. (<i>Is the mask only for training?</i>)
+# Where a whole prefix is run through more than one layer, yes: without it earlier positions attend to later ones in the
+# first layer, and pass on something else than in training. If only the newest token is run, and the keys and values
+# before it are kept, there is nothing ahead to hide. (<i>Is the mask only for training?</i>)
 # </details>
 #
 # <details><summary>Why −∞ before the softmax, and not 0 after?</summary>
 #
-# Zeroed afterwards, rows do not add up to 1, and the hidden scores still act through the denominator, which is a
-# leak. Renormalising mends it only until a hidden score drowns the others. (<i>−∞ before, not 0 after</i>)
+# Set to 0 afterwards, rows do not add up to 1, and the hidden scores still act through the denominator, which is a
+# leak. Normalising again helps only until a hidden score is so large that the other weights are rounded to 0. (<i>−∞
+# before the softmax</i>)
 # </details>
 #
 # <details><summary>What happens if a row of the mask is all False?</summary>
 #
 # With −∞: 0/0, so nan, and in the next layer everywhere, as 0 times nan is nan. With −1e9: equal weights on all that
-# is hidden. Best: give zeros. (<i>A query that may see nothing</i>)
+# is hidden. Best: give zeros, and check that no gradient is nan either. (<i>A query that may attend to nothing</i>)
 # </details>
 
 # %% [markdown]
@@ -809,20 +807,26 @@ trace_shapes(honest, texts[:5, :-1])
 # <details><summary>Does a decoder with padding on the right need a padding mask?</summary>
 #
 # Not for its real positions: padding behind a sentence is their future, and hidden already. (The loss leaves it out all
-# the same, lesson 08.) With padding on the left it does need one. (<i>Do we need both?</i>)
+# the same, lesson 08.) With padding on the left it does need one. (<i>Does a decoder need both masks?</i>)
 # </details>
 #
 # <details><summary>Training loss is near 0 and the output is garbage. What do you suspect?</summary>
 #
-# That the target leaks into the input: a mask that is missing, off by one or turned round. Held-out data do not show
+# That the target leaks into the input: a mask that is missing, off by one or inverted. A held-out set does not show
 # it. Change a later token and see whether an earlier output moves, or look at the gradients. (<i>A loss that is too
 # good</i>, <i>The leak test</i>)
 # </details>
 #
 # <details><summary>What does True mean in a PyTorch attention mask?</summary>
 #
-# In <code>F.scaled_dot_product_attention</code>: may look. In <code>nn.MultiheadAttention</code>: must not look.
-# (<i>The other convention</i>)
+# In <code>F.scaled_dot_product_attention</code>: may attend. In <code>nn.MultiheadAttention</code>: must not attend.
+# (<i>True means the opposite</i>)
+# </details>
+#
+# <details><summary>2 queries, 5 keys, <code>is_causal=True</code>. What is wrong?</summary>
+#
+# The mask is aligned at the top left: the first query sees key 0 only, the second keys 0 and 1. With a cache the last
+# query belongs to the last key, so pass a mask aligned at the bottom right. (<i>`is_causal` aligns</i>)
 # </details>
 
 # %% [markdown]

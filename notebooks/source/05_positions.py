@@ -1,15 +1,15 @@
 # %% [markdown] id="title"
-# # 05 · Where attention gets its order from
+# # 05 · Positional encoding: where attention gets its order from
 #
 # **The question.** Attention is a lookup, and a lookup does not ask in which order the entries stand. "Dog bites man"
-# and "man bites dog" hold the same words. How can a model know which word stands where, and how far apart two words
+# and "man bites dog" hold the same words. How can a model know the position of each word, and how far apart two words
 # are?
 #
-# **Afterwards you can** write the encoding of the Transformer, say what its waves know and what they do not, write
-# two of the schemes that today's models use instead, and say what happens to each on longer texts than it was trained
-# on.
+# **Afterwards you can** write the positional encoding of the Transformer, say what its waves know and what they do not,
+# write two of the schemes that today's models use instead, and say how each fails on texts longer than those in
+# training.
 #
-# Reading: 34 minutes. Exercises: 50 minutes (four core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 37 minutes. Exercises: 60 minutes (four core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start
@@ -23,12 +23,12 @@
 #
 # <details><summary>Lesson 03: which part of a word's vector does one head see?</summary>
 #
-# All of it. What is divided among the heads are the projections of the whole vector.
+# All of it. What is split among the heads are the projections of the whole vector.
 # </details>
 #
 # <details><summary>Lesson 04: which triangle of the scores does a causal mask hide?</summary>
 #
-# The upper one: a query may not look at keys that come after it.
+# The upper one: a query may not attend to keys that come after it.
 # </details>
 
 # %% id="imports"
@@ -40,25 +40,20 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_lab import (
-    EncoderModel,
-    LanguageModel,
-    LanguageModelConfig,
-    TransformerConfig,
-    plots,
-    record_attention,
-    trace_shapes,
-)
+from transformer_lab import LanguageModel, LanguageModelConfig, diagrams, plots, record_attention, trace_shapes
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
 torch.manual_seed(5)
 torch.set_printoptions(precision=3, sci_mode=False)
 
+# %%
+diagrams.architecture.you_are_here(5)
+
 # %% [markdown]
-# ## Who bites whom?
+# ## Attention without positions: who bites whom?
 #
-# Three words with random vectors, and self-attention over them: each word asks all three.
+# Three words with random vectors, and self-attention over them: each word attends to all three.
 #
 # **Predict.** We turn "dog bites man" into "man bites dog". What comes out for the word `dog`: the `"same"` vector as
 # before, or a `"different"` one?
@@ -81,9 +76,9 @@ compare(prediction, measured="same" if same["dog"] else "different")
 print("same vector in both sentences:", same)
 
 # %% [markdown]
-# Each word gets what it got before. Only the rows change places, because the words did: attention is **permutation
-# equivariant**. (It is often said that "nothing changes". That is not quite so: the output moves along with the
-# input.) A head has no way to see who bites. So the order has to be put into the vectors themselves, or into the
+# Each word gets the same vector as before. Only the rows change their order, because the words did: attention is
+# **permutation-equivariant**. (It is often said that "nothing changes". That is not quite true: the output moves along
+# with the input.) A head cannot see who bites. So the order has to be put into the vectors themselves, or into the
 # scores. This lesson tries both.
 
 # %% [markdown]
@@ -97,8 +92,8 @@ for t in [0, 1, 5, 50]:
     print(f"position {t:2d}: cosine of two unrelated words {torch.cosine_similarity(dog + t, man + t, dim=0):5.2f}")
 
 # %% [markdown]
-# The number drowns the word: at position 50, all words look alike. What we want are numbers that stay small however
-# long the text is. Computers have a way to write large numbers with small digits:
+# The number drowns the word: at position 50, all words look alike. We want numbers that stay small however long the
+# text is. Computers have a way to write large numbers with small digits:
 
 # %%
 digits = {t: [int(bit) for bit in f"{t:03b}"[::-1]] for t in range(8)}
@@ -106,15 +101,15 @@ pd.DataFrame(digits, index=["ones", "twos", "fours"]).rename_axis(columns="posit
 
 # %% [markdown]
 # Read it row by row. Every row is a *wave* of zeros and ones: the first changes at every position, the second half as
-# fast, the third half as fast again. Together they tell every position apart, and no entry is ever above 1.
+# fast, the third half as fast again. Together they tell all positions apart, and no entry is ever above 1.
 #
-# The Transformer does the same with waves that are smooth: sines, from fast to slow. And beside each sine stands its
-# cosine, for a reason that comes soon.
+# The Transformer does the same with smooth waves: sines, from fast to slow, and each beside its cosine.
 
 # %% [markdown]
-# ## The formula
+# ## The sinusoidal encoding
 #
-# Position $t$ gets a vector as wide as the word's. Columns $2i$ and $2i + 1$ are pair $i$, with $i = 0, 1, 2, \dots$:
+# Position $t$ gets a vector as wide as the word's, its **positional encoding**. Columns $2i$ and $2i + 1$ are pair $i$,
+# with $i = 0, 1, 2, \dots$:
 #
 # $$\operatorname{PE}(t)_{2i} = \sin(t\,\theta_i), \quad \operatorname{PE}(t)_{2i+1} = \cos(t\,\theta_i),
 # \quad \theta_i = \text{base}^{-2i/d_\text{model}}$$
@@ -123,13 +118,12 @@ pd.DataFrame(digits, index=["ones", "twos", "fours"]).rename_axis(columns="posit
 # smaller and smaller. The paper's base is 10000. The encoding, of shape (length, d_model), is added to the word
 # vectors. (`pe[:, 0::2]` is every second column, from the first on. `torch.sin` and `torch.cos` take whole tensors.)
 #
-#
 # **Exercise.** Write it.
 
 
 # %% id="sinusoidal_encoding" tags=["exercise"]
 def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "length d_model"]:
-    """Give position t the sine of t base^(−2i/d_model) in column 2i, and its cosine in column 2i + 1."""
+    """Return the sine of t base^(−2i/d_model) at row t, column 2i, and its cosine at column 2i + 1."""
     raise NotImplementedError
 
 
@@ -137,19 +131,25 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
 check(sinusoidal_encoding)
 
 # %%
-encoding = parts.sinusoidal_encoding(60, 32)
-columns = {f"column {c}": encoding[:, c] for c in (0, 6, 12, 18)}
-ax = plots.lines(range(60), columns, xlabel="position", ylabel="value")
-ax.set_ylim(-1.1, 2.1)
-ax.legend(ncols=2, loc="upper center", frameon=False)
-print("columns 0, 6, 12, 18 at position 10:", [round(encoding[10, c].item(), 2) for c in (0, 6, 12, 18)])
+ax = diagrams.positions.heat_map(parts.sinusoidal_encoding(60, 32))
 
 # %% [markdown]
-# Let us do one by hand. Four words of width 4, with the rows (.1, .2, .3, .4), (.2, .3, .4, .5), and so on.
+# Read it column by column: fast waves on the left, slow ones on the right, where the cosines (odd columns) stay near 1.
+# Each row is the encoding of one position. A pair is the hand of a clock: its sine says how far right it points, its
+# cosine how far up.
+
+# %%
+diagrams.positions.clocks([0, 1, 2, 3, 44], d_model=8)
+
+# %% [markdown]
+# The fast hand tells 0 from 1, but at position 44, after seven full turns, it is back where it was. The slow hands
+# cannot tell neighbours apart. Only all hands together say which position it is. (Why 10000? The paper gives no reason.
+# With it, the slowest hands take up to 2π · 10000 ≈ 62,832 positions for a turn, longer than any sentence.)
 #
-# **Predict.** The last word, (.4, .5, .6, .7), stands at position 3. What is its *third* number after the encoding
-# was added? (With d_model = 4, the second pair turns by 0.01 per position; for small angles, the sine is nearly the
-# angle.)
+# Now one encoding by hand. Four words of width 4 have the rows (.1, .2, .3, .4), (.2, .3, .4, .5), and so on.
+#
+# **Predict.** The last word, (.4, .5, .6, .7), is at position 3. What is its *third* number after the encoding was
+# added?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -161,83 +161,71 @@ compare(prediction, measured=round(encoded[3, 2].item(), 2))
 print("last word:", [round(value, 3) for value in encoded[3].tolist()])
 
 # %% [markdown]
-# ## What the waves know
+# With d_model = 4, the second pair turns by $10000^{-2/4} = 0.01$ per position: 0.6 + sin 0.03.
+
+# %% [markdown]
+# ## What the waves know: distance
 #
 # The scores of attention are dot products. So what is the dot product of two positions?
 #
 # **Predict.** Take d_model = 512, and two positions that are 10 apart: once 0 and 10, once 1000 and 1010. Are the two
-# dot products the `"same"` or `"different"`?
+# dot products the `"same"` or `"different"`? And if we keep only the sines, without the cosines?
 
 # %% tags=["prediction"]
-prediction = ...
+prediction, prediction_sines = ..., ...
 
 # %%
 wide = parts.sinusoidal_encoding(1200, 512)
-products = {start: (wide[start] @ wide[start + 10]).item() for start in (0, 300, 1000)}
-compare(prediction, measured="same" if max(products.values()) - min(products.values()) < 0.1 else "different")
-print("10 apart, from 0, 300, 1000:", [f"{value:.1f}" for value in products.values()])
-print("with the sines alone:", [f"{wide[s, ::2] @ wide[s + 10, ::2]:.0f}" for s in products])
-print("10 back and 10 ahead of 300:", [f"{wide[300] @ wide[300 + k]:.1f}" for k in (-10, 10)])
+products = [(wide[start] @ wide[start + 10]).item() for start in (0, 300, 1000)]
+sines = [(wide[start, ::2] @ wide[start + 10, ::2]).item() for start in (0, 300, 1000)]
+compare(prediction, measured="same" if max(products) - min(products) < 0.1 else "different")
+compare(prediction_sines, measured="same" if max(sines) - min(sines) < 0.1 else "different")
+print("10 apart, from 0, 300, 1000:", [f"{value:.1f}" for value in products])
+print("with the sines alone:", [f"{value:.0f}" for value in sines])
 
 # %% [markdown]
-# It depends on the **distance** alone, as one wishes: $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$.
-# Points on a circle do it: the dot product of two of them is the cosine of the angle between them. (For those who know
-# complex numbers: a point is $e^{\mathrm{i} m \theta}$, and the dot product is the real part of one times the other's
-# conjugate.) Sine and cosine are a point's two coordinates. So each pair adds
+# With sines alone, the product depends on where we are. That is why each sine has its cosine: with both, only the
+# **distance** counts, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. Points on a circle have this
+# property: their dot product is the cosine of the angle between them. Each pair adds
 #
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
 #
-# and all of them together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. (Before
-# or after makes no difference to a cosine.)
+# and all pairs together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. Before or
+# after makes no difference to a cosine. (As a complex number, a pair is $e^{-\mathrm{i} m \theta}$ times
+# $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times the conjugate of the other.)
 #
-# **Predict.** What is the dot product of a position with itself, with 256 pairs?
+# **Predict.** The dot product is 256 at distance 0. Of the 199 steps from distance 0 to 199, at how many does it *rise*
+# again: at 0, about 50, or about 100?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
 by_distance = wide[0] @ wide[:200].T
-compare(prediction, measured=round(by_distance[0].item()))
+compare(prediction, measured=int((by_distance.diff() > 0).sum()))
 ax = plots.lines(range(200), {"d_model = 512": by_distance}, xlabel="distance", ylabel="dot product")
 print({f"distance {k}": round(by_distance[k].item()) for k in (0, 1, 10, 50)})
-print("steps, of 199, at which it rises:", int((by_distance.diff() > 0).sum()))
 
 # %% [markdown]
-# Near positions are alike, far ones less so. But it is a trend, not a rule: at one step in four the curve rises.
-#
-# ### Why so many waves?
-#
-# A single pair is a clock with one hand: after a full turn it shows the same time again.
-
-# %%
-turns = 2 * math.pi / 10000 ** (-torch.arange(0, 512, 2) / 512)
-print(f"positions until a pair is back: fastest {turns[0]:.1f}, middle {turns[128]:.0f}, slowest {turns[-1]:.0f}")
-pairs = wide.unflatten(1, (256, 2))
-for name, pair in {"fastest": 0, "middle": 128, "slowest": -1}.items():
-    gap = (pairs[0, pair] - pairs[:, pair]).norm(dim=-1)
-    print(f"{name} pair: positions 1 and 44 differ from 0 by {gap[1]:.2f} and {gap[44]:.2f}")
-
-# %% [markdown]
-# The fast hand tells 0 from 1, but takes 44 for 0: seven full turns. The slow hand tells nothing apart that is near.
-# Only all together they say where we are, as the hands of a clock do.
+# Near positions are alike, far ones less so. But that is a trend, not a rule: at one step in four the curve rises.
 
 # %% [markdown]
 # ## A step is a rotation
 #
-# Going $k$ positions on turns every pair by $k\,\theta_i$: for sine and cosine of a sum,
+# Going $k$ positions on turns every pair by $k\,\theta_i$. Recall the sine and cosine of a sum:
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad \cos(a + b) = \cos a \cos b - \sin a \sin b$$
 #
 # With $a = p\,\theta_i$ and $b = k\,\theta_i$, $\sin b$ and $\cos b$ are the same at every position $p$: they fill a 2
 # × 2 matrix. All pairs together make one large matrix $R$, with $\operatorname{PE}(p + k) = R\,\operatorname{PE}(p)$ at
-# *every* position $p$.
+# *every* position $p$. The offset $k$ may be negative, too: a step back.
 #
 # **Exercise.** Write the matrix, for the encoding above. (Work out the block of one pair on paper first.)
 
 
 # %% id="shift_rotation" tags=["exercise"]
 def shift_rotation(offset: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "d_model d_model"]:
-    """Give the matrix R with PE(p + offset) = R PE(p) at every position p, for PE as in ``sinusoidal_encoding``."""
+    """Return the matrix R with PE(p + offset) = R PE(p) at every position p, for PE as in ``sinusoidal_encoding``."""
     raise NotImplementedError
 
 
@@ -250,51 +238,53 @@ error = (wide[:1000] @ three_on.T - wide[3:1003]).abs().max()
 print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 
 # %% [markdown]
-# This matters because matrices are what a model can learn: a head whose projections hold such a rotation looks a
-# fixed number of places away, wherever it stands. (The next section shows one.)
+# This matters because matrices are what a model can learn. The paper's authors hoped for just that: that the model
+# would "easily learn to attend by relative positions". The next section tries it.
 #
 # ---
 #
 # **Half-way.** A good place to stop for today. You have the paper's encoding, and know why it was built so. The
-# second half is about what the scores make of it, what today's models do instead, and who fails on longer texts.
+# second half is about what the scores make of it, what today's models do instead, and which of them fail on longer
+# texts.
 
 # %% [markdown]
-# ## What the scores make of it
+# ## What learned projections make of it
 #
-# A word $x_m$ at position $m$, such as `mars` in `3 mars 2021`, now comes in as $x_m + p_m$, with $p_m$ for its
-# $\operatorname{PE}(m)$. For two inputs $a$ and $b$, here columns, query and key are $q = W_q a$ and $k = W_k b$, and
-# the score is $q \cdot k = q^\top k = a^\top W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two places is a
-# sum of four:
+# A word $x_m$ at position $m$ now comes in as $x_m + p_m$, with $p_m$ for its $\operatorname{PE}(m)$. For two inputs
+# $a$ and $b$, here columns, query and key are $q = W_q a$ and $k = W_k b$, and their score is $q^\top k = a^\top
+# W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four:
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
-# Word with word, word with position, position with word, position with position. Only the last has both positions in
-# it: all that is known of the distance is there. (In the Taylor series of any smooth function of both, the first such
-# term has this form.)
+# Word with word, word with position, position with word, position with position. Only the last term holds both
+# positions: it has to carry all that is known of the distance.
 #
-# **Predict.** With a random $H$: is $p_m^\top H p_n$ the `"same"` for all pairs that are 10 apart, or `"different"`?
+# **Predict.** Let $H$ be `three_on`, the rotation by 3. From the query at position 50, which key has the highest
+# $p_m^\top H\,p_n$: the key at 47, 50 or 53?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
-p = wide[:200]
-projections = {"nothing": torch.eye(512), "random": torch.randn(512, 512) / 512**0.5, "three back": three_on}
+p, few = wide[:200], three_on.clone()
+few[64:] = 0  # keeps the 32 fastest of the 256 pairs
+kinds = {"the identity": torch.eye(512), "random": torch.randn(512, 512) / 512**0.5, "rotation": three_on}
+kinds["rotation, 32 pairs"] = few
+compare(prediction, measured=int((p[50] @ three_on @ p.T).argmax()))
 rows = {}
-for name, h in projections.items():
+for name, h in kinds.items():
     scores = p @ h @ p.T  # row m, column n
-    ten_apart, three_back, itself = (scores.diagonal(-k) for k in (10, 3, 0))
-    rows[name] = [x.item() for x in (ten_apart.mean(), ten_apart.std(), three_back.mean(), itself.mean())]
-compare(prediction, measured="same" if rows["random"][1] < 0.1 else "different")
-columns = ["10 back: mean", "10 back: spread", "3 back: mean", "itself: mean"]
-table = pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
-table.round().astype(int)
+    ten_back, best = scores.diagonal(-10), scores.argmax(dim=-1)
+    three_back = (best[3:] == torch.arange(197)).float().mean().item()
+    rows[name] = [round(ten_back.mean().item()), round(ten_back.std().item()), f"{three_back:.2f}"]
+columns = ["10 back: mean", "10 back: spread", "best key is 3 back"]
+pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 
 # %% [markdown]
-# A random $H$ destroys it: among pairs 10 apart the score is now anything. With the rotation of the exercise as $H$,
-# the score is $p_m^\top R\,p_n = p_m \cdot p_{n+3}$. So distance counts again, and the key *three places back* scores
-# highest, more than the query's own place. A model with sinusoids can learn to look a fixed number of places back. But
-# it has to learn it, and nothing in it keeps $H$ from spoiling it.
+# With the rotation, the score is $p_m^\top R\,p_n = p_m \cdot p_{n+3}$, which is largest for $n = m - 3$. So a model
+# with sinusoids *can* learn to attend a fixed number of positions back. A head of width 64 cannot hold all of $R$,
+# since its $H$ has at most rank 64 (lesson 03). It need not: 32 pairs are enough. But a random $H$ destroys the
+# distance: among pairs 10 apart the score is now anything. The model has to *learn* an $H$ that keeps it.
 #
 # Why add, and not *append* the position to the word?
 
@@ -308,73 +298,78 @@ print("two matrices, added:", torch.allclose(appended, w[:, :8] @ x + w[:, 8:] @
 # which they are the same matrix. It takes no width, and no further parameters.
 
 # %% [markdown]
-# ## Turn the queries and keys instead
+# ## RoPE: rotate the queries and keys instead
 #
-# **Rotary** positions (RoPE, used by Llama and most of today's models) keep the waves and move them to a better
-# place: *after* the projections. Each query and key is cut into pairs of neighbouring features, and each pair is
-# turned by the angle of its position:
+# **Rotary position embedding** (**RoPE**; Su et al., 2021) keeps the waves and moves them to a better point: *after*
+# the projections. Llama and Qwen use it. Each query and key is cut into pairs of neighbouring features, and each pair
+# is rotated by the angle of its position:
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
-# with the width d of a head's query in the place of d_model. Nothing is added, and no projection comes in between any
-# more. (Compare the matrix of the last exercise: its minus is in the other row, because the pairs of the encoding begin
-# with the sine.)
+# with the width d of a head's query in the place of d_model. Nothing is added to the input. (Compare the matrix of the
+# last exercise: its minus is in the other row, because the pairs of the encoding begin with the sine.)
 #
-# **Exercise.** Write it, for any leading axes. Row j of `x` stands at `positions[j]`, whatever that is.
+# **Exercise.** Write it, for any leading axes. Row j of `x` is at position `positions[j]`, whatever that is.
 
 
 # %% id="apply_rotary" tags=["exercise"]
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Turn features (0, 1), (2, 3), … of each vector by its position times base^(−2i/d)."""
+    """Return x with features (0, 1), (2, 3), … of each vector rotated by its position times base^(−2i/d)."""
     raise NotImplementedError
 
 
 # %% id="check-apply_rotary"
 check(apply_rotary)
 
-# %% [markdown]
-# **Predict.** Five queries and keys at positions 0 to 4 are moved to positions 100 to 104. Are the scores the
-# `"same"` or `"different"`? And the lengths of the vectors?
-
-# %% tags=["prediction"]
-prediction_scores, prediction_lengths = ..., ...
-
 # %%
 q, k = torch.randn(2, 5, 64)
 here, there = torch.arange(5), torch.arange(100, 105)
 scores, moved = (parts.apply_rotary(q, at) @ parts.apply_rotary(k, at).T for at in (here, there))
-lengths = parts.apply_rotary(q, there).norm(dim=-1)
-compare(prediction_scores, measured="same" if torch.allclose(scores, moved, atol=1e-3) else "different")
-compare(prediction_lengths, measured="same" if torch.allclose(lengths, q.norm(dim=-1)) else "different")
-print(f"largest change of a score by moving: {(scores - moved).abs().max():.3f}")
 print(f"largest change of a score by RoPE itself: {(scores - q @ k.T).abs().max():.1f}")
+print(f"largest change if all move on by 100: {(scores - moved).abs().max():.3f}")
+print("lengths stay:", torch.allclose(parts.apply_rotary(q, there).norm(dim=-1), q.norm(dim=-1)))
+diagrams.positions.rotary_hands([(2, 0), (4, 2), (7, 5)])
 
 # %% [markdown]
-# If a query is turned by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$. Of the
+# If a query is rotated by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$. Of the
 # positions only this offset counts, for *any* queries and keys, so for whatever the projections learn. Values are not
-# turned: positions decide who is looked at, not what is handed over.
+# rotated: positions decide where to attend, not what the values say.
+#
+# **Predict.** Take the first pair alone, $\theta = 1$, and let query and key be the same vector. Of the distances 1 to
+# 10, which has the highest score?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+hand = parts.apply_rotary(torch.tensor([[1.0, 0.0]]).expand(11, 2), torch.arange(11))
+by_offset = hand @ hand[0]
+compare(prediction, measured=1 + int(by_offset[1:].argmax()))
+print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
 # %% [markdown]
-# ## Or lower the scores by distance
+# At 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this; it will be the undoing of RoPE on long texts.
+
+# %% [markdown]
+# ## ALiBi: lower the scores by distance
 #
-# **ALiBi** is simpler still. No vectors and no waves: each score is lowered in proportion to the distance. The heads
-# differ in how steeply. Head $h = 1, \dots, n_\text{heads}$ adds
+# **ALiBi** (attention with linear biases; Press et al., 2022) is simpler still. No vectors and no waves: each score is
+# lowered in proportion to the distance. The heads differ in how steeply. Head $h = 1, \dots, n_\text{heads}$ adds
 #
 # $$-2^{-8h/n_\text{heads}} \cdot |m - n|$$
 #
-# to the score of a query at $m$ and a key at $n$, behind the query or ahead of it, after the division by
-# $\sqrt{d_k}$. Whether a key ahead may be seen is up to the mask, as ever.
+# to the score of a query at $m$ and a key at $n$, after the division by $\sqrt{d_k}$. (The paper has these slopes for
+# 2, 4, 8, 16, … heads, and another rule for other numbers.) Whether a key ahead may be attended to is up to the mask.
 #
-#
-# **Exercise.** Write the bias. Where there are fewer queries than keys, the queries are the last ones: query and key
-# at the end stand at the same place. (A model that writes word by word asks one query at a time, the newest.)
+# **Exercise.** Write the bias. Where there are fewer queries than keys, the queries are the last ones: the last query
+# and the last key have the same position. (A model that generates asks one query at a time, the newest.)
 
 
 # %% id="alibi_bias" tags=["exercise"]
 def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Give −slope · distance; head h = 1 … n_heads has slope 2^(−8h/n_heads); the last query is the last key's."""
+    """Return −slope · distance; head h = 1 … n_heads has slope 2^(−8h/n_heads); the last query is the last key's."""
     raise NotImplementedError
 
 
@@ -385,177 +380,217 @@ check(alibi_bias)
 bias = parts.alibi_bias(4, 1, 40)[:, 0]  # the newest query, 40 keys that would all score the same
 weights = parts.softmax(bias)
 heads = {f"head {h + 1}": weights[h].flip(0) for h in range(4)}
-ax = plots.lines(range(40), heads, xlabel="how far back", ylabel="weight")
+ax = plots.lines(range(40), heads, xlabel="distance to the key", ylabel="weight")
 print("weight on the nearest 10 keys:", [round(w, 2) for w in weights[:, -10:].sum(dim=1).tolist()])
 
 # %% [markdown]
-# The first head looks mostly at what is near, the last nearly evenly at everything. There is nothing to learn here.
+# The first head attends mostly to what is near, the last nearly evenly to everything. Nothing here is learned: that
+# near tokens matter more is built in, an **inductive bias**.
 
 # %% [markdown]
-# ## Which of them reaches further?
+# ## Which scheme extrapolates to longer texts?
 #
-# A fourth scheme is the plainest: **learned** positions. A table with a row for every position is a parameter like
-# any other, and is added like the sinusoids. GPT-2 does it.
-#
-# Let us compare. The task: at each place of a random text, say which token stood *two places before*. We train small
-# causal models (`LanguageModel` has all four schemes built in) on texts of length 16, and then give them texts of
-# length 64.
+# A fourth scheme is the plainest: **learned positions**. A table with a row for every position is a parameter like
+# any other, and is added like the sinusoids. GPT-2 does it. The paper found sinusoids and learned positions "nearly
+# identical" (table 3, row E), and chose sinusoids because they "may allow the model to extrapolate to sequence lengths
+# longer than the ones encountered during training". Do they?
+
+# %%
+diagrams.positions.schemes()
+
+# %% [markdown]
+# The task: at each position of a random text, say which token stood *two positions before*. We train small causal
+# models on texts of length 16, and then test them on texts of length 64.
 
 
 # %%
-def train(model: torch.nn.Module, answers, steps: int = 300) -> Tensor:
-    """Train on random texts of 16 tokens; give the accuracy at each place of texts as long as the model takes."""
-    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-2)  # Adam, with weights that decay a little
-    for _ in range(steps):
-        tokens = torch.randint(16, (32, 16))
+def train(model: torch.nn.Module, answers, bos: bool = False, rate: float = 1e-2, steps: int = 300) -> Tensor:
+    """Train on random texts of 16 tokens; return the accuracy at each position of texts as long as the model takes."""
+
+    def texts(n: int, length: int) -> Tensor:
+        tokens = torch.randint(16, (n, length))
+        return F.pad(tokens, (1, 0), value=16) if bos else tokens  # 16 is <bos>
+
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)  # Adam, with weights that decay a little
+    for step in range(steps):
+        optimizer.param_groups[0]["lr"] = rate * (1 - step / steps)  # the learning rate falls to 0
+        tokens = texts(32, 16)
         loss = F.cross_entropy(model(tokens).flatten(0, 1), answers(tokens).flatten())
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
-    tokens = torch.randint(16, (200, model.config.max_length))
+    tokens = texts(200, model.config.max_length - bos)
     with torch.no_grad():
         return (model(tokens).argmax(dim=-1) == answers(tokens)).float().mean(dim=0)
 
 
+# %%
 def two_before(tokens: Tensor) -> Tensor:
-    """The right answers; −100 tells the loss to skip the first two places, which have none."""
+    """Return the right answers; −100 tells the loss to skip the first two positions, which have none."""
     return F.pad(tokens, (2, 0), value=-100)[:, :-2]
+
+
+def trained(scheme: str, seed: int, base: float = 10000.0) -> tuple[LanguageModel, Tensor]:
+    """Return a model with these positions, trained, and its accuracy; lesson 06 says what the sizes are."""
+    torch.manual_seed(seed)
+    shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 1, "dropout": 0.0, "max_length": 64}
+    model = LanguageModel(LanguageModelConfig(16, positions=scheme, rotary_base=base, tied=False, **shape))
+    return model, train(model, two_before)
 
 
 # %% [markdown]
 # **Predict.** Which scheme is still right on texts *twice* as long as those it was trained on: `"sinusoidal"`,
-# `"learned"`, `"rotary"` or `"alibi"`? (It takes some seconds.)
+# `"learned"`, `"rotary"` or `"alibi"`? (Twelve models are trained, three of each kind, in about half a minute.)
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
-accuracy, models = {}, {}
+runs = {}
 for scheme in ["sinusoidal", "learned", "rotary", "alibi"]:
-    shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 1, "dropout": 0.0}  # lesson 06 says what these are
-    torch.manual_seed(0)
-    models[scheme] = LanguageModel(LanguageModelConfig(16, max_length=64, positions=scheme, **shape))
-    accuracy[scheme] = train(models[scheme], two_before)
-ax = plots.lines(range(2, 64), {name: a[2:] for name, a in accuracy.items()}, xlabel="place", ylabel="accuracy")
+    runs[scheme] = [trained(scheme, seed) for seed in range(3)]
+    print(scheme, "trained")
+accuracy = {scheme: torch.stack([a for _, a in of_scheme]) for scheme, of_scheme in runs.items()}  # (3, 64) each
+ax = plots.lines(range(2, 64), {name: a[:, 2:] for name, a in accuracy.items()}, xlabel="position", ylabel="accuracy")
 ax.axvline(15.5, color="gray", linewidth=1)
-compare(prediction, measured=max(accuracy, key=lambda scheme: accuracy[scheme][16:32].mean()))
+ax.get_legend().set(loc="upper left", bbox_to_anchor=(1, 1))
+ax.figure.set_size_inches(8, 3.2)
+compare(prediction, measured=max(accuracy, key=lambda scheme: accuracy[scheme][:, 16:32].mean()))
 
 # %%
 stretches = {"2 to 15 (trained)": (2, 16), "16 to 31": (16, 32), "32 to 63": (32, 64)}
-rows = {s: {where: a[i:j].mean().item() for where, (i, j) in stretches.items()} for s, a in accuracy.items()}
-table = pd.DataFrame.from_dict(rows, orient="index")
-(table > 0.9).rename_axis(columns="right in 9 of 10 cases, at places")
+rows = {
+    s: {where: a[:, i:j].mean(dim=1).min().item() for where, (i, j) in stretches.items()} for s, a in accuracy.items()
+}
+(pd.DataFrame(rows).T > 0.9).rename_axis(columns="accuracy above 0.9 in all three runs, at positions")
 
 # %% tags=["nbval-ignore-output"]
-table.round(2)
+pd.DataFrame({s: {w: a[:, i:j].mean().item() for w, (i, j) in stretches.items()} for s, a in accuracy.items()}).T.round(
+    2
+)
 
 # %% [markdown]
-# Right of the grey line begins what no model was trained on. Sinusoids and learned positions fall at once, though
-# both were perfect before the line: those *places* were never seen. (A learned row there was never trained at all.
-# Sinusoids come back in humps, where the waves look a little as they did.) Rotary positions find the token two places
-# back on texts twice as long without a fault. From place 40 on they fail, too. But two back is as near as ever! What do
-# the heads of that model look for? The logarithm of a weight is its score, but for a number that all of its row share.
+# To the right of the grey line the models have to **extrapolate**. Sinusoids and learned positions fail at once, though
+# both were perfect before the line. The paper's hope fails in this task: the sinusoids exist at position 20, but the
+# model has never met them. (A learned row there was never trained at all.) RoPE is right on texts twice as long. Well
+# before four times the length it fails too, although the target is still only two positions back. What are the heads
+# attending to? The logarithm of a weight is its score, up to a constant that is the same for the whole row.
 
 # %% tags=["nbval-ignore-output"]
-with record_attention(models["rotary"]) as recorded, torch.no_grad():
-    models["rotary"](torch.randint(16, (200, 64)))
+model = runs["rotary"][0][0]
+with record_attention(model) as recorded, torch.no_grad():
+    model(torch.randint(16, (200, 64)))
 [weights] = recorded.values()
-back = weights[:, :, -1].log().mean(dim=0).flip(-1)  # (4, 64): scores of the last query, with the key 0, 1, 2, … back
-ax = plots.lines(range(64), {"head 3": back[2] - back[2, 2]}, xlabel="places back", ylabel="score, less that of 2 back")
+back = weights[:, :, -1].clamp_min(1e-38).log().mean(dim=0).flip(-1)  # (4, 64): of the last query, by distance
+curve = {"head 2": back[2] - back[2, 2]}
+ax = plots.lines(range(64), curve, xlabel="distance to the key", ylabel="score, minus that at distance 2")
+ax.set_ylim(-60, 30)
 ax.axvline(15.5, color="gray", linewidth=1)
-print("each head's best of the first 16:", back[:, :16].argmax(dim=-1).tolist())
-print("best of all 64 is 40 or more back:", (back.argmax(dim=-1) >= 40).tolist())
+best = {length: back[:, :length].argmax(dim=-1).tolist() for length in (16, 64)}
+print("best distance of heads 0 to 3, of the first 16:", best[16], " of all 64:", best[64])
 
 # %% [markdown]
-# A peak every 6.3 places: a full turn of the fast hand. In texts of 16, left of the grey line, the peak at two back is
-# the highest, for the next hand, ten times slower, lowers those that follow. But it turns, too: from some 20 places
-# back on it raises them again. From 40 back on, wrong keys win. No text of 16 has such keys, so nothing in training
-# spoke against it.
+# A head here is 8 wide, so it has four hands; they turn by 1, 0.1, 0.01 and 0.001 per position. The peaks, one every
+# 6.3 positions, are full turns of the fast hand. In texts of 16, left of the grey line, the peak at distance 2 is the
+# highest, because the next hand lowers those that follow. But it turns, too, and further back it raises them again. At
+# 40 and more, wrong keys win. No training text held such keys, so nothing in training spoke against them.
 #
-# ALiBi changes least from end to end, but never got there: lowering by distance says "near", not "exactly two back".
 
 # %% [markdown]
-# And past the end of a learned table there is nothing at all to look up:
+# ### Raise the base
+#
+# With a larger base all hands but the first turn more slowly. Models for long texts do that: Llama 3 has a base of
+# 500,000.
+#
+# **Predict.** Which base is right at positions 32 to 63, in all three runs: 1e4, 1e6 or 1e9? (Six more models.)
+
+# %% tags=["prediction"]
+prediction = ...
 
 # %%
-try:
-    torch.nn.Embedding(64, 32)(torch.tensor([64]))  # a table of 64 rows has no row 64
-except IndexError as error:
-    print(error)
+far = {1e4: accuracy["rotary"][:, 32:].mean(dim=1)}
+for base in (1e6, 1e9):
+    far[base] = torch.stack([trained("rotary", seed, base)[1][32:].mean() for seed in range(3)])
+compare(prediction, measured=max(far, key=lambda base: far[base].min()))
+rows = {f"{base:.0e}": [bool((a > 0.9).all()), f"{6.3 * base**-0.25:.2f}"] for base, a in far.items()}
+columns = ["right at positions 32 to 63, in all runs", "angle of the second hand after a turn of the first"]
+pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("base")
+
+# %% tags=["nbval-ignore-output"]
+pd.DataFrame(
+    {f"{base:.0e}": [f"{x:.2f}" for x in a.tolist()] for base, a in far.items()}, index=["run 0", "run 1", "run 2"]
+)
+
+# %% [markdown]
+# With 1e6, the second hand turns slowly enough for 64 positions, and the model is right. With 1e9 it hardly moves while
+# the first makes a full turn, so distances 2 and 8 look almost alike. A base must fit the length.
+#
+# **ALiBi** falls most gently but never solved this task, not even at the trained length: a distance penalty can express
+# "near", not "exactly two back". On language, where near tokens matter most, Press et al. (2022) found that it
+# extrapolates better than sinusoids and RoPE.
 
 # %% [markdown]
 # ## Is a causal model blind to order?
 #
-# One more experiment, on a claim that is often heard: "without positions, attention knows nothing of order". The task
-# now: at each of 16 places, say *which place it is*. Three models: one that looks both ways, without any positions
-# (we overwrite them with 0); the same with sinusoids; and a causal one without any positions.
+# It is often said that without positions attention knows nothing of order. That is true if every position sees the same
+# set. But a causal mask shows each position one token more than the position before. The task now: at each position,
+# say *which position it is*. The models are causal, without any positional encoding (called **NoPE**), on random texts
+# of 16 tokens, once as they are, and once with a `<bos>` in front.
 #
-# **Predict.** Guessing is right once in 16 times, 0.06. How often is the *causal* model without positions right?
+# **Predict.** How often is each right? (A pure guess among 16 positions is right 0.06 of the time. Six models, a
+# quarter of a minute.)
 
 # %% tags=["prediction"]
-prediction = ...
+prediction_without, prediction_with_bos = ..., ...
 
 
 # %%
-def which_place(tokens: Tensor) -> Tensor:
-    """The right answers: 0, 1, 2, … in every text."""
+def which_position(tokens: Tensor) -> Tensor:
+    """Return the right answers: 0, 1, 2, … in every text."""
     return torch.arange(tokens.shape[1]).expand(tokens.shape)
 
 
-def looks_both_ways(sinusoids: bool) -> EncoderModel:
-    """Make a model like the causal one, but without the mask; lesson 06 says what the numbers are."""
-    shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 2, "max_length": 16, "dropout": 0.0, "pre_norm": True}
-    model = EncoderModel(TransformerConfig(16, **shape), n_outputs=16)
-    if not sinusoids:
-        model.encoder.positions.zero_()
-    return model
+def counter(bos: bool, seed: int) -> tuple[LanguageModel, Tensor]:
+    """Return a causal model without positions, trained to name each position, and its accuracy."""
+    torch.manual_seed(seed)
+    shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 2, "dropout": 0.0, "max_length": 16 + bos}
+    model = LanguageModel(LanguageModelConfig(17, positions="none", tied=False, **shape))
+    return model, train(model, which_position, bos=bos, rate=5e-3, steps=200)
 
 
 # %%
-torch.manual_seed(0)
-causal = LanguageModelConfig(16, d_model=32, n_heads=4, d_ff=64, n_layers=2, max_length=16, positions="none", dropout=0)
-told_apart = {
-    "both ways, no positions": looks_both_ways(sinusoids=False),
-    "both ways, sinusoids": looks_both_ways(sinusoids=True),
-    "causal, no positions": LanguageModel(causal),
-}
-right = {name: train(model, which_place) for name, model in told_apart.items()}
-ax = plots.lines(range(16), right, xlabel="place", ylabel="accuracy")
-_ = ax.legend(loc=(0.35, 0.6), frameon=False)
+counters = {bos: [counter(bos, seed) for seed in range(3)] for bos in (False, True)}
+right = {bos: torch.stack([a for _, a in of_kind]) for bos, of_kind in counters.items()}
+ax = plots.lines(range(16), {"without bos": right[False], "with bos": right[True][:, 1:]}, "position", "accuracy")
+ax.get_legend().set(loc=(0.45, 0.58))
+print("mean accuracy above 0.9 in every run:", {bos: bool((a.mean(dim=1) > 0.9).all()) for bos, a in right.items()})
+with torch.no_grad():
+    said = counters[False][0][0](torch.full((1, 16), 3)).argmax(dim=-1)
+print("without bos, one token 16 times:", said.unique().tolist())
 
 # %% tags=["nbval-ignore-output"]
-compare(prediction, measured=round(right["causal, no positions"].mean().item(), 2))
-print({name: round(a.mean().item(), 2) for name, a in right.items()})
-
-# %%
-first = {name: a[0].item() > 0.9 for name, a in right.items()}
-print("sure of the first place:", first)
-print("more than twice as good as a guess:", {name: a.mean().item() > 2 / 16 for name, a in right.items()})
-
-# %% [markdown]
-# Looking both ways without positions, it is a guess: all places see the same set. With sinusoids it is easy. But the
-# causal model is well above chance without any! Can it count what it sees? Let it read one token 16 times.
-
-# %%
-causal_model = told_apart["causal, no positions"]
+compare(prediction_without, measured=round(right[False].mean().item(), 1))
+compare(prediction_with_bos, measured=round(right[True].mean().item(), 1))
 with torch.no_grad():
-    print("one token, 16 times:", causal_model(torch.full((1, 16), 3)).argmax(dim=-1).unique().tolist())
-    said = causal_model(torch.randint(16, (1000, 16))).argmax(dim=-1).float().mean(dim=0)
-near = {place: abs(said[place].item() - place) < 2 for place in range(0, 8, 2)}
-print("random tokens, its average answer less than two places off:", near)
+    said = counters[True][0][0](F.pad(torch.full((1, 16), 3), (1, 0), value=16)).argmax(dim=-1)
+    lost = counters[False][0][0](torch.randint(16, (1000, 16)))[:, 12:15].argmax(dim=-1)
+print("with bos, then one token 16 times:", said[0].tolist())
+print(f"without bos, positions 12 to 14 are called 15 in {(lost == 15).float().mean():.1f} of the cases")
 
 # %% [markdown]
-# It cannot: an average of equal vectors is the same for any number of them. But the mask lets each place average *more*
-# tokens than the one before, and if they differ, an average of more of them varies less. That is information. The first
-# place, which sees itself alone, is known for sure; in the middle the model is mostly wrong, though not far off. So "no
-# order" is true of attention without a *causal* mask only.
+# Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less. But the further
+# it reads, the less it knows, and near the end it calls most positions the last one. It cannot count: an average of
+# equal vectors is the same for any number of them. With `<bos>` it can. A head that attends evenly gives `<bos>` the
+# weight 1/t at the t-th position, and that number says how many tokens there are. The decoders of lessons 07 and 08
+# begin with `<bos>`. So a causal model can know the position without being told (Haviv et al., 2022). Kazemnejad et al.
+# (2023) even found that NoPE extrapolates best on some tasks.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague has seen two ways of writing rotary positions and put them together. It runs, the shape is right, and at
-# position 0 nothing turns, as it should be. (`chunk(2)` cuts into two halves; `repeat_interleave(2)` makes a, b into
-# a, a, b, b.) Read it first and decide what is wrong; only then run the check, and mend it.
+# A colleague has seen two ways of writing RoPE and put them together. It runs, the shape is right, and at position 0
+# nothing is rotated, as it should be. (`chunk(2)` cuts into two halves; `repeat_interleave(2)` makes a, b into a, a, b,
+# b.) Read it and decide what is wrong *before* you run the check. Then fix it.
 
 
 # %% id="mend-rotary" tags=["bug-hunt"]
@@ -575,8 +610,9 @@ check(rotary_of_a_colleague, "apply_rotary")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Test what a rotation promises: no vector changes its length, and moving all positions by 100 changes no score. Both
-# fail here. Then take d = 4 and write down, for each feature, its partner and its angle: partners are 2 apart, equal
-# angles are neighbours. (With d = 2 there is nothing to see: test with at least two pairs.)
+# fail here, as the cell below shows (until you have fixed the function above). Then take d = 4 and write down, for each
+# feature, its partner and its angle: partners are 2 apart, equal angles are neighbours. (With d = 2 there is nothing to
+# see: test with at least two pairs.)
 # </details>
 
 # %%
@@ -585,19 +621,19 @@ for name, turn in {"the colleague's": rotary_of_a_colleague, "yours or the libra
     print(f"{name}: largest change of a score by moving: {(one - other).abs().max():.1f}")
 
 # %% [markdown]
-# ## ★ Transfer: a learned number for every distance
+# ## ★ Transfer: relative position bias, a learned number for every distance
 #
-# The model T5 adds to each score a number that it *learns*, by head and by offset from query to key (far offsets share
-# theirs, in buckets). Here −2 is a key two places *before* the query. `table[h]` holds them for the offsets −reach …
-# reach, and is 2 · reach + 1 long. Offsets further out take the last entry on their side. As in `alibi_bias`, the
-# queries are the last ones. Write the lookup.
+# The model T5 (Raffel et al., 2020) adds to each score a number that it *learns*, by head and by offset from query to
+# key: a **relative position bias** (far offsets share theirs, in buckets). Here −2 is a key two positions *before* the
+# query. `table[h]` holds the numbers for the offsets −reach … reach, and is 2 · reach + 1 long. Offsets further out
+# take the last entry on their side. As in `alibi_bias`, the queries are the last ones. Write the lookup.
 
 
 # %% id="relative_bias" tags=["exercise"]
 def relative_bias(
     table: Float[Tensor, "n_heads n_offsets"], n_query: int, n_key: int
 ) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Look up each head's bias for the offset from query to key; offsets beyond the table take its last entries."""
+    """Return each head's bias for the offset from query to key; offsets beyond the table take its last entries."""
     raise NotImplementedError
 
 
@@ -605,25 +641,26 @@ def relative_bias(
 check(relative_bias)
 
 # %% [markdown]
-# With it, a head *can* say "exactly two back": one large entry in the right place.
+# With it, a head *can* say "exactly two back": one large entry in the right column.
 
 # %%
 table = torch.zeros(1, 9)
 table[0, 4 - 2] = 10.0  # offset −2
 weights = parts.softmax(parts.relative_bias(table, 6, 6))[0]
 ax = plots.weights(weights)
-print("weight two places back, from place 5:", round(weights[5, 3].item(), 2))
+print("weight two positions back, from position 5:", round(weights[5, 3].item(), 2))
 
 # %% [markdown]
 # ## In short
 #
-# - Attention is permutation equivariant: shuffle the inputs, and the outputs are shuffled. Order has to be put in.
+# - Attention is permutation-equivariant: shuffle the inputs, and the outputs are shuffled. Order has to be put in.
 # - Sinusoids: pairs of sine and cosine, from fast to slow. Dot products depend on the distance only, and fall as a
 #   trend; a step is a rotation. Learned projections need not keep any of this.
-# - Rotary positions turn queries and keys after the projections. Of the positions, scores then depend on the offset
-#   $m - n$ only, whatever is learned.
-# - ALiBi lowers scores by distance, learned positions are a table. Each scheme fails in its own way on long texts.
-# - A causal mask alone tells something of the order, if tokens differ.
+# - RoPE rotates queries and keys after the projections. Of the positions, scores then depend on the offset $m - n$
+#   only, whatever is learned.
+# - ALiBi lowers scores by distance, learned positions are a table. Each scheme fails in its own way on long texts; a
+#   larger base helps RoPE, up to a point.
+# - A causal model with a `<bos>` can count its positions without any encoding.
 
 # %%
 tokens = torch.randint(16, (2, 16))
@@ -631,10 +668,21 @@ rotary = LanguageModelConfig(16, d_model=32, n_heads=4, d_ff=64, n_layers=1, max
 trace_shapes(LanguageModel(rotary), tokens)
 
 # %% [markdown]
-# Look for the positions: there are none in the table. Rotary positions have no parameters and no module; they turn what
-# comes out of `w_q` and `w_k`. (`GroupedQueryAttention` is a kind of multi-head attention, of lesson 11.
-# `GELUFeedForward` is lesson 06's network with a smoother curve than its ReLU, and the rest is the subject of that
-# lesson.)
+# Look for the positions: there are none in the table. RoPE has no parameters and no module; it rotates the outputs of
+# `w_q` and `w_k`. (`GroupedQueryAttention` is a kind of multi-head attention; lesson 06 explains the rest.)
+
+# %% [markdown]
+# ## New words
+#
+# - **positional encoding**: a vector for each position, added to the embedding of the token there.
+# - **frequency**: the angle by which a pair of features turns from one position to the next.
+# - **RoPE**: rotary position embedding, which rotates queries and keys by angles proportional to their positions.
+# - **ALiBi**: attention with linear biases, which lowers each score in proportion to the distance.
+# - **inductive bias**: what a model is built to prefer before it has learned anything.
+# - **learned positions**: a table of parameters with a row for each position.
+# - **extrapolate**: work on inputs outside the range of training, here on longer texts.
+# - **NoPE**: a model with no positional encoding at all.
+# - **relative position bias**: a learned number for each offset from query to key, added to the score.
 
 # %% [markdown]
 # ## Interview questions
@@ -643,55 +691,68 @@ trace_shapes(LanguageModel(rotary), tokens)
 #
 # <details><summary>Why does a Transformer need positional encodings?</summary>
 #
-# Self-attention, and layers that take each place alone, treat a text as a set: shuffle the words, and the outputs are
-# shuffled the same way. Without a causal mask or positions no word order can matter. (<i>Who bites whom?</i>)
+# Self-attention, and layers that take each position alone, treat a text as a set: shuffle the words, and the outputs
+# are shuffled the same way. Without a causal mask or positions no word order can matter. (<i>Attention without
+# positions</i>)
 # </details>
 #
 # <details><summary>Why sine and cosine, and not sines alone?</summary>
 #
 # With both, the dot product of two positions is a sum of cosines of distances, and a step is a rotation of each pair.
-# A sine alone has neither: its dot product changes from place to place. (<i>What the waves know</i>, <i>A step is a
-# rotation</i>)
+# A sine alone has neither: its dot product changes from position to position. (<i>What the waves know</i>, <i>A step
+# is a rotation</i>)
 # </details>
 #
 # <details><summary>Why many frequencies?</summary>
 #
-# A fast wave tells neighbours apart but repeats after some positions; a slow one tells far places apart but not
-# neighbours. Together they are like the hands of a clock. (<i>Why so many waves?</i>)
+# A fast wave tells neighbours apart but repeats after some positions; a slow one tells far positions apart but not
+# neighbours. Together they are like the hands of a clock. (<i>The sinusoidal encoding</i>)
 # </details>
 #
 # <details><summary>Does the dot product of two encodings fall steadily with distance?</summary>
 #
-# No. It falls as a trend and goes up again many times on its way. And the model sees it through learned projections,
-# which can change it altogether. (<i>What the waves know</i>, <i>What the scores make of it</i>)
+# No. It falls as a trend and rises again many times on its way. And the model sees it through learned projections,
+# which can change it altogether. (<i>What the waves know</i>, <i>What learned projections make of it</i>)
+# </details>
+#
+# <details><summary>Sinusoidal or learned positions: which is better?</summary>
+#
+# The paper found them nearly identical, and took sinusoids in the hope that they extrapolate. In our task both were
+# perfect up to the trained length, and both failed right after it. (<i>Which scheme extrapolates to longer texts?</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>What does RoPE do, and what is its advantage over adding sinusoids?</summary>
 #
-# It turns queries and keys by angles proportional to their positions, after the projections. Scores then depend on
-# positions only by the offset from query to key, whatever the projections are. Values are not turned. (<i>Turn the
-# queries and keys instead</i>)
+# It rotates queries and keys by angles proportional to their positions, after the projections. Scores then depend on
+# positions only by the offset from query to key, whatever the projections are. Values are not rotated. (<i>RoPE</i>)
 # </details>
 #
 # <details><summary>How do the schemes behave on texts longer than those of training?</summary>
 #
 # Learned positions have rows that were never trained, or none at all. Sinusoids exist, but the model has not met them.
-# In our task RoPE held to twice the length and failed before four times, where wrong keys come to stand as the right
-# one did. ALiBi changed least, but could only prefer what is near. (<i>Which of them reaches further?</i>)
+# In our task RoPE held to twice the length and failed before four times. ALiBi fell most gently, but could only prefer
+# what is near. (<i>Which scheme extrapolates to longer texts?</i>)
+# </details>
+#
+# <details><summary>How do you make a RoPE model reach further?</summary>
+#
+# Slow its hands, so that they do not come round within the new length: raise the base (1e4 failed at four times the
+# length, 1e6 did not, 1e9 failed again), or squeeze the positions into the old range (position interpolation; YaRN
+# does so by frequency). Then train on. (<i>Raise the base</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>
 #
-# No. Its causal mask lets each place average another number of tokens. Where these differ, it can learn from that
-# something of where it stands. (<i>Is a causal model blind to order?</i>)
+# No. With a `<bos>` in front, a head that attends evenly gives it the weight 1/t, from which the model can count: ours
+# named nearly all positions. (<i>Is a causal model blind to order?</i>)
 # </details>
 #
-# <details><summary>Are encodings added or appended, and why does adding work?</summary>
+# <details><summary>Are encodings added or appended, and what does adding cost?</summary>
 #
 # Added in the paper. A projection of both side by side is $W_1 x + W_2 p$; adding is the case $W_1 = W_2$, and costs no
 # width. Multiplied out, the score has terms for word and word, word and position, position and position, and the
-# learned H can weigh them. (<i>What the scores make of it</i>)
+# learned H can weigh them. (<i>What learned projections make of it</i>)
 # </details>
 
 # %% [markdown]
@@ -701,6 +762,11 @@ trace_shapes(LanguageModel(rotary), tokens)
 #   [arXiv:2104.09864](https://arxiv.org/abs/2104.09864), sections 3.2 and 3.4.2, on RoPE; Press et al. (2022),
 #   [arXiv:2108.12409](https://arxiv.org/abs/2108.12409), section 3, on ALiBi; Raffel et al. (2020),
 #   [arXiv:1910.10683](https://arxiv.org/abs/1910.10683), section 2.1, on T5's.
+# - Haviv et al. (2022), [arXiv:2203.16634](https://arxiv.org/abs/2203.16634), and Kazemnejad et al. (2023),
+#   [arXiv:2305.19466](https://arxiv.org/abs/2305.19466): causal models without positions.
+# - Longer texts: Chen et al. (2023), [arXiv:2306.15595](https://arxiv.org/abs/2306.15595), position interpolation;
+#   Peng et al. (2023), [arXiv:2309.00071](https://arxiv.org/abs/2309.00071), YaRN; the Llama 3 report (2024),
+#   [arXiv:2407.21783](https://arxiv.org/abs/2407.21783), on its base.
 # - `transformer_lab/attention/positions.py`: the library's versions.
 #
 # <details><summary>For instructors</summary>
@@ -708,5 +774,5 @@ trace_shapes(LanguageModel(rotary), tokens)
 # *Points*: sinusoidal_encoding 2, shift_rotation 3, apply_rotary 3, alibi_bias 2; stretch: relative_bias 2. The bug
 # hunt is not graded. *Where students stumble*: `2i` counted twice or not at all; the minus of the rotation; pairs of
 # neighbours against pairs of halves; aligning the last query with the last key. *To ask in class*: what would the dot
-# products be with a base of 1? Why are the values not turned? How would you tell a model that a text is a ring?
+# products be with a base of 1? Why are the values not rotated? How would you tell a model that a text is a ring?
 # </details>
