@@ -756,10 +756,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # ## New words
 #
-# - **autoregressive**: said of a model that generates one token after another, each from all the tokens before it.
 # - **prefix**: the first tokens of a sequence, up to some position.
 # - **causal mask**: the mask by which each position attends to itself and what came before; also look-ahead mask.
-# - **inference**: using a trained model, as opposed to training it.
 # - **padding mask**: the mask that hides padding from all queries.
 # - **sample**: draw at random from predicted probabilities.
 # - **sliding-window attention**: attention to the last few positions only.

@@ -678,7 +678,6 @@ trace_shapes(LanguageModel(rotary), tokens)
 # - **frequency**: the angle by which a pair of features turns from one position to the next.
 # - **RoPE**: rotary position embedding, which rotates queries and keys by angles proportional to their positions.
 # - **ALiBi**: attention with linear biases, which lowers each score in proportion to the distance.
-# - **inductive bias**: what a model is built to prefer before it has learned anything.
 # - **learned positions**: a table of parameters with a row for each position.
 # - **extrapolate**: work on inputs outside the range of training, here on longer texts.
 # - **NoPE**: a model with no positional encoding at all.
