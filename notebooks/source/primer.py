@@ -170,8 +170,8 @@ days, factors = torch.tensor([3, 12, 14]), torch.tensor([1, 10, 100, 1000])
 print("sums of all pairs:", (days[:, None] + days[None, :]).tolist())  # (3, 1) + (1, 3) → (3, 3)
 
 # %% [markdown]
-# **Your turn.** Replace the `...` by a line that multiplies each of the `days` by each of the `factors`: shape (3, 4), a
-# row for each day.
+# **Your turn.** Replace the `...` by a line that multiplies each of the `days` by each of the `factors`: shape (3, 4),
+# a row for each day.
 
 # %% tags=["prediction"]
 mine = ...
@@ -233,8 +233,8 @@ print("row 0 times column 2:", f"{a[0] @ b[:, 2]:.2f}", " entry (0, 2):", f"{(a 
 print("seven at once:", tuple((torch.randn(7, 3, 4) @ b).shape))
 
 # %% [markdown]
-# `allclose` allows for rounding: sums in another order differ in the seventh digit. Axes in front of the last two are
-# a **batch**: `@` does the same for each entry of the batch, and these axes broadcast. Most of the work in a Transformer
+# `allclose` allows for rounding: sums in another order differ in the seventh digit. Axes in front of the last two are a
+# **batch**: `@` does the same for each entry of the batch, and these axes broadcast. Most of the work in a Transformer
 # is matrix products, and computers are built to do them fast.
 #
 # **Predict.** `rows @ columns`, (50, 64) @ (64, 50), computes 2500 dot products. Which takes longer: the `"loop"` that
@@ -493,8 +493,8 @@ print(f"{len(languages)} languages, {len(names)} names, {len(characters) - 1} ch
 # %% [markdown]
 # (A bool index, as in `names[held_out]`, picks the rows where it is True.)
 #
-# How wrong is a guess? The usual loss is **cross-entropy**: softmax turns the logits into probabilities, and the loss is
-# −log of the probability of the *right* answer. It is 0 if that probability is 1, and grows without limit as it goes
+# How wrong is a guess? The usual loss is **cross-entropy**: softmax turns the logits into probabilities, and the loss
+# is −log of the probability of the *right* answer. It is 0 if that probability is 1, and grows without limit as it goes
 # to 0.
 #
 # **Predict.** A model that knows nothing gives each of 12 months the same probability. What is its loss? (`math.log`,
@@ -552,9 +552,9 @@ at = (0, 50, 100, 200, 299)
 pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.items()}, index=at).round(1)
 
 # %% [markdown]
-# The model **generalises**: it reads most names that it never saw. (That is easier than it sounds. Languages borrow from
-# one another, avril, aprile, april, and more than half of the held-out names begin with the same three letters as a
-# training name of their month.) The training curve still rises when the held-out curve has stopped: from there on the
+# The model **generalises**: it reads most names that it never saw. (That is easier than it sounds. Languages borrow
+# from one another, avril, aprile, april, and more than half of the held-out names begin with the same three letters as
+# a training name of their month.) The training curve still rises when the held-out curve has stopped: from there on the
 # model memorises, which is called **overfitting**. So judge a model by its held-out set. And a loop that runs says
 # nothing; look at the curve.
 #
@@ -577,8 +577,8 @@ compare(prediction, measured="same" if torch.allclose(mars, srma, atol=1e-4) els
 print("mars is read as month", mars.argmax().item() + 1)
 
 # %% [markdown]
-# A mean does not know the order. To read a whole date, a model has to know which character stands at which position, and
-# which of them matter now. The rest of the course is about that.
+# A mean does not know the order. To read a whole date, a model has to know which character stands at which position,
+# and which of them matter now. The rest of the course is about that.
 
 # %% [markdown]
 # ## In short
@@ -638,9 +638,9 @@ compare(eight, measured=x.grad)
 # %% [markdown]
 # <details><summary>Why 1 to 4?</summary>
 #
-# 1: aligned at the right, (5, 1, 4) and (3, 1): 4 against 1, 1 against 3, 5 against nothing. 2: −2 is the axis of 7, and
-# it goes. 3: (7, 3) @ (3, 4), twice. 4: `None` puts an axis of length 1 where it stands. (<i>Broadcasting</i>, <i>Sums
-# along an axis</i>, <i>A matrix product</i>)
+# 1: aligned at the right, (5, 1, 4) and (3, 1): 4 against 1, 1 against 3, 5 against nothing. 2: −2 is the axis of 7,
+# and it goes. 3: (7, 3) @ (3, 4), twice. 4: `None` puts an axis of length 1 where it stands. (<i>Broadcasting</i>,
+# <i>Sums along an axis</i>, <i>A matrix product</i>)
 # </details>
 #
 # <details><summary>Why 5 to 8?</summary>
