@@ -6,7 +6,7 @@ Each folder is a chapter, and reads from top to bottom; none needs a later one.
 2. ``layers``: what is stacked. Feed-forward networks, norms, encoder and decoder layers.
 3. ``models``: whole networks. The paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
-5. ``inspection``: looking inside a running model. Attention weights, shapes, plots.
+5. ``inspection``: looking inside a running model. Attention weights, shapes, plots, diagrams.
 6. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
    the command line.
 7. ``course``: exercises, checks, and grading. Nothing above knows of it.
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from transformer_lab.generation.beam_search import beam_search as beam_search
     from transformer_lab.generation.decode import generate as generate
     from transformer_lab.generation.decode import greedy_decode as greedy_decode
+    from transformer_lab.inspection import diagrams as diagrams
     from transformer_lab.inspection import plots as plots
     from transformer_lab.inspection.hooks import record_attention as record_attention
     from transformer_lab.inspection.shapes import trace_shapes as trace_shapes
@@ -68,6 +69,7 @@ _MODULES = {
     "beam_search": "generation.beam_search",
     "causal_mask": "attention.masks",
     "decoder_mask": "attention.masks",
+    "diagrams": "inspection.diagrams",
     "generate": "generation.decode",
     "greedy_decode": "generation.decode",
     "initialise": "models.initialisation",
@@ -101,7 +103,7 @@ def __getattr__(name: str) -> Any:
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = import_module(f"{__name__}.{_MODULES[name]}")
-    value = module if name == "plots" else getattr(module, name)
+    value = module if name in ("diagrams", "plots") else getattr(module, name)
     globals()[name] = value
     return value
 

@@ -1,0 +1,18 @@
+"""Diagrams of structure: boxes, arrows and tables, which say what a plot of numbers cannot.
+
+``canvas`` is the kit that all others are drawn with, one short module for each topic. Each is loaded when it is first
+used: ``diagrams.canvas.Diagram`` needs no import but that of ``diagrams``.
+"""
+
+from importlib import import_module
+from pkgutil import iter_modules
+from types import ModuleType
+
+__all__ = sorted(module.name for module in iter_modules(__path__))
+
+
+def __getattr__(name: str) -> ModuleType:
+    """Import a topic when it is first asked for."""
+    if name not in __all__:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}; there are {', '.join(__all__)}")
+    return import_module(f"{__name__}.{name}")
