@@ -65,30 +65,78 @@ def test_the_colour_of_a_weight_can_be_looked_up():
 def test_each_cell_shows_its_number_while_there_are_few():
     ax = plots.weights(torch.tensor([[0.25, 0.75], [1.0, 0.0], [0.5, 0.5]]))
     numbers = {text.get_position(): text.get_text() for text in ax.texts}
-    assert numbers == {(0, 0): "0.25", (1, 0): "0.75", (0, 1): "1.00", (1, 1): "0.00", (0, 2): "0.50", (1, 2): "0.50"}
+    assert numbers == {(0, 0): "0.25", (1, 0): "0.75", (0, 1): "1.00", (0, 2): "0.50", (1, 2): "0.50"}
     assert not plots.weights(torch.eye(13)).texts
+
+
+def test_a_number_too_small_to_matter_is_left_out():
+    ax = plots.weights(torch.tensor([[0.05, 0.049, 0.9]]))
+    assert [(text.get_position()[0], text.get_text()) for text in ax.texts] == [(0, "0.05"), (2, "0.90")]
+
+
+def test_the_axes_can_say_what_is_read_and_what_is_generated():
+    words = {"xlabel": "read (encoder)", "ylabel": "generated (decoder)"}
+    cells = torch.eye(2)
+    for ax in (plots.weights(cells, **words), plots.mask(cells.bool(), **words), plots.heads(cells[None], **words)[0]):
+        assert (ax.get_xlabel(), ax.get_ylabel()) == ("read (encoder)", "generated (decoder)")
 
 
 def test_numbers_stand_out_from_every_colour():
     """At 4.5, what WCAG asks of text, but for a hair in the middle, where neither black nor white gets there."""
     ax = plots.weights(torch.linspace(0, 1, 12)[None])
     image = ax.images[0]
-    for text, weight in zip(ax.texts, image.get_array()[0], strict=True):
+    printed = [weight for weight in image.get_array()[0] if weight >= 0.05]
+    for text, weight in zip(ax.texts, printed, strict=True):
         dark, bright = sorted([luminance(text.get_color()), luminance(image.cmap(image.norm(weight))[:3])])
         assert (bright + 0.05) / (dark + 0.05) >= 4.4
 
 
-def test_a_mask_says_which_colour_may_look():
+def named_cells(ax: Axes) -> dict[str, object]:
+    legend = ax.get_legend()
+    return dict(zip([text.get_text() for text in legend.get_texts()], legend.get_patches(), strict=True))
+
+
+def test_a_mask_names_a_cell_of_either_colour():
     ax = plots.mask(torch.ones(3, 2).tril().bool())
-    bar = ax.images[0].colorbar
-    assert dict(zip(bar.get_ticks(), tick_labels(bar.ax)[0], strict=True)) == {0.25: "hidden", 0.75: "may look"}
-    seen, hidden = (luminance(ax.images[0].cmap(cell)[:3]) for cell in (1.0, 0.0))
+    image = ax.images[0]
+    assert {name: to_rgb(cell.get_facecolor()) for name, cell in named_cells(ax).items()} == {
+        "may attend": to_rgb(image.cmap(image.norm(1.0))),
+        "hidden": to_rgb(image.cmap(image.norm(0.0))),
+    }
+    seen, hidden = (luminance(image.cmap(image.norm(cell))[:3]) for cell in (1.0, 0.0))
     assert seen > hidden + 0.5
+    assert image.colorbar is None
+
+
+def test_the_cells_of_a_mask_can_be_counted():
+    ax = plots.mask(torch.ones(3, 2).tril().bool())
+    assert (ax.get_xticks(minor=True).tolist(), ax.get_yticks(minor=True).tolist()) == (
+        [-0.5, 0.5, 1.5],
+        [-0.5, 0.5, 1.5, 2.5],
+    )
+    assert all(tick.gridline.get_visible() for tick in (*ax.xaxis.get_minor_ticks(), *ax.yaxis.get_minor_ticks()))
+    assert not len(plots.mask(torch.ones(41, 41).bool()).get_xticks(minor=True))
+
+
+@pytest.mark.parametrize("n", [2, 16])
+def test_all_of_a_mask_is_within_its_figure(n):
+    figure = plots.mask(torch.ones(n, n).tril().bool()).figure
+    figure.draw_without_rendering()
+    assert figure.get_tightbbox().x0 >= 0
+    assert figure.get_tightbbox().x1 <= figure.get_figwidth()
 
 
 def test_a_table_of_another_meaning_says_it():
-    bar = plots.mask(torch.eye(2).bool(), says=("does not move it", "moves it")).images[0].colorbar
-    assert tick_labels(bar.ax)[0] == ["does not move it", "moves it"]
+    ax = plots.mask(torch.eye(2).bool(), says=("does not move it", "moves it"))
+    assert list(named_cells(ax)) == ["moves it", "does not move it"]
+
+
+def test_masks_of_one_figure_name_their_cells_once():
+    _, axes = plt.subplots(1, 3)
+    for ax, says in zip(axes, [("hidden", "may attend"), ("no", "yes"), ("hidden", "may attend")], strict=True):
+        plots.mask(torch.eye(2).bool(), ax=ax, says=says)
+    assert axes[0].get_legend() is None
+    assert [list(named_cells(ax)) for ax in axes[1:]] == [["yes", "no"], ["may attend", "hidden"]]
 
 
 @pytest.mark.parametrize("n", [1, 2, 30])
@@ -111,6 +159,32 @@ def test_a_line_is_drawn_where_it_was_asked_for():
     assert (ax.get_xlabel(), ax.get_ylabel()) == ("time (s)", "height")
 
 
+def test_of_several_runs_the_mean_is_drawn_in_a_band_from_the_least_to_the_largest():
+    runs = torch.tensor([[1.0, 2.0, 6.0], [3.0, 2.0, 0.0], [2.0, 5.0, 0.0]], dtype=torch.bfloat16)
+    ax = plots.lines([1, 2, 3], {"several": runs, "one": [0, 0, 0]}, xlabel="step", ylabel="loss")
+    assert [line.get_ydata().tolist() for line in ax.lines] == [[2, 3, 2], [0, 0, 0]]
+    (band,) = ax.collections
+    corners = {tuple(corner) for corner in band.get_paths()[0].vertices.tolist()}
+    assert corners == {(1, 1), (2, 2), (3, 0), (1, 3), (2, 5), (3, 6)}
+    assert to_rgb(band.get_facecolor()[0][:3]) == to_rgb(ax.lines[0].get_color())
+    legend = ax.get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["several", "one"]
+    assert legend.get_title().get_text() == "mean, and least to largest of 3 runs"
+
+
+@pytest.mark.parametrize(
+    "ys, title",
+    [
+        ({"a": torch.ones(2)}, ""),
+        ({"a": torch.ones(1, 2)}, ""),
+        ({"a": torch.ones(5, 2), "b": torch.ones(5, 2)}, "mean, and least to largest of 5 runs"),
+        ({"a": torch.ones(5, 2), "b": torch.ones(3, 2)}, "mean, and least to largest of the runs"),
+    ],
+)
+def test_the_legend_says_once_what_the_bands_are(ys, title):
+    assert plots.lines([1, 2], ys, xlabel="x", ylabel="y").get_legend().get_title().get_text() == title
+
+
 def test_sixteen_lines_all_look_different_and_are_named():
     names = [f"line {i}" for i in range(16)]
     ax = plots.lines([0, 1], {name: [0, i] for i, name in enumerate(names)}, xlabel="x", ylabel="y")
@@ -120,7 +194,7 @@ def test_sixteen_lines_all_look_different_and_are_named():
     assert [text.get_text() for text in ax.get_legend().get_texts()] == names
 
 
-def test_a_histogram_shows_shares_over_the_same_bins():
+def test_a_histogram_shows_fractions_over_the_same_bins():
     samples = {"few": torch.tensor([0.0, 1.0, 1.0, 4.0]), "many": torch.full((5, 20), 4.0)}
     ax = plots.histogram(samples, xlabel="value", bins=4)
     heights = {}
@@ -131,7 +205,7 @@ def test_a_histogram_shows_shares_over_the_same_bins():
         "few": {0: 0.25, 1: 0.5, 2: 0, 3: 0.25},
         "many": {0: 0, 1: 0, 2: 0, 3: pytest.approx(1)},
     }
-    assert (ax.get_xlabel(), ax.get_ylabel()) == ("value", "share")
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("value", "fraction")
 
 
 def test_a_histogram_of_one_value_can_be_drawn():
@@ -157,6 +231,8 @@ def test_every_plot_draws_where_it_is_told_and_takes_what_training_gives():
         (lambda: plots.weights(torch.tensor([[0.5, torch.nan]])), "between 0 and 1; got nan to nan"),
         (lambda: plots.weights(torch.ones(0, 3)), "n_query=0, n_key=3"),
         (lambda: plots.lines([1, 2], {"short": [1]}, "x", "y"), "got 1 for 'short', and 2 x"),
+        (lambda: plots.lines([1, 2], {"long": torch.ones(2, 3)}, "x", "y"), "got 3 for 'long', and 2 x"),
+        (lambda: plots.lines([1, 2], {"none": torch.ones(0, 2)}, "x", "y"), "'none' holds no runs"),
         (lambda: plots.lines([1, 2], {}, "x", "y"), "no lines"),
         (lambda: plots.histogram({}, "x"), "got samples of sizes {}"),
         (lambda: plots.histogram({"a": torch.ones(2), "b": torch.ones(0)}, "x"), "{'a': 2, 'b': 0}"),

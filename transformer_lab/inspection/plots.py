@@ -15,6 +15,7 @@ from matplotlib import colormaps
 from matplotlib.axes import Axes
 from matplotlib.colors import Colormap
 from matplotlib.image import AxesImage
+from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
 
@@ -26,6 +27,11 @@ MAX_LABELLED_CELLS = 12
 """Maximum number of cells a side for which each cell shows its number."""
 MAX_HORIZONTAL_NAME = 6
 """Maximum number of letters of column names; where one is longer, all are rotated, so that they do not overlap."""
+MIN_PRINTED_WEIGHT = 0.05
+"""Smallest weight whose number is printed: zeros in all cells would hide where the weights are."""
+MAX_BORDERED_CELLS = 40
+"""Maximum number of cells a side for which a mask has borders around its cells."""
+KEY, QUERY = "key (column)", "query (row)"
 
 
 def weights(
@@ -33,26 +39,33 @@ def weights(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     ax: Axes | None = None,
+    xlabel: str = KEY,
+    ylabel: str = QUERY,
 ) -> Axes:
-    """Draw attention weights as a map from 0 (dark) to 1 (bright), with the numbers in it if they are few.
+    """Draw attention weights as a map from 0 (dark) to 1 (bright).
+
+    If the cells are few, those with a weight of at least 0.05 show its number.
 
     Args:
         weights: A row per query.
         queries: Names of the rows.
         keys: Names of the columns.
         ax: Axes to draw on; None means a new figure.
+        xlabel: What the keys are, such as "read (encoder)".
+        ylabel: What the queries are, such as "generated (decoder)".
 
     Raises:
         ValueError: There are no weights, or they are not between 0 and 1, or the number of names is not that of rows or
             columns.
     """
-    image = _map(weights, queries, keys, ax, colours=colormaps["viridis"])
+    image = _map(weights, queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
     image.figure.colorbar(image, ax=image.axes, label="weight")
     if max(weights.shape) <= MAX_LABELLED_CELLS:
         for i, row in enumerate(weights.tolist()):
             for j, weight in enumerate(row):
-                colour = "white" if weight < 0.43 else "black"  # where black contrasts more than white
-                image.axes.text(j, i, f"{weight:.2f}", ha="center", va="center", color=colour)
+                if weight >= MIN_PRINTED_WEIGHT:
+                    colour = "white" if weight < 0.43 else "black"  # where black contrasts more than white
+                    image.axes.text(j, i, f"{weight:.2f}", ha="center", va="center", color=colour)
     return image.axes
 
 
@@ -61,6 +74,8 @@ def heads(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     axes: Sequence[Axes] | None = None,
+    xlabel: str = KEY,
+    ylabel: str = QUERY,
 ) -> list[Axes]:
     """Draw the weights of several heads side by side, in the colours of ``weights`` but without numbers.
 
@@ -69,6 +84,8 @@ def heads(
         queries: Names of the rows, in all heads.
         keys: Names of the columns, in all heads.
         axes: Axes to draw on, one for each head; None means a new figure.
+        xlabel: What the keys are.
+        ylabel: What the queries are.
 
     Raises:
         ValueError: As for ``weights``, or the number of axes is not that of heads.
@@ -81,7 +98,7 @@ def heads(
     if not 1 <= n_heads == len(axes):
         raise ValueError(f"each head needs axes of its own; got {n_heads} heads and {len(axes)} axes")
     for i, ax in enumerate(axes):
-        image = _map(weights[i], queries, keys, ax, colours=colormaps["viridis"])
+        image = _map(weights[i], queries, keys, ax, colormaps["viridis"], xlabel, ylabel)
         ax.set_title(f"head {i}")
         ax.label_outer()
     image.figure.colorbar(image, ax=axes, label="weight")
@@ -93,20 +110,35 @@ def mask(
     queries: Sequence[str] | None = None,
     keys: Sequence[str] | None = None,
     ax: Axes | None = None,
-    says: tuple[str, str] = ("hidden", "may look"),
+    says: tuple[str, str] = ("hidden", "may attend"),
+    xlabel: str = KEY,
+    ylabel: str = QUERY,
 ) -> Axes:
     """Draw a mask: bright where a query may attend to a key, dark where it may not.
 
-    ``says`` names what False and True mean. Other arguments and errors are those of ``weights``.
+    ``says`` names what False and True mean, beside one cell of each; of several masks in a figure only the last shows
+    these cells, unless they mean something else. Other arguments and errors are those of ``weights``.
     """
-    image = _map(mask.float(), queries, keys, ax, colours=colormaps["cividis"].resampled(2))
-    image.figure.colorbar(image, ax=image.axes).set_ticks([0.25, 0.75], labels=says)
-    return image.axes
+    colours = colormaps["cividis"].resampled(2)
+    image = _map(mask.float(), queries, keys, ax, colours, xlabel, ylabel, beside=2.8)
+    ax = image.axes
+    if max(mask.shape) <= MAX_BORDERED_CELLS:
+        ax.set_xticks([j - 0.5 for j in range(mask.shape[1] + 1)], minor=True)
+        ax.set_yticks([i - 0.5 for i in range(mask.shape[0] + 1)], minor=True)
+        ax.grid(which="minor", color="#7F7F7F", linewidth=0.8)
+        ax.tick_params(which="minor", length=0)
+    for other in ax.figure.axes:
+        legend = other.get_legend()
+        if legend is not None and tuple(text.get_text() for text in legend.get_texts()) == says[::-1]:
+            legend.remove()
+    cells = [Patch(facecolor=colours(i), edgecolor="#7F7F7F", label=says[i]) for i in (1, 0)]
+    ax.legend(handles=cells, loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, handlelength=1, handleheight=1)
+    return ax
 
 
 def lines(
     x: Real[Tensor, " n"] | Sequence[int | float],
-    ys: Mapping[str, Real[Tensor, " n"] | Sequence[int | float]],
+    ys: Mapping[str, Real[Tensor, " n"] | Real[Tensor, "n_runs n"] | Sequence[int | float]],
     xlabel: str,
     ylabel: str,
     ax: Axes | None = None,
@@ -115,7 +147,8 @@ def lines(
 
     Args:
         x: The x values of all lines.
-        ys: The y values of each line, by label.
+        ys: The y values of each line, by label. Of several runs, a row for each, the line is the mean, and a band
+            reaches from the least to the largest.
         xlabel: Label of the x axis, with its unit if it has one.
         ylabel: Label of the y axis.
         ax: Axes to draw on; None means a new figure.
@@ -126,13 +159,24 @@ def lines(
     if not ys:
         raise ValueError("there is nothing to draw: ys holds no lines")
     for label, y in ys.items():
-        if len(y) != len(x):
-            raise ValueError(f"each line needs as many points as x; got {len(y)} for {label!r}, and {len(x)} x")
+        n = y.shape[-1] if isinstance(y, Tensor) else len(y)
+        if n != len(x):
+            raise ValueError(f"each line needs as many points as x; got {n} for {label!r}, and {len(x)} x")
+        if _n_runs(y) == 0:
+            raise ValueError(f"there is nothing to draw: {label!r} holds no runs")
     ax = ax or _axes(6.0, 3.2)
     for (label, y), (colour, dashes) in zip(ys.items(), cycle(STYLES), strict=False):
+        if isinstance(y, Tensor) and y.ndim == 2:
+            runs = y.detach().double()
+            least, largest = runs.amin(dim=0), runs.amax(dim=0)
+            ax.fill_between(_numbers(x), _numbers(least), _numbers(largest), color=colour, alpha=0.2, linewidth=0)
+            y = runs.mean(dim=0)
         ax.plot(_numbers(x), _numbers(y), dashes, color=colour, label=label, linewidth=2)
     ax.set(xlabel=xlabel, ylabel=ylabel)
-    ax.legend(frameon=False)
+    n_runs = {n for y in ys.values() if (n := _n_runs(y)) > 1}
+    of_how_many = f"{n_runs.pop()} runs" if len(n_runs) == 1 else "the runs"
+    title = f"mean, and least to largest of {of_how_many}" if any(_n_runs(y) > 1 for y in ys.values()) else None
+    ax.legend(frameon=False, title=title, alignment="left")
     return ax
 
 
@@ -155,11 +199,11 @@ def histogram(samples: Mapping[str, Real[Tensor, "..."]], xlabel: str, bins: int
     ax = ax or _axes(6.0, 3.2)
     edges = np.histogram_bin_edges(np.concatenate(list(values.values())), bins).tolist()
     for (label, numbers), (colour, dashes) in zip(values.items(), cycle(STYLES), strict=False):
-        shares = np.full(len(numbers), 1 / len(numbers))
+        fractions = np.full(len(numbers), 1 / len(numbers))
         ax.hist(
-            numbers, edges, weights=shares, histtype="step", color=colour, linestyle=dashes, linewidth=2, label=label
+            numbers, edges, weights=fractions, histtype="step", color=colour, linestyle=dashes, linewidth=2, label=label
         )
-    ax.set(xlabel=xlabel, ylabel="share")
+    ax.set(xlabel=xlabel, ylabel="fraction")
     ax.legend(frameon=False)
     return ax
 
@@ -170,6 +214,9 @@ def _map(
     keys: Sequence[str] | None,
     ax: Axes | None,
     colours: Colormap,
+    xlabel: str,
+    ylabel: str,
+    beside: float = 1.8,
 ) -> AxesImage:
     n_query, n_key = cells.shape
     if not cells.numel():
@@ -179,9 +226,9 @@ def _map(
     for what, names, n in (("queries", queries, n_query), ("keys", keys, n_key)):
         if names is not None and len(names) != n:
             raise ValueError(f"{n} {what} need as many names; got {len(names)}: {', '.join(names)}")
-    ax = ax or _axes(1.8 + min(0.55 * n_key, 5.0), 1.0 + min(0.55 * n_query, 5.0))
+    ax = ax or _axes(beside + min(0.55 * n_key, 5.0), 1.0 + min(0.55 * n_query, 5.0))
     image = ax.imshow(_numbers(cells), vmin=0, vmax=1, cmap=colours, aspect="equal" if n_query == n_key else "auto")
-    ax.set(xlabel="key (column)", ylabel="query (row)")
+    ax.set(xlabel=xlabel, ylabel=ylabel)
     for axis, names in ((ax.xaxis, keys), (ax.yaxis, queries)):
         if names is None:
             axis.set_major_locator(MaxNLocator(integer=True, min_n_ticks=1))
@@ -198,3 +245,7 @@ def _axes(width: float, height: float) -> Axes:
 
 def _numbers(values: Tensor | Sequence[int | float]) -> Any:
     return values.tolist() if isinstance(values, Tensor) else values
+
+
+def _n_runs(y: Tensor | Sequence[int | float]) -> int:
+    return len(y) if isinstance(y, Tensor) and y.ndim == 2 else 1
