@@ -410,10 +410,7 @@ mean = {name: a.mean(dim=1) for name, a in accuracy.items()}
 print("in all three runs, over the first 100 steps, √d_k is better than 1:", bool((early["√d_k"] > early["1"]).all()))
 print("in all three runs, over all steps, 1 is better than d_k:", bool((mean["1"] > mean["d_k"]).all()))
 print("undivided, more than half of the queries are dead at the start:", bool((dead["1"] > 0.5).all()))
-print(
-    "at the end, more than 0.8 are right with every divisor:",
-    all(bool((a[:, -1] > 0.8).all()) for a in accuracy.values()),
-)
+print("over 0.8 right at the end, with every divisor:", min(a[:, -1].min().item() for a in accuracy.values()) > 0.8)
 
 # %% [markdown]
 # Read it honestly. With √d_k, or something near it, learning starts at once. Without division it starts late: most
@@ -454,12 +451,12 @@ table_of({f"{name}, d_k = 64": train(divisor, d_k=64, lr=3e-3) for name, divisor
 # %%
 characters = [f"{c}, position {i}" for i, c in enumerate("3 mars 2021")]
 q, k = torch.randn(1, 64), torch.randn(11, 64)  # random vectors for the characters
-lengths = torch.linspace(0, 10, 50)
+lengths = torch.linspace(0, 30, 61)
 scaled = torch.stack([parts.softmax(length * q @ k.T / 64**0.5)[0] for length in lengths])
 best = scaled[-1].topk(3).indices
 curves = {f"key of {characters[i]}": scaled[:, i] for i in best}
 ax = plots.lines(lengths, curves, xlabel="query multiplied by", ylabel="weight")
-print("weight of the best key at lengths 0, 1, 10:", [round(scaled[i].max().item(), 1) for i in (0, 5, -1)])
+print("weight of the best key at lengths 0, 1, 30:", [round(scaled[i].max().item(), 1) for i in (0, 2, -1)])
 
 # %% [markdown]
 # ### What √d_k does not do: μP
