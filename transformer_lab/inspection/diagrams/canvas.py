@@ -466,7 +466,7 @@ class Diagram:
             lines.append(_one_line(f"Table {table.name}") + f": {content}")
         lines.append("Arrows: " + _listed([_in_words(arrow) for arrow in self.arrows]))
         lines += ["Texts: " + _listed([_one_line(e.label.words) for e in self.elements if isinstance(e, Words)])]
-        return "\n".join([lines[0], *(f"{line}." for line in lines[1:] if not line.endswith(": "))])
+        return "\n".join([lines[0], *(f"{line.rstrip('.')}." for line in lines[1:] if not line.endswith(": "))])
 
     def flaws(self) -> list[str]:
         """Return what makes it hard to read: texts that overlap, stick out of their box, or are run through."""
@@ -776,7 +776,7 @@ def _draw_cells(table: Cells, ax: Axes, zorder: float) -> None:
 
 def _draw_arrow(arrow: Arrow, ax: Axes, zorder: float) -> None:
     path = LinePath([point[:2] for point in arrow.points])
-    tip = f"-|>,head_length={0.35 if arrow.thick else 0.4},head_width={0.28 if arrow.thick else 0.2}"
+    tip = f"-|>,head_length={0.3 if arrow.thick else 0.4},head_width=0.2"
     looks: dict[str, Any] = {"color": arrow.colour, "linewidth": 5 if arrow.thick else 1.1, "zorder": zorder}
     if arrow.dashed:  # the tip is not
         line = FancyArrowPatch(path=path, arrowstyle="-", linestyle=(0, (3.5, 2)), capstyle="butt", **looks)
