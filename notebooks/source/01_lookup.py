@@ -600,7 +600,6 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - **soft attention**: attention in which every key gets some weight, so that there is a gradient.
 # - **normalise**: scale numbers to a fixed sum or spread, such as weights that add up to 1.
 # - **temperature**: the number by which scores are divided before a softmax.
-# %% [markdown]
 # - **permutation-invariant**: the result does not change when the inputs are reordered.
 # - **permutation-equivariant**: when the inputs are reordered, the outputs are reordered in the same way.
 # - **self-attention**: attention whose queries, keys and values come from one sequence.

@@ -683,8 +683,6 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - **scaled dot-product attention**: attention whose scores are dot products divided by √d_k.
 # - **overflow**: a result that is too large for its kind of number, and becomes infinite.
 # - **half precision**: numbers of 16 bits instead of 32.
-
-# %% [markdown]
 # - **Jacobian**: the table of all derivatives of several outputs by several inputs.
 # - **saturated**: so far in the flat part of a function that hardly any gradient is left.
 # - **initialisation**: the parameters before the first step of training.

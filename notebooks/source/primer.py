@@ -666,8 +666,6 @@ compare(eight, measured=x.grad)
 # - **probability**: a number from 0 to 1 that says how likely something is.
 # - **logits**: scores before a softmax.
 # - **embedding**: the vector of a token.
-
-# %% [markdown]
 # - **cosine similarity**: the dot product of two vectors, divided by both lengths.
 # - **gradient**: how fast a result changes with each number that it depends on.
 # - **backpropagation**: computing gradients from the result backward, step by step.
@@ -679,8 +677,6 @@ compare(eight, measured=x.grad)
 # - **module**: a function with parameters.
 # - **linear layer**: multiplication by a learned matrix, usually plus a bias.
 # - **bias**: a learned vector that a layer adds.
-
-# %% [markdown]
 # - **ReLU**: the function that replaces negative numbers by 0.
 # - **one-hot vector**: a vector with a single 1 and otherwise 0.
 # - **padding**: filler tokens that bring texts to one length.
