@@ -129,7 +129,7 @@ print("largest difference after 1, 10 and 100 characters:", [round(differences[n
 diagrams.recurrent.unrolled("3 mars 2021", "2021-03-03")
 
 # %% [markdown]
-# This is `RecurrentTranslator` of the library. Here it reads 11 characters and generates two.
+# The library's `RecurrentTranslator` reads 11 characters and generates two:
 
 # %%
 model = RecurrentTranslator(source_vocab_size=11, target_vocab_size=11, d_model=64)
@@ -148,7 +148,7 @@ trace_shapes(model, source, generated)
 #
 # During training, and in our tests, the decoder is given the *correct* previous digit at every step, whatever it
 # predicted itself. This is called **teacher forcing**. With it, one pass computes the logits of all steps, and the loss
-# compares them with the right digits. Apart from `before`, the next cell is an ordinary training loop.
+# compares them with the right digits. The next cells are an ordinary training loop.
 
 
 # %%
