@@ -168,6 +168,7 @@ def test_names_of_rows_and_columns_do_not_touch_the_cells():
         (lambda d: d.text("over it", (0, 0.1)), "overlaps"),
         (lambda d: d.text("half in it", (0.4, 0)), "runs into the box 'x'"),
         (lambda d: d.box("a name too long", (3, 3), width=0.4), "sticks out of its box"),
+        (lambda d: (d.frame("F", d.boxes), d.text("on its border", (0.5, 0.5))), "through the border of 'F'"),
         (lambda d: d.path([(-1, 1.02), (1, 1.02)]), "an arrow runs through 'norm_1'"),
         (lambda d: d.path([(-1, 0.3), (1, 1.5)]), "an arrow runs through 'norm_1'"),
     ],
