@@ -42,12 +42,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab import plots
+from transformer_lab import diagrams, plots
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
 torch.manual_seed(1)
 torch.set_printoptions(precision=2, sci_mode=False)
+
+# %%
+diagrams.architecture.you_are_here(1)
 
 # %% [markdown]
 # ## A dict knows only yes and no
@@ -132,6 +135,13 @@ check(similarity)
 # %%
 scores = parts.similarity(fruit, keys)
 pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
+
+# %% [markdown]
+# In the plane, each vector is an arrow. The dashed line from a key meets the line of the query at a right angle. The
+# distance from the origin to that point, times the length of the query, is the dot product.
+
+# %%
+diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
 
 # %% [markdown]
 # ### Is that the cosine? Is it a distance?
@@ -401,7 +411,10 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 # | $Q K^\top$ | (n_query, n_key) | one score per pair |
 # | result | (n_query, d_v) | one weighted average per query |
 #
-# The softmax runs along the keys: each row of weights adds up to 1.
+# The softmax runs along the keys: each row of weights adds up to 1. In the numbers of our example:
+
+# %%
+diagrams.lookup.one_head(piece_queries, piece_keys, piece_values, questions, pieces)
 
 # %% [markdown]
 # ### What if the order changes?

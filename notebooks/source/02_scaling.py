@@ -8,7 +8,7 @@
 # **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small (one
 # explanation that you will often read is mostly wrong), and compare dot-product attention with additive attention.
 #
-# Reading: 38 minutes. Exercises: 40 minutes (four core, one stretch ★).
+# Reading: 36 minutes. Exercises: 40 minutes (four core, one stretch ★).
 
 # %% [markdown]
 # ## Before you start
@@ -46,6 +46,9 @@ from transformer_lab.course import check, compare, hint, parts, solution
 torch.manual_seed(2)
 torch.set_printoptions(precision=2, sci_mode=False)
 _ = torch.set_flush_denormal(True)  # treat numbers below 1e-38 as 0: processors are slow at them
+
+# %%
+diagrams.architecture.you_are_here(2)
 
 # %% [markdown]
 # ## How large does a score get?

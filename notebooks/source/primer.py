@@ -7,7 +7,7 @@
 # **Afterwards you can** tell the shape of a result before you run the line, get the gradient of anything, and read and
 # write the training loop that all lessons share.
 #
-# Reading: 40 minutes. Optional: if you know PyTorch, try the [self-check](#Self-check) at the end. If nothing in it
+# Reading: 38 minutes. Optional: if you know PyTorch, try the [self-check](#Self-check) at the end. If nothing in it
 # surprises you, go on to [lesson 00](00_bottleneck.ipynb).
 
 # %% [markdown]

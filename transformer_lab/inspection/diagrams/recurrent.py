@@ -28,7 +28,8 @@ def unrolled(source: str, target: str) -> Diagram:
     _check(source, target)
     d = Diagram(
         f"An encoder reads {source!r}, one hidden state after another. Only the last one, {_name('h', len(source))}, "
-        f"reaches the decoder: as the context c, the same at every step that generates {target!r}."
+        f"reaches the decoder: as the context c, the same at every step that generates {target!r}.",
+        lists=False,
     )
     encoder = _encoder(d, source)
     decoder = _decoder(d, target, y=2.15)
@@ -62,15 +63,17 @@ def with_attention(source: str, target: str, weights: Float[Tensor, " n_source"]
     if not 2 <= step <= len(target):
         raise ValueError(f"step must be between 2 and {len(target)}, the characters of the target; got {step}")
     before, now = _name("s", step - 1), _name("s", step)
+    shown = [f"{weight:.2f}" if weight >= 0.005 else "0" for weight in weights.tolist()]
     d = Diagram(
-        f"All hidden states of the encoder are kept. At step {step} of the decoder the state before it, {before}, "
-        f"scores them; softmax makes weights; the weighted average of the states is the context {_name('c', step)}, "
-        f"which goes into {now}."
+        f"All hidden states of the encoder, which reads {source!r}, are kept. At step {step} of the decoder, which "
+        f"generates {target!r}, the state before it, {before}, scores them; softmax makes the weights "
+        f"{' '.join(shown)}; the weighted average of the states is the context {_name('c', step)}, which goes into "
+        f"{now}.",
+        lists=False,
     )
     encoder = _encoder(d, source)
     middle = (encoder[0].x + encoder[-1].x) / 2
-    shown = [[f"{weight:.2f}" if weight >= 0.005 else "0" for weight in weights.tolist()]]
-    table = d.cells(shown, (middle, 1.5), cell=(STEP, 0.3), fill=weights[None])
+    table = d.cells([shown], (middle, 1.5), cell=(STEP, 0.3), fill=weights[None])
     for state in encoder:
         d.arrow(state, Spot(state.x, table.bottom.y, "weights"), colour=ORANGE)
     decoder = _decoder(d, target, y=3.15)
