@@ -62,7 +62,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # Input and output lengths differ, in ways that we cannot know in advance. And the first character of the output may
 # depend on the end of the input, as in our date. A layer such as `nn.Linear`, whose input and output sizes are fixed,
 # will not do.
-#
+
 # %% [markdown]
 # The solution of 2014 was two networks: an **encoder** reads (it *encodes*), and a **decoder** generates (it
 # *decodes*). Together they are called **sequence to sequence**, or seq2seq. The frame is general. With one output token
@@ -80,7 +80,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 #
 # $W$ and $U$ are learned, and the same at each step. (tanh squeezes every number to between −1 and 1.) The hidden state
 # has the same width after 11 characters and after 1000, so texts of any length can be read.
-#
+
 # %% [markdown]
 # **Predict.** Two random texts of 100 characters differ in the *first* character only. An RNN reads both. Are the last
 # hidden states the `"same"` (to three digits), or `"different"`?
@@ -556,7 +556,7 @@ print({"year": most[0], "month": most[1]})
 # $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens are a thousand steps, one after the other, and a computer
 # that could do a thousand things at once has to wait. A weighted average does not wait: two matrix products compute n
 # averages of n vectors at once (with weights from dot products: lesson 01).
-#
+
 # %% [markdown]
 # A **convolution** does not wait either. It computes each position from its neighbours alone, which suits images: there
 # what is near belongs together (an **inductive bias**). But what is far apart meets only after many layers.

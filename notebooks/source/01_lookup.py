@@ -86,7 +86,7 @@ compare(prediction, measured=(weights * values).sum())
 #
 # 1. *score* every key: how well does it match what is asked for?
 # 2. turn the scores into weights: none is negative, and they add up to 1.
-#
+
 # %% [markdown]
 # What is asked for is the **query**. It is compared with the **keys**. What is returned is an average of the
 # **values**.
