@@ -226,10 +226,10 @@ print([sum(p.numel() for p in models[0].parameters()) for models in (narrow, wid
 # The more digits, the more are wrong. And twice the width does not help. There would be room: 16 digits are one of
 # $10^{16}$ numbers, and even 32 floats could hold more. But the encoder has to *learn* to pack all of it into one
 # vector, and the decoder to unpack it, and each further digit makes that harder. What if we train a copy of a wide
-# model for 700 more steps?
+# model for 500 more steps?
 
 # %% tags=["nbval-ignore-output"]
-longer = train(copy.deepcopy(wide[0]), steps=700)
+longer = train(copy.deepcopy(wide[0]))  # 500 steps more
 print({f"{n} digits": round(accuracy(longer, n), 2) for n in (8, 12, 16)})
 
 # %% [markdown]

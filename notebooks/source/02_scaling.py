@@ -174,7 +174,8 @@ diagrams.lookup.one_head(questions, keys_of_pieces, values_of_pieces, divisor=3*
 # (With only three entries the scores were not large. Dividing makes the weights softer than they need to be, and the
 # year worse. The division is for wide queries and keys.)
 #
-# **Exercise.** Write it. You may use `parts.softmax`.
+# **Exercise.** Write it. You may use `parts.softmax`. (PyTorch has it too, as `F.scaled_dot_product_attention`, but you
+# learn more if you write it.)
 
 
 # %% id="scaled_dot_product_attention" tags=["exercise"]
@@ -470,8 +471,9 @@ print("weight of the best key at lengths 0, 1, 30:", [round(scaled[i].max().item
 
 # %% [markdown]
 # Nor does the width stop mattering. Training aligns a query with its key. Then their products no longer cancel, and
-# $q \cdot k$ grows like $d_k$, not like $\sqrt{d_k}$. This is why **μP** (Yang et al., 2022) divides by $d_k$ (times a
-# constant): so that hyperparameters that were tuned on a narrow model also work for a wide one.
+# $q \cdot k$ grows like $d_k$, not like $\sqrt{d_k}$. This is why **maximal update parametrisation** (μP; Yang et al.,
+# 2022) divides by $d_k$ (times a constant): so that hyperparameters that were tuned on a narrow model also work for a
+# wide one.
 #
 # **Predict.** Take queries that are equal to their keys, as if training had aligned them perfectly. If d_k grows from
 # 64 to 1024, 16 times, by what factor does $q \cdot k / \sqrt{d_k}$ grow?
@@ -689,7 +691,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - **Jacobian**: the table of all derivatives of several outputs by several inputs.
 # - **saturated**: so far in the flat part of a function that hardly any gradient is left.
 # - **initialisation**: the parameters before the first step of training.
-# - **μP**: rules for initialisation and learning rates under which one set of hyperparameters suits all widths.
+# - **maximal update parametrisation**: μP for short; rules for initialisation and learning rates under which one set of
+#   hyperparameters suits all widths.
 # - **attention dropout**: dropout applied to attention weights.
 # - **QK-norm**: normalising queries and keys before their dot product.
 
