@@ -609,7 +609,7 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 # |---|---|---|---|
 # | attention | n² · d | 1 | 1 |
 # | recurrent | n · d² | n | n |
-# | convolution, kernel k | k · n · d² | 1 | about n / k layers; log n with gaps (dilated) |
+# | convolution, kernel k | k · n · d² | 1 | 2 (n − 1) / (k − 1) layers; about log n with gaps (dilated) |
 #
 # The price of attention is n²: four times the work for twice the length. Our translator still has two recurrent
 # networks. But if attention reaches every position in one step, why keep them? In 2017, *Attention Is All You Need*
@@ -798,8 +798,8 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # <details><summary>Compare attention, recurrence and convolution.</summary>
 #
 # A recurrent layer needs n steps that wait for each other, and a token needs n steps to reach another. A convolution
-# waits for nothing, but joins only neighbours: about n/k layers, or log n with dilation. Attention needs one step and
-# one layer, at the price of n² pairs. (<i>Recurrent steps cannot run in parallel</i>)
+# waits for nothing, but joins only neighbours: the path grows like n/k layers, or log n with dilation. Attention needs
+# one step and one layer, at the price of n² pairs. (<i>Recurrent steps cannot run in parallel</i>)
 # </details>
 
 # %% [markdown]

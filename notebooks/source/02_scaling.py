@@ -453,7 +453,7 @@ table_of({f"{name}, d_k = 64": train(divisor, d_k=64, lr=3e-3) for name, divisor
 # can learn longer queries. Here is one query, made longer and longer, with the division in place.
 
 # %%
-characters = [f"{c}, position {i}" for i, c in enumerate("3 mars 2021")]
+characters = [f"{c}, position {i}" for i, c in enumerate("3_mars_2021")]
 q, k = torch.randn(1, 64), torch.randn(11, 64)  # random vectors for the characters
 lengths = torch.linspace(0, 30, 61)
 scaled = torch.stack([parts.softmax(length * q @ k.T / 64**0.5)[0] for length in lengths])
