@@ -85,6 +85,11 @@ DOCTORED: dict[Rule, list[tuple[Doctor, str]]] = {
         (drop("before-you-start"), "Before you start: 0 questions"),
         (drop("interview-questions-2"), "Interview questions: 4 questions"),
     ],
+    contents.new_words_stand_in_bold_where_they_come_first: [
+        (drop("new-words"), "0 new words"),
+        (text("- **temperature**:", "- **heat**:"), "'heat' is defined among the new words"),
+        (text("- **temperature**: ", "- **temperature**: so\n- **query**: "), "'temperature' does not end properly"),
+    ],
     contents.model_answers_point_at_sections_that_exist: [
         (text("<i>One lookup</i>", "<i>Two lookups</i>"), "'Two lookups'"),
     ],

@@ -6,9 +6,10 @@ from collections.abc import Iterator
 
 from notebooks.build import FOLDER
 from tests.notebooks.lesson import Lesson, calls, shown, syntax
+from transformer_lab.course.glossary import terms_of
 
-ORDER = ["Before you start", "Bug hunt", "★ Transfer", "In short", "Interview questions", "What to read next"]
-ORDER_WITHOUT_NUMBER = ["In short", "Self-check", "Interview questions", "What to read next"]
+ORDER = ["Before you start", "Bug hunt", "★ Transfer", "In short", "New words", "Interview questions", "What to read next"]
+ORDER_WITHOUT_NUMBER = ["In short", "Self-check", "New words", "Interview questions", "What to read next"]
 """Nothing goes before it, and it has no exercises that a check could judge."""
 TITLE = [
     r"\A# {number} · .+",
@@ -55,6 +56,19 @@ def old_and_new_questions_are_asked(lesson: Lesson) -> Iterator[str]:
         if len(found) < least:
             yield f"{heading}: {len(found)} questions with a folded answer; there should be at least {least}"
         yield from (f"{heading}: no answer to {question!r}" for question, answer in found if not answer.strip())
+
+
+def new_words_stand_in_bold_where_they_come_first(lesson: Lesson) -> Iterator[str]:
+    prose = "\n".join(cell.source for cell in lesson.prose).partition("## New words")[0]
+    in_bold = {" ".join(words.split()).casefold() for words in re.findall(r"\*\*(.+?)\*\*", prose, re.DOTALL)}
+    terms = terms_of(lesson.book)
+    if len(terms) < 3:
+        yield f"{len(terms)} new words are defined; there should be at least 3"
+    for term in terms:
+        if not any(term.name.casefold() in words for words in in_bold):
+            yield f"{term.name!r} is defined among the new words, and stands in bold nowhere before"
+        if not re.search(r"[.?!)]$", term.definition):
+            yield f"the definition of {term.name!r} does not end properly"
 
 
 def model_answers_point_at_sections_that_exist(lesson: Lesson) -> Iterator[str]:
@@ -148,6 +162,7 @@ RULES = [
     the_parts_come_in_order,
     the_first_code_imports_and_the_second_seeds,
     old_and_new_questions_are_asked,
+    new_words_stand_in_bold_where_they_come_first,
     model_answers_point_at_sections_that_exist,
     links_to_other_notebooks_lead_somewhere,
     every_prediction_is_asked_for_and_answered,

@@ -39,6 +39,8 @@ class Recognition:
 
 def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition | None:
     """Return what an attempt that is not right is recognised as; None if nothing known behaves like it."""
+    if len(observed) != len(known.cases):
+        return None  # it never came to an end, and what it would have shown is not known
     with in_isolation():
         order = _failing_first(known, observed)
         return (
@@ -107,7 +109,12 @@ def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int
             if _may_show(output, observed[index], crashed_later=False):
                 agreeing.append(pair)
         left = agreeing
-    found = [pair for pair in left if agree(observed, known.run(pair.way), numbers_only=True)]
+    found = []
+    for pair in left:
+        if time.process_time() > deadline:
+            return None  # what several pairs share is not known before all were tried
+        if agree(observed, known.run(pair.way), numbers_only=True):
+            found.append(pair)
     fewest = min((len(pair.way.changes) for pair in found), default=0)
     found = [pair for pair in found if len(pair.way.changes) == fewest]
     shared = [m for m in (found[0].mistakes if found else ()) if all(m in pair.mistakes for pair in found)]

@@ -84,6 +84,7 @@ def gradient_cuts(attempt: Any) -> list[str]:
         return []
 
 
+@functools.lru_cache(maxsize=1024)  # every case of an attempt asks for the same
 def _attributes(code: CodeType) -> set[str]:
     own = {step.argval for step in dis.get_instructions(code) if step.opname in ("LOAD_ATTR", "LOAD_METHOD")}
     return own.union(*(_attributes(inner) for inner in code.co_consts if isinstance(inner, CodeType)))

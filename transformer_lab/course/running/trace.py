@@ -162,10 +162,10 @@ class Traced:
         for node, _ in found:
             setattr(node, _NUMBER, len(self._nodes))  # a deep copy keeps it
             self._nodes.append(node)
+        lines = [line.encode() for line in definition.source.splitlines(keepends=True)]  # columns count bytes
         for node, holders in found:
-            text = ast.get_source_segment(definition.source, node) or ""
-            line = definition.source.splitlines()[node.lineno - 1].encode()
-            begin = len(line[: node.col_offset].decode())
+            text = _text_of(node, lines)
+            begin = len(lines[node.lineno - 1][: node.col_offset].decode())
             end = begin + len(text.partition("\n")[0])
             inside = tuple(getattr(holder, _NUMBER) for holder in reversed(holders))
             self.expressions.append(
@@ -334,6 +334,16 @@ _WATCHED = (
     ast.BinOp, ast.UnaryOp, ast.Call, ast.Subscript, ast.Name, ast.Attribute, ast.IfExp, ast.Compare, ast.Tuple,
     ast.List, ast.ListComp, ast.BoolOp, ast.Constant,
 )  # fmt: skip
+
+
+def _text_of(node: ast.expr | ast.stmt, lines: Sequence[bytes]) -> str:
+    """Return the text of a node as ``ast.get_source_segment`` does, which splits the whole source for each."""
+    first, last = node.lineno - 1, (node.end_lineno or node.lineno) - 1
+    if first == last:
+        return lines[first][node.col_offset : node.end_col_offset].decode()
+    return b"".join(
+        [lines[first][node.col_offset :], *lines[first + 1 : last], lines[last][: node.end_col_offset]]
+    ).decode()
 
 
 def _is_watched(node: ast.expr) -> bool:
