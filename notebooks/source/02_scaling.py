@@ -232,10 +232,11 @@ scores_divided, queries_divided = ..., ...
 # %%
 q = torch.full((1, 64), 60.0, dtype=torch.float16)
 k = torch.cat([q, -q])  # two keys, one like the query and one opposite
-for guess, scores in ((scores_divided, q @ k.T / 8), (queries_divided, (q / 8) @ k.T)):
-    weights = torch.softmax(scores, dim=-1)
-    compare(guess, measured="nan" if weights.isnan().any() else "right")
-    print("scores", scores.tolist()[0], "→ weights", weights.tolist()[0])
+two_ways = q @ k.T / 8, (q / 8) @ k.T
+weights = [torch.softmax(scores, dim=-1) for scores in two_ways]
+compare(scores_divided, measured="nan" if weights[0].isnan().any() else "right")
+compare(queries_divided, measured="nan" if weights[1].isnan().any() else "right")
+print("scores", [scores.tolist()[0] for scores in two_ways], "→ weights", [w.tolist()[0] for w in weights])
 
 # %% [markdown]
 # 64 · 60 · 60 is 230,400. So in half precision it matters *where* one divides: libraries scale the queries first, or
