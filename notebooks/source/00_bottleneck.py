@@ -512,10 +512,10 @@ def translate(model: nn.Module, texts: list[str]) -> list[str]:
     return ["".join(characters.get(i, "?") for i in row) for row in generated[:, 1:].tolist()]
 
 
-translated = translate(translator, [french for french, _ in held_out])
-correct = sum(t == iso for t, (_, iso) in zip(translated, held_out)) / len(held_out)
-print(f"held-out dates that are completely right: {correct:.0%}")
-print("3 mars 2021 →", *translate(translator, ["3 mars 2021"]))
+tested = held_out[::4]  # a quarter of them is enough
+translated = translate(translator, [french for french, _ in tested])
+correct = sum(t == iso for t, (_, iso) in zip(translated, tested)) / len(tested)
+print(f"completely right: {correct:.0%} of held-out dates;  3 mars 2021 →", *translate(translator, ["3 mars 2021"]))
 
 # %% [markdown]
 # **Predict.** When the decoder generates the last digit of the month, `2021-03`, to which character of `3 mars 2021`
@@ -704,7 +704,6 @@ functions = [
     ("context_vector", "(2, 11), (2, 11, 64)", str(tuple(parts.context_vector(weights, states).shape)), 0),
     ("luong_step", "(2, 64), (2, 11, 64), (64, 128)", str(tuple(parts.luong_step(states[:, 0], states, w_c).shape)), 0),
 ]
-print({"batch": 2, "n": 11, "d": 64, "characters": 11})
 pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=True)
 
 # %% [markdown]
