@@ -704,6 +704,7 @@ functions = [
     ("context_vector", "(2, 11), (2, 11, 64)", str(tuple(parts.context_vector(weights, states).shape)), 0),
     ("luong_step", "(2, 64), (2, 11, 64), (64, 128)", str(tuple(parts.luong_step(states[:, 0], states, w_c).shape)), 0),
 ]
+print({"batch": 2, "n": 11, "d": 64, "characters": 11})
 pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=True)
 
 # %% [markdown]
