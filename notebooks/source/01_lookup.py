@@ -2,10 +2,10 @@
 # # 01 · Attention is a soft dictionary lookup
 #
 # **The question.** A Python dict finds a value only if the key matches exactly. How can a program look something up
-# when *nothing* matches exactly, but some keys come close?
+# when *nothing* matches exactly, but some keys are similar?
 #
-# **Afterwards you can** write attention from scratch, say what queries, keys and values are and which of their sizes
-# must agree, and tell self-attention from cross-attention.
+# **Afterwards you can** write attention from scratch, explain queries, keys and values and which of their sizes must
+# agree, and tell self-attention from cross-attention.
 #
 # Reading: 30 minutes. Exercises: 45 minutes (five core, one stretch ★).
 
@@ -22,12 +22,13 @@
 #
 # <details><summary>Why did the translator without attention get worse on long texts?</summary>
 #
-# Whatever the length of the text, everything about it had to be packed into one vector of fixed size.
+# Whatever the length of the text, all that the decoder knew of it had to fit into one vector of fixed size.
 # </details>
 #
 # <details><summary>What did attention give the decoder at each step?</summary>
 #
-# A fresh mixture of *all* the encoder's states, weighted by how useful each is for this step.
+# A new context: a weighted average of *all* the encoder's hidden states, weighted by how useful each one is for this
+# step.
 # </details>
 
 # %% [markdown]
@@ -41,12 +42,15 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab import plots
+from transformer_lab import diagrams, plots
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
 torch.manual_seed(1)
 torch.set_printoptions(precision=2, sci_mode=False)
+
+# %%
+diagrams.architecture.you_are_here(1)
 
 # %% [markdown]
 # ## A dict knows only yes and no
@@ -57,8 +61,8 @@ for word in ["apple", "fruit"]:
     print(word, "→", prices.get(word, "no such key"))
 
 # %% [markdown]
-# You would not give up like that. *Fruit* is not in the dict, but apples are very much fruit, bananas too, and chairs
-# are not. A sensible answer mixes what is stored under the keys that come close:
+# You would not give up like that. *Fruit* is not in the dict, but apples and bananas are fruit, and chairs are not. A
+# sensible answer mixes what is stored under the keys that match best:
 #
 # | key | how well it matches *fruit* | value |
 # |---|---|---|
@@ -77,21 +81,25 @@ values = torch.tensor([10.0, 5.0, 2.0])
 compare(prediction, measured=(weights * values).sum())
 
 # %% [markdown]
-# That is all attention does: **a weighted average of values**. A dict is the special case in which one weight is 1
-# and all the others are 0. What remains is to find the weights. It takes two steps:
+# That is all attention does: it computes **a weighted average of values**. A dict is the special case in which one
+# weight is 1 and all the others are 0 (**hard attention**). To find the weights takes two steps:
 #
 # 1. *score* every key: how well does it match what is asked for?
-# 2. turn the scores into weights: none negative, and they add up to 1.
+# 2. turn the scores into weights: none is negative, and they add up to 1.
+
+# %% [markdown]
+# What is asked for is the **query**. It is compared with the **keys**. What is returned is an average of the
+# **values**.
 #
-# The names are those of the whole field. What is asked for is the **query**. What it is compared with are the
-# **keys**. What is handed over are the **values**.
+# The name comes from people. *The street was loud and the room was small, but we loved it*: did the writer like the
+# hotel? You attend to what follows the *but*. In a photo you attend to the object, hardly to the background.
 
 # %% [markdown]
 # ## Step 1: a score for every key
 #
-# A program cannot compare the *words* "fruit" and "apple" by their letters. So each word becomes a vector: a list of
-# numbers that says something about its meaning. In real models these numbers are learned. Here we make them up, with
-# only two: how edible a thing is, and how much you can sit on it.
+# The letters of "fruit" and "apple" do not show that they are related. So each word becomes a vector, its embedding: a
+# list of numbers that says something about its meaning. In real models these numbers are learned. Here we choose them,
+# and only two: how edible a thing is, and how well you can sit on it.
 
 # %%
 words = ["apple", "banana", "chair"]
@@ -101,16 +109,16 @@ pd.DataFrame(keys.tolist(), index=words, columns=["edible", "to sit on"])
 
 # %% [markdown]
 # To score a key, multiply it by the query entry by entry and add up. For *apple* that is 2.0 · 3.0 + 0.0 · 0.1 = 6.0.
-# This is the **dot product**. It is large where both vectors have large entries in the same places.
+# This is the **dot product**. It is large if both vectors have large entries at the same positions.
 #
-# **Exercise.** Score all the keys. The notes in brackets are shapes: `" d"` is a vector of d numbers, `"n d"` a table
-# of n rows and d columns, and one letter is one size throughout. Put your code in place of the last line, run the
-# cell, then run the check below it.
+# **Exercise.** Score all the keys. The strings in brackets are shapes: `" d"` is a vector of d numbers, `"n d"` a table
+# of n rows and d columns, and one letter is one size throughout. (The space in `" d"` means nothing.) Replace the last
+# line by your code, run the cell, then run the check below it.
 
 
 # %% id="similarity" tags=["exercise"]
 def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[Tensor, " n"]:
-    """Score every key by its dot product with the query: n keys, n numbers."""
+    """Return the dot product of the query with every key: n keys, n scores."""
     raise NotImplementedError
 
 
@@ -118,26 +126,33 @@ def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[
 check(similarity)
 
 # %% [markdown]
-# Stuck? Put `hint(similarity)` into a new cell: it says a little more each time, about your mistake where the check
-# names one, and else about the exercise. `solution(similarity)` shows an answer. Without one you can still go on:
-# `parts.similarity` is your own function once it has passed, and the library's until then. (The check tells you if a
-# version that passes is too slow, or cuts the gradient: then the lessons use the library's.) What passed is kept for
-# the lessons to come, in the folder `my-lessons/parts`; if it cannot be kept, the check says so.
+# Stuck? Put `hint(similarity)` into a new cell: it tells you a little more each time, about your mistake if the check
+# names one, otherwise about the exercise. `solution(similarity)` shows an answer. You can also go on without one: from
+# here on, `parts.similarity` is your function if it passed, and otherwise the library's. (The check tells you when a
+# function that passes is too slow or cuts the gradient; then the lessons use the library's.) What passed is kept for
+# later lessons, in the folder `my-lessons/parts`; if it cannot be kept, the check says so.
 
 # %%
 scores = parts.similarity(fruit, keys)
 pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 
 # %% [markdown]
+# In the plane, each vector is an arrow. The dashed line from a key meets the line of the query at a right angle. The
+# distance from the origin to that point, times the length of the query, is the dot product.
+
+# %%
+diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
+
+# %% [markdown]
 # ### Is that the cosine? Is it a distance?
 #
-# You will read that the dot product *is* cosine similarity. Take the query $(1, 0)$ and two keys. A points another
-# way but is long. B equals the query.
+# You will read that the dot product *is* cosine similarity. Take the query $(1, 0)$ and two keys, $A = (2, 2)$ and
+# $B = (1, 0)$.
 #
-# **Predict.** Which key gets the larger dot product: `"A"` or `"B"`?
+# **Predict.** Which key has the larger dot product with the query, and which the larger cosine: `"A"` or `"B"`?
 
 # %% tags=["prediction"]
-prediction = ...
+by_dot, by_cosine = ..., ...
 
 # %%
 q, pair = torch.tensor([1.0, 0.0]), torch.tensor([[2.0, 2.0], [1.0, 0.0]])
@@ -149,29 +164,33 @@ measures = pd.DataFrame(
     },
     index=["A = (2, 2)", "B = (1, 0)"],
 )
-compare(prediction, measured="AB"[measures["dot product"].argmax()])
+compare(by_dot, measured="AB"[measures["dot product"].argmax()])
+compare(by_cosine, measured="AB"[measures["cosine"].argmax()])
 measures.round(2)
 
 # %% [markdown]
-# The dot product is the cosine *times both lengths*: A wins by being long, though B fits perfectly by angle and by
-# distance. If all keys have the same length, the three must agree on the order. With $\|q\|$ for the length of $q$,
-# this follows from $\|q - k\|^2 = \|q\|^2 + \|k\|^2 - 2\, q \cdot k$: where both lengths are fixed, only $q \cdot k$
-# is left. Take vectors of length 1: there the dot product *is* the cosine, and we compare it with the distance.
+# The dot product is the cosine *times both lengths*: A wins because it is long, although B matches perfectly by angle
+# and by distance. With $\|q\|$ for the length of $q$,
+#
+# $$-\tfrac12 \|q - k\|^2 = q \cdot k - \tfrac12 \|q\|^2 - \tfrac12 \|k\|^2$$
+#
+# If all keys have the same length, the last two terms are the same for every key of a query. Then the dot product, the
+# cosine and the distance must rank the keys in the same order:
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
-by_dot = parts.similarity(directions[0], directions).argsort()
+ranking = parts.similarity(directions[0], directions).argsort()
 by_distance = (directions - directions[0]).norm(dim=-1).argsort(descending=True)
-print("1000 unit vectors, same order by dot product and by distance:", bool((by_dot == by_distance).all()))
+print("1000 vectors of length 1, same order by dot product and by distance:", bool((ranking == by_distance).all()))
 
 # %% [markdown]
-# ### Do unlike words point in opposite directions?
+# ### How similar are two random vectors?
 #
-# In two dimensions, it is common for two random directions to be nearly opposite. The vectors of words have hundreds of
-# numbers. We take random ones in their place.
+# You will also read that unrelated words have *negative* dot products. In two dimensions, two random vectors are often
+# nearly opposite: the typical size (standard deviation) of their cosine is 0.7. With 16 numbers each it is 0.25. The
+# vectors of words have hundreds of numbers.
 #
-# **Predict.** Take two random vectors of width 512. What is the typical size (standard deviation) of the cosine
-# between them: near 0.7, near 0.3, or near 0.04?
+# **Predict.** What is the typical size of the cosine of two random vectors of width 512: near 0.7, 0.2 or 0.04?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -186,15 +205,15 @@ ax = plots.histogram(cosines, xlabel="cosine of two random vectors", bins=40)
 print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
-# In wide spaces *random* vectors are nearly perpendicular: their cosine is near 0, not near −1. So a large cosine is no
-# accident, and "opposite" is rare. (Learned vectors may all lean one way; then what counts as large is a matter of
-# comparison. How large the *scores* of unrelated vectors get is another matter. It is the subject of lesson 02.)
+# In high dimensions *random* vectors are nearly orthogonal: their cosine is near 0, not near −1. So a large cosine is
+# unlikely to be chance, and "opposite" is rare. (Trained embeddings often share a common direction, so for them 0 is
+# not the middle: Mu and Viswanath, 2018. How large the *scores* of random vectors get is the subject of lesson 02.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
 #
-# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and they add up to 1. Why not just divide
-# by the sum? Because a score may be negative.
+# The scores of *fruit* were 6.0, 5.6 and 0.4. Weights must not be negative, and must add up to 1. To **normalise** the
+# scores in this way, why not just divide them by their sum? Because a score may be negative:
 
 # %%
 for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
@@ -202,17 +221,16 @@ for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
     print(f"scores {example}  divided by their sum: {[round(w, 1) for w in (s / s.sum()).tolist()]}")
 
 # %% [markdown]
-# Weights of 20 and −10 are no shares of anything. The usual way out makes every score positive first, with the
-# exponential function, and then divides by the sum:
+# Weights of 20 and −10 make no average. The usual remedy first makes every score positive, with the exponential
+# function, and then divides by the sum:
 #
 # $$\operatorname{softmax}(s)_i = \frac{e^{s_i}}{\sum_j e^{s_j}}$$
 #
-# A difference of 1 between two scores always means a factor of $e \approx 2.7$ between their weights, wherever the
-# two lie.
+# If two scores differ by 1, their weights differ by a factor of $e \approx 2.7$, however large the scores are.
 #
 # **Exercise.** Write it for any number of rows: each row along the last axis becomes weights. In `"*batch n"` the
-# star stands for any axes in front, or for none. It has to survive scores of ±1000, where $e^{1000}$ is too large for
-# a float. (What happens to the fraction if you subtract the same number from every score?)
+# star stands for any number of axes in front, or none. It must work for scores of ±1000 too, where $e^{1000}$ is too
+# large for a float. (What happens to the fraction if you subtract the same number from every score?)
 
 
 # %% id="softmax" tags=["exercise"]
@@ -233,10 +251,9 @@ pd.DataFrame({"score": scores.tolist(), "weight": weights.tolist()}, index=words
 # %% [markdown]
 # ### How hard is soft?
 #
-# Divide all the scores by a **temperature** before the softmax. A low temperature spreads the scores, a high one
-# pushes them together.
+# Divide all the scores by a **temperature** before the softmax.
 #
-# **Predict.** At temperature 100, what weight does *chair* get? (At temperature 1 it was 0.002.)
+# **Predict.** At temperature 1, *chair* had the weight 0.002. What weight does it get at temperature 100?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -250,10 +267,11 @@ ax.set_xscale("log")
 print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 
 # %% [markdown]
-# Hot: every key gets nearly the same weight, and the answer is nearly the plain average of the values. Cold: the best
-# key gets everything, and we are back at a dict. **A hard lookup is the limit of a soft one at low temperature.** We
-# want the soft one because training needs a gradient: a number that says which way to move each score, and how much.
-# Here is that of the price of *fruit*, warm and cold.
+# At a high temperature every key gets nearly the same weight, and the answer is nearly the plain average of the values.
+# At a low temperature the best key gets all the weight, and we are back at a dict: **hard attention is the limit of
+# soft attention at low temperature.** We want **soft attention** because training needs a gradient: a number that says
+# in which direction to move each score, and how much it matters. Here is the gradient of the price of *fruit* at two
+# temperatures.
 
 # %%
 gradients = {}
@@ -264,14 +282,15 @@ for temperature in [1.0, 0.01]:
 pd.DataFrame(gradients, index=words).round(3) + 0.0  # plus 0 makes -0 a plain 0
 
 # %% [markdown]
-# Warm, the gradient says that a higher score for *apple* would raise the price, and one for *banana* lower it. Cold,
-# nothing is left of it: like a dict, the lookup cannot say how it should change, so nothing can be learned.
+# At temperature 1, the gradient says that a higher score for *apple* would raise the price, and a higher score for
+# *banana* would lower it. At 0.01 no gradient is left: like a dict, the lookup cannot say how it should change, so
+# nothing can be learned.
 
 # %% [markdown]
 # ## One lookup
 #
-# **Exercise.** Put the steps together: score, weigh, mix. The values are vectors now, as wide as you like (`d_v`);
-# the result is one such vector. You may use `parts.similarity` and `parts.softmax`.
+# **Exercise.** Put the steps together: scores, weights, weighted average. The values are now vectors of any width
+# (`d_v`); the result is one such vector. You may use `parts.similarity` and `parts.softmax`.
 
 
 # %% id="soft_lookup" tags=["exercise"]
@@ -280,7 +299,7 @@ def soft_lookup(
     keys: Float[Tensor, "n d"],
     values: Float[Tensor, "n d_v"],
 ) -> Float[Tensor, " d_v"]:
-    """Mix the values, each by how well its key matches the query."""
+    """Return the average of the values, each weighted by how well its key matches the query."""
     raise NotImplementedError
 
 
@@ -292,23 +311,23 @@ price = parts.soft_lookup(fruit, keys, values[:, None])  # each value a vector o
 print(f"the price of fruit: {price.item():.2f}")
 
 # %% [markdown]
-# The weights 0.6, 0.4 and 0 from the beginning, and the 8 (nearly), came out of vectors. (We made these up to that end;
-# real ones are learned.)
+# The weights 0.6, 0.4 and 0 from the beginning, and (nearly) the 8, came from vectors. (We chose these so that they
+# would; real ones are learned.)
 #
-# Here is another way to see it. In a reading test the question is the query: *When was Bob born?* Each sentence of
-# the text has something it is *about* (its key) and something it *says* (its value): "Bob was born in 1998" is about
-# Bob's birth and says 1998. You do not read the answer off the question; you match questions with what sentences are
-# about, and take what they say.
+# A reading test works in the same way. The question is the query: *When was Bob born?* Each sentence of the text has
+# something that it is *about* (its key) and something that it *says* (its value): "Bob was born in 1998" is about Bob's
+# birth and says 1998. You match the question with what the sentences are about, and take what they say. A test with 4
+# questions on a text of 20 sentences is a table of 4 × 20 scores.
 
 # %% [markdown]
 # ## Many queries at once
 #
-# All through this course we translate one thing: dates. At the end, your own Transformer will turn `3 mars 2021` into
-# `2021-03-03`. Two things have to happen. The pieces must be understood, and they must change places: the year, last
-# in French, comes first.
+# All through this course we translate dates. At the end, your own Transformer will turn `3 mars 2021` into
+# `2021-03-03`. It has to understand the pieces, and it has to change their order: the year, last in French, comes
+# first.
 #
-# Moving the right piece to the right place is a lookup. Each place of the output asks a question. Let us make up keys
-# that say what a piece *is*: (day, month, year).
+# To find the right piece for a position of the output is a lookup: each position asks a question. We choose keys that
+# say what a piece *is*: (day, month, year).
 
 # %%
 pieces = ["3", "mars", "2021"]
@@ -318,16 +337,16 @@ questions = ["year?", "month?"]
 piece_queries = torch.tensor([[0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])  # (n_query, d) = (2, 3)
 
 # %% [markdown]
-# **Exercise.** Weigh every key for every query: a table with one row per query and one column per key, each row
-# adding up to 1. One matrix product finds all the dot products at once. It should also work with any batch axes in
-# front.
+# **Exercise.** Compute the weight of every key for every query: a table with one row per query and one column per key,
+# in which each row adds up to 1. One matrix product computes all the dot products at once. It should also work with any
+# batch axes in front. (`x.mT` swaps the last two axes of x, whatever stands in front of them.)
 
 
 # %% id="attention_weights" tags=["exercise"]
 def attention_weights(
     queries: Float[Tensor, "*batch n_query d"], keys: Float[Tensor, "*batch n_key d"]
 ) -> Float[Tensor, "*batch n_query n_key"]:
-    """Weigh every key for every query; each row adds up to 1."""
+    """Return the weight of every key for every query; each row adds up to 1."""
     raise NotImplementedError
 
 
@@ -340,10 +359,10 @@ ax = plots.weights(weights, queries=questions, keys=pieces)
 pd.DataFrame(weights.tolist(), index=questions, columns=pieces).round(2)
 
 # %% [markdown]
-# Read it row by row: *year?* looks almost only at `2021`. *month?* looks mostly at `mars`, and a little at `3`: that
-# is the 0.5 that we typed into its key, since days and months are both small numbers.
+# Read it row by row: *year?* attends almost only to `2021`. *month?* attends mostly to `mars`, and a little to `3`:
+# that comes from the 0.5 in the key of `3`, since days and months are both small numbers.
 #
-# **Exercise.** Now mix the values with these weights. This is attention.
+# **Exercise.** Now average the values with these weights. This is attention.
 
 
 # %% id="attention" tags=["exercise"]
@@ -352,7 +371,7 @@ def attention(
     keys: Float[Tensor, "*batch n_key d"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Look every query up: mix the values by how well the keys match it."""
+    """Return, for every query, the average of the values, weighted by how well their keys match it."""
     raise NotImplementedError
 
 
@@ -372,10 +391,10 @@ sharper = parts.attention(3 * piece_queries, piece_keys, piece_values)
 print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 
 # %% [markdown]
-# A soft lookup never quite leaves the others out: `3` and `mars` get about 2 % each, both say 3, and that pulls the
-# year down by dozens of years. Longer queries make larger scores, larger scores make sharper weights: a model that
-# needs an exact answer can *learn* to ask more loudly. What happens when the scores get large without anybody wanting
-# it is lesson 02.
+# Soft attention never quite ignores the other keys: `3` and `mars` get about 2 % each, both have the value 3, and that
+# pulls the year down by 71 years. Longer queries make larger scores, and larger scores make sharper weights: a model
+# that needs an exact answer can *learn* longer queries. What happens when scores get large by accident is the subject
+# of lesson 02.
 
 # %% [markdown]
 # ## The formula
@@ -390,14 +409,17 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 # | $K$ | (n_key, d) | d: must equal that of the queries |
 # | $V$ | (n_key, d_v) | n_key: as many values as keys; d_v: yes |
 # | $Q K^\top$ | (n_query, n_key) | one score per pair |
-# | result | (n_query, d_v) | one mixture per query |
+# | result | (n_query, d_v) | one weighted average per query |
 #
-# The softmax runs along the keys: each row adds up to 1.
+# The softmax runs along the keys: each row of weights adds up to 1. In the numbers of our example:
+
+# %%
+diagrams.lookup.one_head(piece_queries, piece_keys, piece_values, questions, pieces)
 
 # %% [markdown]
-# ### Shuffled
+# ### What if the order changes?
 #
-# **Predict.** We shuffle the keys and their values together. Is the output `"same"` or `"different"`? And if we
+# **Predict.** We shuffle the keys and their values together. Is the output the `"same"` or `"different"`? And if we
 # shuffle the keys alone?
 
 # %% tags=["prediction"]
@@ -419,19 +441,21 @@ turned = parts.attention(q.flip(0), k, v)
 print("queries in reverse give the outputs in reverse:", torch.allclose(turned, before.flip(0), atol=1e-5))
 
 # %% [markdown]
-# Nothing in the formula says where in the list a key stands. Keys and values are pairs: together they may stand in any
-# order, apart they are worth nothing. For a dict that is fine. For language it is a problem, since "dog bites man" and
-# "man bites dog" are different sentences. Lesson 05 puts the order back in.
+# Nothing in the formula depends on the position of a key. Keys and values are pairs. As pairs they may come in any
+# order: attention is **permutation-invariant** in them. If you shuffle only the keys, every key gets somebody else's
+# value. And if the queries are permuted, the outputs are permuted in the same way: attention is
+# **permutation-equivariant** in the queries. For a dict that is fine. For language it is a problem, since "dog bites
+# man" and "man bites dog" are different sentences. Lesson 05 adds the order.
 
 # %% [markdown]
-# ## Who asks whom
+# ## Self-attention and cross-attention
 #
-# The formula does not say where the three come from. Two cases have names:
+# The formula does not say where queries, keys and values come from. Two cases have names:
 #
-# - **Cross-attention**: the queries come from one sequence, keys and values from another. The places of `2021-03-03`
+# - **Cross-attention**: the queries come from one sequence, keys and values from another. The positions of `2021-03-03`
 #   ask the pieces of `3 mars 2021`.
-# - **Self-attention**: all three come from the *same* sequence. Every piece asks all the pieces, itself included: is
-#   `3` a day or a month? Its neighbour `mars` knows.
+# - **Self-attention**: all three come from the *same* sequence. It asks itself the questions that help to understand
+#   it. Is `3` a day or a month? Its neighbour `mars` knows.
 
 # %%
 french, iso = torch.randn(3, 4), torch.randn(10, 4)  # 3 pieces, 10 characters, vectors of width 4
@@ -439,15 +463,15 @@ print("cross-attention:", tuple(parts.attention(iso, french, french).shape))
 print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 
 # %% [markdown]
-# As many rows come out as queries went in, however many keys there are.
+# The output has as many rows as there are queries, however many keys there are.
 #
-# ### Does everybody look at themselves most?
+# ### Is the diagonal the largest?
 #
 # In self-attention each vector meets itself among the keys. It is often said that the diagonal of the weights is
-# therefore the largest. In a Transformer, queries and keys are first *projected*: multiplied by two different learned
-# matrices, `x @ w_q` and `x @ w_k`. Before training these are random.
+# therefore the largest. In a Transformer, queries and keys are **projections** of the vectors: products with two
+# different learned matrices, `x @ w_q` and `x @ w_k`. Before training these matrices are random.
 #
-# **Predict.** 50 vectors, random projections: in how many per cent of the rows is the diagonal the largest weight?
+# **Predict.** 50 vectors, random projections: in what percentage of the rows is the diagonal the largest weight?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -462,15 +486,15 @@ compare(prediction, measured=round(100 * projected))
 print(f"without projections: {raw:.0%}")
 
 # %% [markdown]
-# Without projections, every row looks most at itself: $x \cdot x$ is a sum of squares, while in the product of two
-# different vectors positive and negative terms cancel. With two different projections this is gone, and 1 row in 50
-# is mere chance. What the diagonal does in a trained model is for the training to decide.
+# Without projections, every position attends most to itself: $x \cdot x$ is a sum of squares, while in the product of
+# two different vectors positive and negative terms cancel. With two different projections this effect disappears, and 1
+# row in 50 is what chance gives. Training decides what becomes of the diagonal.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. It is short, it runs, and it gives the right shape. Read it first and decide
-# which line is wrong, before you run the check. Then mend it.
+# A colleague sends you this version. It is short, it runs, and it returns the right shape. Read it and decide which
+# line is wrong *before* you run the check. Then fix it.
 
 
 # %% id="mend-attention" tags=["bug-hunt"]
@@ -488,15 +512,15 @@ check(attention_of_a_colleague, "attention")
 #
 # Say for each line what every axis means. Here the scores have one row per *key*, and the softmax runs along the last
 # axis, so along the queries. Then ask what must be true of the weights, and print it: for each query, do they add up
-# to 1? And test with different numbers of keys and queries: then axes that were mixed up have different lengths.
+# to 1? And test with different numbers of keys and queries: then axes that were swapped have different lengths.
 # </details>
 
 # %% [markdown]
-# ## ★ Transfer: look up by nearness
+# ## ★ Transfer: kernel regression
 #
-# The dot product is one way to score, not the only one. Statisticians predict a value at a new point by averaging the
-# values of the points around it, near ones counting more: the score of a key is $-\tfrac12 \|q - k\|^2$. Write this
-# kind of attention, from nothing.
+# The dot product is one way to score, not the only one. In statistics, **Nadaraya–Watson kernel regression** (1964)
+# predicts a value at a new point as the average of the values of the known points, weighted by how near they are. With
+# a Gaussian kernel this is attention in which the score of a key is $-\tfrac12 \|q - k\|^2$. Write it from scratch.
 
 
 # %% id="distance_attention" tags=["exercise"]
@@ -505,7 +529,7 @@ def distance_attention(
     keys: Float[Tensor, "*batch n_key d"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Mix the values by nearness: the score is minus half the squared Euclidean distance."""
+    """Return the average of the values, weighted by nearness: the score is minus half the squared distance."""
     raise NotImplementedError
 
 
@@ -513,30 +537,47 @@ def distance_attention(
 check(distance_attention)
 
 # %% [markdown]
-# Here it is at work: 40 noisy points on a sine curve are the keys (where) and values (how high); 200 places in
-# between ask.
+# Here are 40 noisy points on a sine curve: their positions are the keys, their heights the values. The queries are 200
+# positions in between.
 
 # %%
 where = torch.rand(40, 1) * 6
 high = torch.sin(where) + 0.1 * torch.randn(40, 1)
 ask = torch.linspace(0.3, 5.7, 200)[:, None]
-found = parts.distance_attention(4 * ask, 4 * where, high)  # times 4: nearness counts 16 times as much
-ax = plots.lines(ask[:, 0], {"looked up": found[:, 0], "sine": torch.sin(ask[:, 0])}, xlabel="place", ylabel="height")
-ax.plot(where, high, "k.", label="what is known")
+found = parts.distance_attention(4 * ask, 4 * where, high)  # times 4: squared distances count 16 times as much
+curves = {"attention": found[:, 0], "sine": torch.sin(ask[:, 0])}
+ax = plots.lines(ask[:, 0], curves, xlabel="position (query)", ylabel="height (value)")
+ax.plot(where, high, "k.", label="known points")
 ax.legend()
 print(f"largest error: {(found - torch.sin(ask)).abs().max():.1f}")
 
 # %% [markdown]
-# Forty noisy points have become a smooth curve, and nothing was trained.
+# Forty noisy points have become a smooth curve, without any training.
+#
+# **Predict.** Look again at the formula for $-\tfrac12 \|q - k\|^2$ above. If all keys have the same length, is the
+# output of attention by dot products and of attention by distance the `"same"` or `"different"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+q, k, v = torch.randn(4, 8), torch.nn.functional.normalize(torch.randn(6, 8), dim=-1), torch.randn(6, 3)
+by_dot_product, by_nearness = parts.attention(q, k, v), parts.distance_attention(q, k, v)
+compare(prediction, measured="same" if torch.allclose(by_dot_product, by_nearness, atol=1e-5) else "different")
+
+# %% [markdown]
+# $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is then the same number for all keys of a query, and softmax ignores a number that
+# is subtracted from every score. So the attention of this lesson is kernel regression, as long as the keys have equal
+# lengths.
 
 # %% [markdown]
 # ## In short
 #
-# - Attention is a lookup in which every key answers, as loudly as it matches: score, softmax, weighted average.
-# - The dot product is the cosine times both lengths. Random wide vectors have a cosine near 0.
-# - Low temperature (or long queries) makes it a dict; high temperature makes it a plain average.
-# - Queries and keys share a width; keys and values share a number; all else is free.
-# - Order plays no part, as long as keys and values stay together.
+# - Attention is a lookup in which every key contributes as much as it matches: score, softmax, weighted average.
+# - The dot product is the cosine times both lengths. Random vectors of high dimension have a cosine near 0.
+# - At a low temperature (or with long queries) attention becomes a dict; at a high temperature, a plain average.
+# - Queries and keys have the same width; there are as many keys as values; all other sizes are free.
+# - The order of the keys does not matter, as long as each keeps its value.
 
 # %%
 sizes = {"d": 8, "n_query": 4, "n_key": 6, "d_v": 3}
@@ -560,7 +601,24 @@ for what, other_k, other_v in [("keys of width 7", k[:, :7], v), ("five values f
 pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "parameters"])
 
 # %% [markdown]
-# No parameters anywhere: so far nothing can be learned. They come in lesson 03, with the projections.
+# There are no parameters: so far nothing can be learned. They come in lesson 03, with the projections.
+
+# %% [markdown]
+# ## New words
+#
+# - **query**: the vector that says what a position is looking for.
+# - **key**: the vector that a query is compared with.
+# - **value**: the vector that is averaged, by the weight of its key.
+# - **hard attention**: attention with one weight of 1 and otherwise 0.
+# - **soft attention**: attention in which every key gets some weight, so that there is a gradient.
+# - **normalise**: scale numbers to a fixed sum or spread, such as weights that add up to 1.
+# - **temperature**: the number by which scores are divided before a softmax.
+# - **permutation-invariant**: the result does not change when the inputs are reordered.
+# - **permutation-equivariant**: when the inputs are reordered, the outputs are reordered in the same way.
+# - **self-attention**: attention whose queries, keys and values come from one sequence.
+# - **cross-attention**: attention whose queries come from one sequence, and keys and values from another.
+# - **projection**: a product with a learned matrix.
+# - **Nadaraya–Watson kernel regression**: a prediction by averaging known values, weighted by nearness.
 
 # %% [markdown]
 # ## Interview questions
@@ -569,54 +627,60 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Explain attention without a formula.</summary>
 #
-# A dictionary lookup in which every entry answers in part. The query is compared with every key, the matches become
-# shares that add up to 1, and the result is the values mixed in these shares. (<i>One lookup</i>: fruit costs 8.)
+# A dictionary lookup in which every entry contributes. The query is compared with every key, the scores become weights
+# that add up to 1, and the result is the average of the values with these weights. (<i>One lookup</i>: fruit costs 8.)
 # </details>
 #
 # <details><summary>Which sizes of queries, keys and values must agree?</summary>
 #
-# Queries and keys share their width, since they are multiplied entry by entry. There are as many values as keys, since
-# they are pairs. The number of queries and the width of the values are free. (<i>In short</i>: the table has 4, 6, 8
-# and 3, and what does not fit is an error.)
+# Queries and keys have the same width, since they are multiplied entry by entry. There are as many values as keys,
+# since they are pairs. The number of queries and the width of the values are free. (<i>In short</i>: the table has 4,
+# 6, 8 and 3, and sizes that do not match raise an error.)
 # </details>
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
 #
-# Only for unit vectors. In general it is the cosine times both lengths, so a long key can beat one that points
-# exactly the right way. (<i>Is that the cosine?</i>: A beats B.)
+# Only for unit vectors. In general it is the cosine times both lengths, so a long key can beat one that points in
+# exactly the right direction. (<i>Is that the cosine?</i>: A beats B.)
 # </details>
 #
 # <details><summary>Why softmax, and not scores divided by their sum?</summary>
 #
-# Scores may be negative or add up to nearly 0; then such shares are negative or huge. The exponential makes all
-# positive and keeps their order, and only differences count: the same number added to all scores changes nothing.
+# Scores may be negative or add up to nearly 0; then such weights are negative or huge. The exponential makes all scores
+# positive and keeps their order, and only differences matter: adding the same number to all scores changes nothing.
 # (<i>Step 2</i>: weights of 20 and −10.)
 # </details>
 
 # %% [markdown]
 # <details><summary>How do you keep softmax from overflowing?</summary>
 #
-# Subtract each row's maximum from its scores. The result does not change, because the same factor cancels above and
-# below, and the largest exponent is then 0: nothing exceeds exp(0) = 1. (<i>Step 2</i>: with 1000 added, exp gives inf,
-# softmax the same weights.)
+# Subtract each row's maximum from its scores. The result does not change, because the same factor cancels in numerator
+# and denominator, and the largest exponent is then 0: nothing exceeds exp(0) = 1. (<i>Step 2</i>: with 1000 added, exp
+# returns inf, and softmax the same weights.)
 # </details>
 #
 # <details><summary>What happens to the output if the keys and values are permuted? If the queries are?</summary>
 #
-# Keys and values together: nothing. Queries: the outputs are permuted in the same way, since each row is computed by
-# itself. (<i>Shuffled</i>.)
+# Keys and values together: nothing, the output is permutation-invariant in the pairs. Queries: the outputs are permuted
+# in the same way (permutation-equivariant), since each row is computed by itself. (<i>What if the order changes?</i>)
 # </details>
 #
 # <details><summary>What is the difference between self-attention and cross-attention?</summary>
 #
 # Only where the three come from. Self: all from one sequence. Cross: queries from one, keys and values from another;
-# the output has as many rows as there are queries. (<i>Who asks whom</i>: 10 rows against 3.)
+# the output has as many rows as there are queries. (<i>Self-attention and cross-attention</i>: 10 rows against 3.)
 # </details>
 #
 # <details><summary>Is the diagonal of a self-attention matrix always the largest?</summary>
 #
-# No. It tends to be if queries and keys are the raw vectors. After two different projections it is no more likely to
-# be the largest than any other entry, until training makes it so. (<i>Does everybody look at themselves most?</i>)
+# No. It tends to be if queries and keys are the raw vectors. After two different random projections it is no more
+# likely to be the largest than any other entry, until training makes it so. (<i>Is the diagonal the largest?</i>)
+# </details>
+#
+# <details><summary>What has attention to do with kernel regression?</summary>
+#
+# Nadaraya–Watson regression averages known values with weights that fall with distance. With a Gaussian kernel the
+# weights are softmax(−½‖q − k‖²), which for keys of equal length equals softmax(q · k). (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
@@ -624,13 +688,20 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # - Vaswani et al. (2017), *Attention Is All You Need*, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section
 #   3.2: the same formula with one more symbol, the subject of lesson 02.
+# - Queries apart from keys, keys apart from values: Miller et al. (2016),
+#   [arXiv:1606.03126](https://arxiv.org/abs/1606.03126). Soft and hard attention: Xu et al. (2015),
+#   [arXiv:1502.03044](https://arxiv.org/abs/1502.03044), and before that in vision, Mnih et al. (2014),
+#   [arXiv:1406.6247](https://arxiv.org/abs/1406.6247).
+# - Kernel regression: Nadaraya (1964) and Watson (1964); Tsai et al. (2019),
+#   [arXiv:1908.11775](https://arxiv.org/abs/1908.11775), read the Transformer in this way.
+# - Common directions of embeddings: Mu and Viswanath (2018), [arXiv:1702.01417](https://arxiv.org/abs/1702.01417).
 # - `transformer_lab/attention/dot_product.py`: the library's version, with masks and weights.
 #
 # <details><summary>For instructors</summary>
 #
 # *Points*: similarity 1, softmax 2, soft_lookup 2, attention_weights 2, attention 3; stretch: distance_attention 2.
 # The bug hunt is not graded. *Where students stumble*: the axis of the softmax (ask: what adds up to 1, and why
-# that?); `keepdim`; mixing keys instead of values. *To ask in class*: what would a dict with two equally good keys
-# do, and what does attention do? When is the plain average the right answer? Let them find a query that gets exactly
+# that?); `keepdim`; averaging keys instead of values. *To ask in class*: what would a dict with two equally good keys
+# do, and what does attention do? When is the plain average the right answer? Let them find a query that returns exactly
 # 5, the price of a banana.
 # </details>

@@ -2,13 +2,13 @@
 # # 02 · Why divide by √d_k
 #
 # **The question.** The Transformer's attention differs from that of lesson 01 in one symbol: the scores are divided by
-# $\sqrt{d_k}$, the root of the width of queries and keys. Why divide at all? Why by the root, and not by the width
-# itself?
+# $\sqrt{d_k}$, the square root of the width of queries and keys. Why divide at all? Why by the root, and not by the
+# width itself?
 #
 # **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small (one
-# explanation that you will read is wrong), and compare dot-product with additive attention.
+# explanation that you will often read is mostly wrong), and compare dot-product attention with additive attention.
 #
-# Reading: 30 minutes. Exercises: 40 minutes (four core, one stretch ★).
+# Reading: 36 minutes. Exercises: 40 minutes (four core, one stretch ★).
 
 # %% [markdown]
 # ## Before you start
@@ -22,7 +22,7 @@
 #
 # <details><summary>All the scores of a query are doubled. What happens to its weights?</summary>
 #
-# They get sharper: the best key gets more, the others less. The order stays.
+# They get sharper: the best key gets more, and the others together less. The order of the keys stays.
 # </details>
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
@@ -39,60 +39,55 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab import plots
+from transformer_lab import diagrams, plots
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
 torch.manual_seed(2)
 torch.set_printoptions(precision=2, sci_mode=False)
+_ = torch.set_flush_denormal(True)  # treat numbers below 1e-38 as 0: processors are slow at them
+
+# %%
+diagrams.architecture.you_are_here(2)
 
 # %% [markdown]
 # ## How large does a score get?
 #
 # A score adds up products, one for each entry of the query and the key. In lesson 01 most vectors had two or three
-# entries. In the Transformer of the paper (Vaswani et al., 2017) queries and keys have 64, and could have as many as
-# the words in it, 512. This width was `d` in lesson 01; from here on it is `d_k`, k for key.
+# entries. In the original Transformer (Vaswani et al., 2017) queries and keys have 64 entries; they could be as wide as
+# the word vectors themselves, 512. This width was `d` in lesson 01; from here on it is `d_k`, k for key.
 #
-# **Predict.** Queries and keys hold ordinary random numbers (mean 0, standard deviation 1). With 512 entries, is a
-# typical score near 1, near 22, or near 512?
+# Let queries and keys hold ordinary random numbers (mean 0, standard deviation 1). With 128 entries, the typical score
+# (its standard deviation) is 11.
+#
+# **Predict.** With 512 entries, four times as many, is a typical score near 11, 22, 45 or 181?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
 queries, keys = torch.randn(2, 10_000, 512)
-scores = (queries * keys).sum(dim=-1)  # 10,000 scores, each of one query with one key
-compare(prediction, measured=round(scores.std().item(), 1))
-
-# %% [markdown]
-# 512 products, but not 512: the products are as often negative as positive, and mostly cancel. Not 1 either: what is
-# left over still grows, as somebody who steps left or right at random drifts away from the start all the same.
-#
-# **Predict.** With 128 entries instead of 512, a quarter as many, what is a typical score?
-
-# %% tags=["prediction"]
-prediction = ...
-
-# %%
-spread = {d: (queries[:, :d] * keys[:, :d]).sum(dim=-1).std().item() for d in (8, 32, 128, 512)}
-compare(prediction, measured=round(spread[128]))
+spread = {d: (queries[:, :d] * keys[:, :d]).sum(dim=-1).std().item() for d in (8, 32, 128, 512)}  # of 10,000 scores
+compare(prediction, measured=round(spread[512], 1))
 pd.DataFrame({"d_k": spread.keys(), "typical score": spread.values(), "√d_k": [d**0.5 for d in spread]}).round(1)
 
 # %% [markdown]
-# Four times the width, twice the score: it grows like $\sqrt{d_k}$. Here is why, in three steps.
+# Four times the width, twice the score: it grows like $\sqrt{d_k}$. The products are as often negative as positive, so
+# they mostly cancel. What is left still grows, just as a **random walk**, which steps left or right at random, drifts
+# away from its start. Here is why, in three steps.
 #
 # 1. The **variance** is the square of the standard deviation. One product $q_i k_i$ of independent numbers with mean 0
 #    has mean 0 too, and its variance is the product of their variances. If both have variance $\sigma^2$, that is
 #    $\sigma^2 \cdot \sigma^2 = \sigma^4$.
 # 2. Variances of independent numbers add up. There are $d_k$ products.
-# 3. The typical size is the root of the variance.
+# 3. The typical size is the square root of the variance.
 #
 # **Exercise.** Write steps 1 and 2 as a function.
 
 
 # %% id="score_variance" tags=["exercise"]
 def score_variance(d_k: int, variance: float) -> float:
-    """Give the variance of q·k, where all entries are independent, have mean 0 and this variance."""
+    """Return the variance of q·k if all entries are independent, with mean 0 and this variance."""
     raise NotImplementedError
 
 
@@ -113,8 +108,8 @@ pd.DataFrame(rows, columns=["d_k", "variance of an entry", "your formula", "meas
 # Take 64 random keys. No key deserves special attention: all are equally random. In lesson 01 we saw that large
 # scores make sharp weights.
 #
-# **Predict.** With a width of 256 and no division, how much of its attention does a query give to the one key that
-# happens to score best? (Spread evenly, each would get 1/64 = 0.016.)
+# **Predict.** With a width of 256 and no division, what weight does a query give to the one key that happens to have
+# the largest score? (Equal weights would be 1/64 = 0.016.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -140,34 +135,47 @@ ax.set_xticks(widths, widths)
 pd.DataFrame(top, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
-# The weight of the best key looks at one key only. The **entropy** $-\sum_i w_i \log w_i$ looks at all of them.
-# Divided by $\log 64$, the most it can be, it is 1 if all 64 get the same, and 0 if one gets everything.
+# The weight of the best key tells us about one key only. The **entropy** $-\sum_i w_i \log w_i$ tells us about all of
+# them. Divided by its maximum $\log 64$, it is 1 if all 64 weights are equal, and 0 if one key gets all the weight.
 
 # %%
 pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
-# Undivided, attention gets harder and harder as queries and keys get wider, until it is a dict again. Divided by $d_k$,
-# it gets softer and softer, until it is a plain average, whatever is asked. Divided by $\sqrt{d_k}$ it stays what it
-# was: **the width d_k no longer decides how sharp attention is.** That is the whole point of the root. Whoever divides
-# numbers by $c$ divides their standard deviation by $c$, and their variance by $c^2$. So $\sqrt{d_k}$ makes the
-# variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at any width.
+# Without division, attention gets sharper and sharper as queries and keys get wider, until it is a dict again. Divided
+# by $d_k$, it gets softer and softer, until it is a plain average, whatever the query. Divided by $\sqrt{d_k}$ it does
+# not change: **at the start of training, the width d_k no longer decides how sharp attention is.** That is the whole
+# point of the root. Dividing a set of numbers by $c$ divides its standard deviation by $c$ and its variance by $c^2$.
+# So
+# $\sqrt{d_k}$ makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at any width.
 
 # %% [markdown]
-# ## The formula
+# ## Scaled dot-product attention
 #
 # $$\operatorname{Attention}(Q, K, V) = \operatorname{softmax}\!\left(\frac{Q K^\top}{\sqrt{d_k}}\right) V$$
 #
 # | | shape | |
 # |---|---|---|
-# | $Q$ | (n_query, d_k) | what is asked |
-# | $K$ | (n_key, d_k) | what is compared with |
-# | $V$ | (n_key, d_v) | what is handed over |
+# | $Q$ | (n_query, d_k) | what each position is looking for |
+# | $K$ | (n_key, d_k) | what the queries are compared with |
+# | $V$ | (n_key, d_v) | what is averaged |
 # | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 for independent entries of mean 0, variance 1 |
 #
-# This is equation 1 of the paper. $d_k$ is the width of the queries and keys; that of the values plays no part.
+# This is equation 1 of the paper, **scaled dot-product attention**. $d_k$ is the width of the queries and keys; the
+# width of the values does not matter. Here are the numbers of `3 mars 2021` from lesson 01, with the division:
+
+# %%
+keys_of_pieces = torch.tensor([[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
+values_of_pieces, questions = torch.tensor([[3.0], [3.0], [2021.0]]), torch.tensor([[0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])
+names = {"query_names": ["year?", "month?"], "key_names": ["3", "mars", "2021"]}
+diagrams.lookup.one_head(questions, keys_of_pieces, values_of_pieces, divisor=3**0.5, **names)
+
+# %% [markdown]
+# (With only three entries the scores were not large. Dividing makes the weights softer than they need to be, and the
+# year worse. The division is for wide queries and keys.)
 #
-# **Exercise.** Write it. `parts.softmax` is there.
+# **Exercise.** Write it. You may use `parts.softmax`. (PyTorch has it too, as `F.scaled_dot_product_attention`, but you
+# learn more if you write it.)
 
 
 # %% id="scaled_dot_product_attention" tags=["exercise"]
@@ -176,7 +184,7 @@ def scaled_dot_product_attention(
     keys: Float[Tensor, "*batch n_key d_k"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Let every query mix the values, by scores that keep their size whatever d_k is."""
+    """Return the weighted average of the values for every query, by scores of the same size whatever d_k is."""
     raise NotImplementedError
 
 
@@ -184,7 +192,8 @@ def scaled_dot_product_attention(
 check(scaled_dot_product_attention)
 
 # %% [markdown]
-# Does it change *which* key wins? Dividing all the scores of a query by one number keeps their order.
+# Does the division change *which* key gets the largest weight? Dividing all the scores of a query by one positive
+# number keeps their order.
 
 # %%
 scores = torch.randn(1000, 64) * 22
@@ -192,54 +201,70 @@ same = parts.softmax(scores).argmax(dim=-1) == parts.softmax(scores / 22).argmax
 print(f"the best key is the same in {same.sum()} of {len(same)} rows")
 
 # %% [markdown]
-# So if the ranking does not change, why does it matter how sharp the weights are? Two explanations are around. One of
-# them is wrong.
+# So if the ranking does not change, why does it matter how sharp the weights are? You will meet two explanations. The
+# first one is mostly wrong.
 
 # %% [markdown]
 # ## Explanation 1: without the division, exp overflows
 #
-# You will read this often. $e^{89}$ is more than a 32-bit float can hold, and scores of 89 do come up.
-#
-# **Predict.** What does `torch.softmax` give for the scores 1000 and 0: `"nan"`, or weights of `"1 and 0"`?
-
-# %% tags=["prediction"]
-prediction = ...
+# You will read this often. $e^{89}$ is more than a 32-bit float can hold (**overflow**), and scores of 89 do occur.
 
 # %%
 huge = torch.tensor([1000.0, 0.0])
 naive = huge.exp() / huge.exp().sum()
-library = torch.softmax(huge, dim=-1)
-compare(prediction, measured="nan" if library.isnan().any() else " and ".join(f"{w:.0f}" for w in library.tolist()))
-print("exp(1000) / sum:", [f"{w:.0f}" for w in naive.tolist()])
+print("exp(1000) / sum:              ", [f"{w:.0f}" for w in naive.tolist()])
+print("torch.softmax:                ", [f"{w:.0f}" for w in torch.softmax(huge, dim=-1).tolist()])
 print("your softmax or the library's:", [f"{w:.0f}" for w in parts.softmax(huge).tolist()])
 
 # %% [markdown]
-# The naive formula overflows. But no library uses it: each subtracts the maximum first, as yours did in lesson 01.
-# Overflow is real, and solved elsewhere. It is not why we divide.
+# The naive formula overflows. But no library uses it: each subtracts the maximum first, as you did in lesson 01. So in
+# 32 bits, overflow is not why we divide.
+#
+# In **half precision** (float16), where no number may exceed 65,504, the *scores* can overflow, before softmax can
+# subtract anything. Take queries and keys of width 64 whose entries are all 60 or all −60.
+#
+# **Predict.** Are the weights `"right"` or `"nan"` if we divide the scores, `q @ k.T / 8`? And if we divide the
+# queries, `(q / 8) @ k.T`?
+
+# %% tags=["prediction"]
+scores_divided, queries_divided = ..., ...
+
+# %%
+q = torch.full((1, 64), 60.0, dtype=torch.float16)
+k = torch.cat([q, -q])  # two keys, one like the query and one opposite
+two_ways = q @ k.T / 8, (q / 8) @ k.T
+weights = [torch.softmax(scores, dim=-1) for scores in two_ways]
+compare(scores_divided, measured="nan" if weights[0].isnan().any() else "right")
+compare(queries_divided, measured="nan" if weights[1].isnan().any() else "right")
+print("scores", [scores.tolist()[0] for scores in two_ways], "→ weights", [w.tolist()[0] for w in weights])
 
 # %% [markdown]
-# ## Explanation 2: the gradient dies
+# 64 · 60 · 60 is 230,400. So in half precision it matters *where* one divides: libraries scale the queries first, or
+# queries and keys each by the fourth root of $d_k$. (bfloat16 has the range of float32, with fewer digits.)
+
+# %% [markdown]
+# ## Explanation 2: the softmax saturates
 #
-# Training moves the scores a little and sees what changes. So ask: per unit that score $j$ moves, how far does weight
-# $i$ move? This is written $\partial p_i / \partial s_j$. With $p$ for the weights (of probabilities), $p =
-# \operatorname{softmax}(s)$, it is
+# Training moves the scores a little and sees what changes. So ask: if score $j$ moves by one small unit, how many units
+# does weight $i$ move? This is the derivative $\partial p_i / \partial s_j$. With $p$ for the weights (they are
+# probabilities), $p = \operatorname{softmax}(s)$, it is
 #
 # $$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j),
 # \quad \delta_{ij} = 1 \text{ if } i = j \text{, else } 0$$
 #
 # With weights 0.8 and 0.2, for instance, raising score 0 a little moves weight 0 by $0.8 \cdot (1 - 0.8) = 0.16$ times
-# as much, and weight 1 by $0.2 \cdot (0 - 0.8) = -0.16$ times as much: what one gains, the other loses.
+# as much, and weight 1 by $0.2 \cdot (0 - 0.8) = -0.16$ times as much: what one weight gains, the other loses.
 
 # %% [markdown]
-# All these numbers together, row $i$ and column $j$, are called the **Jacobian**. (To derive it: for $i \neq j$ only
-# the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i = j$ the numerator does too.)
+# The table of all these derivatives, row $i$ and column $j$, is called the **Jacobian**. (To derive it: for $i \neq j$
+# only the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i = j$ the numerator does too.)
 #
 # **Exercise.** Compute it from the weights. (`torch.eye(n)` is the table of all $\delta_{ij}$.)
 
 
 # %% id="softmax_jacobian" tags=["exercise"]
 def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]:
-    """Give the derivative of weight i by score j, at row i and column j."""
+    """Return the table of derivatives: weight i by score j at row i and column j."""
     raise NotImplementedError
 
 
@@ -247,7 +272,7 @@ def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]
 check(softmax_jacobian)
 
 # %% [markdown]
-# What holds for every Jacobian of softmax can be seen in a small one.
+# Two properties of every softmax Jacobian can be seen in a small one.
 
 # %%
 example = parts.softmax_jacobian(torch.tensor([0.7, 0.2, 0.1]))
@@ -256,26 +281,26 @@ print("symmetric:", torch.equal(example, example.T))
 
 
 # %% [markdown]
-# Now compare weights that are undecided with weights that are nearly decided.
+# Now compare equal weights with weights that are nearly 1 and 0.
 #
-# **Predict.** With weights of 0.999 and 0.001: per unit that the first score moves, how far does the first weight
-# move?
+# **Predict.** The weights are 0.999 and 0.001. If the first score moves by one small unit, how many units does the
+# first weight move?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
-undecided = parts.softmax_jacobian(torch.tensor([0.5, 0.5]))
-decided = parts.softmax_jacobian(torch.tensor([0.999, 0.001]))
-compare(prediction, measured=round(decided[0, 0].item(), 3))
-print(f"undecided: {undecided[0, 0]:.2f}, that is {undecided[0, 0] / decided[0, 0]:.0f} times as much")
+equal = parts.softmax_jacobian(torch.tensor([0.5, 0.5]))
+sharp = parts.softmax_jacobian(torch.tensor([0.999, 0.001]))
+compare(prediction, measured=round(sharp[0, 0].item(), 3))
+print(f"with equal weights: {equal[0, 0]:.2f}, that is {equal[0, 0] / sharp[0, 0]:.0f} times as much")
 print("if one weight is 1:", (parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0])) + 0.0).tolist())
 
 # %% [markdown]
 # Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores
-# moves no weight, so no gradient comes back to them: this query teaches nothing about *where to look*. Does that happen
-# at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares) with 64 keys, and take
-# the median: half of the queries have less.
+# moves no weight, so the scores get no gradient: from this query the model learns nothing about *which key to attend
+# to*. Does that happen at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares)
+# with 64 keys, and take the median over 300 queries.
 
 # %%
 jacobian_size = {"scores / 1": [], "scores / √d_k": []}
@@ -284,40 +309,43 @@ for d in widths:
     for name, s in zip(jacobian_size, (scores, scores / d**0.5), strict=True):
         sizes = torch.stack([parts.softmax_jacobian(p).norm() for p in parts.softmax(s)])
         jacobian_size[name].append(sizes.median().item())
+by_the_root = [size / d**0.5 for size, d in zip(jacobian_size["scores / √d_k"], widths, strict=True)]
 ax = plots.lines(widths, jacobian_size, xlabel="width d_k", ylabel="size of the Jacobian (median)")
 ax.set(yscale="log")
 ax.set_xscale("log", base=2)
 ax.set_xticks(widths, widths)
+jacobian_size["scores / √d_k, times 1/√d_k"] = by_the_root
 pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
 
 # %% [markdown]
-# Up to a width of 64, the paper's own, half of the undivided queries pass on as much as the scaled ones. Above it they
-# pass on less and less, and at 1024 half of all queries pass on next to nothing. They are decided, by chance, before
-# training has begun: the softmax is **saturated**. This is the reason the paper gives: large products push the softmax
-# "into regions where it has extremely small gradients".
+# Up to a width of 64, the paper's own, the typical undivided query passes on as much gradient as a scaled one. Above it
+# the gradient gets smaller and smaller, and at 1024 half of all queries pass on next to nothing. Their weights are
+# nearly 1 and 0, by chance, before training has begun: the softmax is **saturated**. This is the reason that the paper
+# gives: large products push the softmax "into regions where it has extremely small gradients".
 #
-#
-# (Division also makes a score answer less to its query: what passes on is divided by $\sqrt{d_k}$ once more. Counting
-# that, the two are even at 256. But it is the same for all queries, so larger steps make up for it. Nothing makes up
-# for a 0.)
+# (Dividing also scales the gradient from the score to the query by $1/\sqrt{d_k}$. With that factor, in the last
+# column, the two are equal at 256. But the factor is the same for every query, so a larger learning rate compensates
+# for it. Nothing compensates for a gradient of zero.)
 
 # %% [markdown]
-# ## Does it matter in practice?
+# ## Training with four divisors
 #
 # A gradient is not yet a model. So we train one. The task: 32 items, each with a key and one of 10 labels. The query is
-# a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to answer with that
-# item's label. It learns two matrices, `w_q` and `w_k`, that make queries and keys comparable, here of width 512.
-# Everything is equal but the divisor. We also count *dead* queries: those with hardly any gradient at their scores. The
-# cell below is an ordinary training loop; you can go on without reading it.
+# a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to return that item's
+# label. It learns two matrices, `w_q` and `w_k`, that make queries and keys comparable, here of width 512. Only the
+# divisor differs. We also count *dead* queries: those with hardly any gradient at their scores. Each run is repeated
+# with three seeds. The cell below is an ordinary training loop; you can go on without reading it.
 
 
 # %%
-def train(divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512) -> dict[str, Tensor]:
-    """Learn to find the right item; give what ``seen`` lists, as means of 20 steps."""
-    torch.manual_seed(0)
+def train_once(
+    seed: int, divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512, lr: float = 1e-3
+) -> dict[str, Tensor]:
+    """Learn to find the right item; return what ``seen`` lists, as means of 20 steps."""
+    torch.manual_seed(seed)
     hidden = torch.randn(d, d) / d**0.5  # how queries are distorted: the model has to find out
     w_q, w_k = (torch.nn.Parameter(torch.randn(d, d_k) / d**0.5) for _ in range(2))
-    optimizer = torch.optim.Adam([w_q, w_k], lr=1e-3)
+    optimizer = torch.optim.Adam([w_q, w_k], lr=lr)
     seen = {"right": [], "typical score": [], "dead queries": []}
     for _ in range(300):
         keys, labels, item = torch.randn(32, 32, d), torch.randint(10, (32, 32)), torch.randint(32, (32, 1))
@@ -326,8 +354,8 @@ def train(divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512) -> 
         scores.retain_grad()
         answers = (torch.softmax(scores, dim=-1) @ torch.nn.functional.one_hot(labels, 10).float())[:, 0]  # (batch, 10)
         wanted = labels.take_along_dim(item, dim=1)
-        share = answers.take_along_dim(wanted, dim=1)  # of the attention that says the right label
-        loss = -torch.log(share + floor).mean()
+        p = answers.take_along_dim(wanted, dim=1)  # all the attention to items with the right label
+        loss = -torch.log(p + floor).mean()
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -338,83 +366,132 @@ def train(divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512) -> 
 
 
 # %% [markdown]
-# **Predict.** The divisors are 1, √d_k, 2√d_k and d_k. Which gives the best answers over the first 100 steps, and
-# which is the worst over all 300? Write the names as below. (It takes some seconds.)
+# **Predict.** The divisors are 1, √d_k, 2√d_k and d_k. Which has the best accuracy over the first 100 steps, and which
+# the worst over all 300? Write the names as below. (The cell takes about 20 seconds and reports each divisor.)
 
 # %% tags=["prediction"]
 best_early, worst = ..., ...  # "1", "√d_k", "2√d_k", "d_k"
 
-# %%
+
+# %% id="four-divisors"
+def train(divisor: float, **settings: float) -> dict[str, Tensor]:
+    """Train with seeds 0, 1 and 2; return a row for each seed."""
+    runs = [train_once(seed, divisor, **settings) for seed in range(3)]
+    print(f"scores / {divisor:.3g}: done")
+    return {what: torch.stack([run[what] for run in runs]) for what in runs[0]}
+
+
 divisors = {"1": 1, "√d_k": 512**0.5, "2√d_k": 2 * 512**0.5, "d_k": 512}
 runs = {name: train(divisor) for name, divisor in divisors.items()}
-accuracy = {name: run["right"] for name, run in runs.items()}
-compare(best_early, max(accuracy, key=lambda name: accuracy[name][:5].sum()))
+accuracy = {name: run["right"] for name, run in runs.items()}  # (3, 15) each
+compare(best_early, max(accuracy, key=lambda name: accuracy[name][:, :5].sum()))
 compare(worst, min(accuracy, key=lambda name: accuracy[name].sum()))
 steps = torch.arange(10, 300, 20)
 ax = plots.lines(steps, {f"scores / {name}": a for name, a in accuracy.items()}, xlabel="step", ylabel="accuracy")
 
 
-# %%
+# %% tags=["nbval-ignore-output"]
 def table_of(runs: dict[str, dict[str, Tensor]]) -> pd.DataFrame:
     columns = {
-        "dead queries, first 20 steps": ("dead queries", 0),
-        "right, steps 40 to 60": ("right", 2),
-        "right, last 20": ("right", -1),
+        "dead, first 20 steps": ("dead queries", 0),
+        "accuracy, steps 40 to 60": ("right", 2),
+        "accuracy, last 20": ("right", -1),
         "typical score, first 20": ("typical score", 0),
         "typical score, last 20": ("typical score", -1),
     }
-    rows = {f"scores / {name}": [run[what][at].item() for what, at in columns.values()] for name, run in runs.items()}
-    return pd.DataFrame.from_dict(rows, orient="index", columns=list(columns)).round(1)
+    table = pd.DataFrame(index=list(columns))
+    for name, run in runs.items():
+        seen = [run[what][:, at] for what, at in columns.values()]
+        table[f"scores / {name}"] = [f"{three.min():.1f} to {three.max():.1f}" for three in seen]
+    return table.T
 
 
-table_of(runs)
+table_of(runs)  # the least and the largest of three runs
+
+# %%
+early = {name: a[:, :5].mean(dim=1) for name, a in accuracy.items()}
+dead = {name: run["dead queries"][:, 0] for name, run in runs.items()}
+mean = {name: a.mean(dim=1) for name, a in accuracy.items()}
+print("in all three runs, over the first 100 steps, √d_k is better than 1:", bool((early["√d_k"] > early["1"]).all()))
+print("in all three runs, over all steps, 1 is better than d_k:", bool((mean["1"] > mean["d_k"]).all()))
+print("undivided, more than half of the queries are dead at the start:", bool((dead["1"] > 0.5).all()))
+print("over 0.8 right at the end, with every divisor:", min(a[:, -1].min().item() for a in accuracy.values()) > 0.8)
 
 # %% [markdown]
-# Read it honestly. With √d_k, or something near it, learning starts at once. Undivided, it starts late: most queries
-# are dead, decided by chance. (Chance alone is right once in 10 times.) Divided by $d_k$, it stalls after a few steps:
-# the weights are nearly equal, and it takes long until the scores have grown enough to differ. Scores too small are
-# worse here than scores too large. But in the end *all* of them learn. The division does not make something possible
-# that was impossible.
+# Read it honestly. With √d_k, or something near it, learning starts at once. Without division it starts late: most
+# queries are dead, because chance has chosen their key. (A random answer is right once in 10 times.) Divided by $d_k$,
+# learning stalls after a few steps: the weights are nearly equal, and it takes long until the scores are large enough
+# to differ. Scores that are too small are worse here than scores that are too large. But in the end *all* four learn.
+# The division does not make something possible that was impossible.
+
+# %% [markdown]
+# Our loss matters too. It is $-\log(p + 0.001)$, where $p$ is the weight of the right label. It stays below 7 however
+# small $p$ is. A plain $-\log p$ is so steep for a tiny $p$ that it compensates for a saturated softmax:
+
+# %% id="plain-log" tags=["nbval-ignore-output"]
+plain = {f"{name}, −log p": train(divisors[name], floor=1e-30) for name in ("1", "√d_k")}
+table_of({"1": runs["1"], **plain})
+
+# %% [markdown]
+# With it, even undivided scores are learned early, though not as early as divided ones. So a saturated softmax *can*
+# learn, if the gradient that reaches it is steep enough. And at the paper's own width, 64?
+
+# %% id="width-64" tags=["nbval-ignore-output"]
+table_of({f"{name}, d_k = 64": train(divisor, d_k=64, lr=3e-3) for name, divisor in {"1": 1, "√d_k": 8}.items()})
+
+# %% [markdown]
+# Fewer queries are dead, but the division still helps. (A narrow model has fewer parameters, so at one learning rate it
+# learns more slowly. Here the learning rate is three times as large.)
 #
-# And our loss plays a part. It is $-\log(\text{share} + 0.001)$, which stays below 7 however small the share. A bare
-# $-\log$ of a tiny share is so steep that it makes up for a dying softmax:
-
-# %%
-without = {f"{name}, loss without the 0.001": train(divisors[name], floor=1e-30) for name in ("1", "√d_k")}
-table_of({"1": runs["1"], **without})
+# **The verdict.** Without division, wide queries and keys begin with a saturated softmax, and training begins late;
+# with $1/d_k$ they begin with equal weights, and training begins later still. $1/\sqrt{d_k}$ gives a good start at any
+# width. That is all that it does.
 
 # %% [markdown]
-# Then even undivided scores start early, though not as early as divided ones. So it is not that a saturated softmax can
-# never learn: that depends on what the gradient meets on its way. (In a Transformer it meets other layers.) And at the
-# paper's own width, 64?
-
-# %%
-table_of({f"{name}, d_k = 64": train(divisor, d_k=64) for name, divisor in {"1": 1, "√d_k": 8}.items()})
-
-# %% [markdown]
-# Fewer are dead, but the division still helps. It gives a good start at any width.
-
-# %% [markdown]
-# ## It is a temperature
+# ## The scale is a temperature
 #
-# Dividing by √d_k is what lesson 01 called a temperature. Nothing forces the value: a model that wants sharper
-# attention can learn longer queries. Here is one query, made longer and longer, with the division in place.
+# Dividing by √d_k is what lesson 01 called a temperature. Nothing fixes its value: a model that needs sharper attention
+# can learn longer queries. Here is one query, made longer and longer, with the division in place.
 
 # %%
-q, k = torch.randn(1, 64), torch.randn(11, 64)  # random vectors for the 11 characters of 3 mars 2021
-lengths = torch.linspace(0, 10, 50)
+characters = [f"{c}, position {i}" for i, c in enumerate("3_mars_2021")]
+q, k = torch.randn(1, 64), torch.randn(11, 64)  # random vectors for the characters
+lengths = torch.linspace(0, 30, 61)
 scaled = torch.stack([parts.softmax(length * q @ k.T / 64**0.5)[0] for length in lengths])
 best = scaled[-1].topk(3).indices
-ax = plots.lines(lengths, {f"key {i}": scaled[:, i] for i in best}, xlabel="query multiplied by", ylabel="weight")
-print("weight of the best key at lengths 0, 1, 10:", [round(scaled[i].max().item(), 1) for i in (0, 5, -1)])
+curves = {f"key of {characters[i]}": scaled[:, i] for i in best}
+ax = plots.lines(lengths, curves, xlabel="query multiplied by", ylabel="weight")
+print("weight of the best key at lengths 0, 1, 30:", [round(scaled[i].max().item(), 1) for i in (0, 2, -1)])
 
 # %% [markdown]
-# So √d_k is right at the *start*, when entries are independent with variance 1 and the typical score is 1. The table of
-# the four divisors shows that it does not stay so: with √d_k, training made the typical score grow to 3. From the start
-# on, the model sets its own temperature.
+# ### What √d_k does not do: μP
 #
-# And the division may stand anywhere: dividing the queries first gives the same scores. Where there are more keys than
-# d_k, fewer numbers are divided then.
+# So √d_k is right at **initialisation**, when entries are independent with variance 1 and the typical score is 1. The
+# table of the four divisors shows that it does not stay so: with √d_k, training made the typical score grow to 3. From
+# then on the model sets its own temperature.
+
+# %% [markdown]
+# Nor does the width stop mattering. Training aligns a query with its key. Then their products no longer cancel, and
+# $q \cdot k$ grows like $d_k$, not like $\sqrt{d_k}$. This is why **maximal update parametrisation** (μP; Yang et al.,
+# 2022) divides by $d_k$ (times a constant): so that hyperparameters that were tuned on a narrow model also work for a
+# wide one.
+#
+# **Predict.** Take queries that are equal to their keys, as if training had aligned them perfectly. If d_k grows from
+# 64 to 1024, 16 times, by what factor does $q \cdot k / \sqrt{d_k}$ grow?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+aligned = {d: (torch.randn(2000, d) ** 2).sum(dim=-1).mean().item() for d in (64, 1024)}  # q · k for q = k
+compare(prediction, measured=round((aligned[1024] / 1024**0.5) / (aligned[64] / 64**0.5), 1))
+print({f"d_k = {d}": {"q·k / √d_k": round(x / d**0.5), "q·k / d_k": round(x / d, 1)} for d, x in aligned.items()})
+
+# %% [markdown]
+# ### Where to divide
+#
+# The division may stand anywhere: dividing the queries first gives the same scores. If there are more keys than d_k,
+# this divides fewer numbers. And in half precision it avoids the overflow (Explanation 1).
 
 # %%
 q, k = torch.randn(5, 64), torch.randn(7, 64)
@@ -423,18 +500,37 @@ root = 64**0.25
 print("and dividing both by the fourth root:", torch.allclose((q / root) @ (k / root).T, q @ k.T / 8, atol=1e-5))
 
 # %% [markdown]
-# ## The other way to score: additive attention
+# ### Attention dropout
 #
-# Attention came before the Transformer, and with another score. Bahdanau's translator (2014) used a small network:
-# project query and key to a common width `d_h`, add, squash, and weigh the result:
+# Dropout sets random numbers to 0 during training, and enlarges the others to make up for it (lesson 06). Many programs
+# do so with the *weights*, after the softmax: **attention dropout**. No query can then rely on a single key.
+
+# %%
+weights = parts.softmax(q @ k.T / 8)
+kept = torch.rand(5, 7) < 0.7  # dropout of 0.3
+dropped = weights * kept / 0.7
+print("before dropout, each row adds up to", [round(x, 1) for x in weights.sum(dim=-1).tolist()])
+print("after dropout                      ", [round(x, 1) for x in dropped.sum(dim=-1).tolist()])
+
+# %% [markdown]
+# In training, the output is then no longer an average: its weights do not add up to 1. The paper applies dropout to the
+# outputs of its layers and to embeddings, and does not mention it for weights. This course leaves it out, so that
+# results can be repeated and compared.
+
+# %% [markdown]
+# ## Additive attention
+#
+# Attention came before the Transformer, with another score. Bahdanau's translator (2014) used a small network, the
+# **additive attention** of lesson 00: project query and key to a common width `d_h`, add them, apply tanh, and reduce
+# the result to one number:
 #
 # $$\operatorname{score}(q, k) = w \cdot \tanh(W_q q + W_k k)$$
 #
 # with $W_q$: (d_h, d_q), $W_k$: (d_h, d_k), $w$: (d_h). Queries and keys may have different widths, since each has
 # its own matrix.
 #
-# **Exercise.** Score every key for every query. The sum is needed for every *pair*: give queries and keys an extra
-# axis of length 1 and let broadcasting do it.
+# **Exercise.** Score every key for every query. The sum is needed for every *pair*: give queries and keys an extra axis
+# of length 1, so that broadcasting makes the pairs.
 
 
 # %% id="additive_scores" tags=["exercise"]
@@ -445,7 +541,7 @@ def additive_scores(
     w_k: Float[Tensor, "d_h d_k"],
     w: Float[Tensor, " d_h"],
 ) -> Float[Tensor, "batch n_query n_key"]:
-    """Score every key for every query by w · tanh(W_q q + W_k k)."""
+    """Return the score w · tanh(W_q q + W_k k) of every key for every query."""
     raise NotImplementedError
 
 
@@ -453,10 +549,10 @@ def additive_scores(
 check(additive_scores)
 
 # %% [markdown]
-# ### What does it cost?
+# ### The cost of additive attention
 #
-# **Predict.** 256 queries and 256 keys of width 64, and a hidden width of 64. How many times as long as a dot product
-# does additive scoring take? (It varies from run to run.)
+# **Predict.** 256 queries, 256 keys, and a hidden width d_h of 64. How many numbers are there in the table of all
+# $\tanh(W_q q + W_k k)$, which additive attention needs before it can compute its scores?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -472,19 +568,18 @@ for _ in range(20):  # in turns, so that a busy moment hits both
     queries @ keys.mT / 8
     seconds["dot product"].append(time.perf_counter() - middle)
     seconds["additive"].append(middle - start)
-compare(prediction, measured=f"{min(seconds['additive']) / min(seconds['dot product']):.0f} times")
+compare(prediction, measured=((queries @ w_q.T)[:, :, None] + (keys @ w_k.T)[:, None]).numel())
+print(f"additive scores take {min(seconds['additive']) / min(seconds['dot product']):.0f} times as long")
 
 # %%
-numbers = {"dot product": 256 * 256, "additive": 256 * 256 * 64}
-print("numbers held on the way to 256 × 256 scores:", numbers)
 print("parameters: dot product 0, additive", w_q.numel() + w_k.numel() + w.numel())
 
 # %% [markdown]
-# A dot product is one matrix product, which is what computers do best. Additive scoring keeps a whole hidden vector
-# for every pair. Is it worth it?
+# A dot product for all pairs is one matrix product, which is what computers do best. Additive attention computes a
+# whole hidden vector for every pair, 64 numbers for each score. Is it worth it?
 #
-# **Predict.** Random queries and keys of width 1024, 16 times as wide. What is the largest additive score in size:
-# below 10, or above?
+# **Predict.** Random queries and keys of width 1024, 16 times as wide, and entries of $w$ of size 1/8 as above. Is the
+# largest additive score `"below"` or `"above"` 10?
 
 # %% tags=["prediction"]
 prediction = ...  # "below" or "above"
@@ -500,19 +595,18 @@ for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
     print(f"median slope of tanh(W q), W {name}: {slope.median():.1f}")
 
 # %% [markdown]
-# Each tanh is at most 1, so a score can never be more than $\sum_i |w_i|$, however wide the queries are. But the same
-# trouble waits one step earlier. With a matrix as drawn, the entries of $W q$ are of the size √1024 = 32, as
-# `score_variance` says. There the tanh itself is saturated: its slope is 0. (The smaller ones above were divided by
-# √64.)
+# Each tanh is at most 1, so a score can never exceed $\sum_i |w_i|$, however wide the queries are. But the same problem
+# appears one step earlier. With a matrix as drawn, the typical size of the entries of $W q$ is √1024 = 32, as
+# `score_variance` says. There the tanh itself is saturated: its slope is 0.
 #
-# The paper's authors had seen reports that the two do equally well at small widths, and that additive attention does
-# better at large ones. They suspected large scores, divided by √d_k, and kept the fast one.
+# The paper cites a comparison (Britz et al., 2017): the two attentions do equally well at small widths, and additive
+# attention does better at large ones. The authors suspected large scores, divided by √d_k, and kept the fast one.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. It looks as if it took the root, and the shape is right. Read it first and
-# decide what is wrong; only then run the check, and mend it.
+# A colleague sends you this version. It seems to divide by the root, and the shape is right. Read it and decide what is
+# wrong *before* you run the check. Then fix it.
 
 
 # %% id="mend-scaling" tags=["bug-hunt"]
@@ -530,15 +624,16 @@ check(attention_of_a_colleague, "scaled_dot_product_attention")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Measure what the line is <i>for</i>: print the variance of the scores of random inputs at two widths. It should be
-# near 1 at both. Here it falls as the width grows. The output has the right shape, and a small model even trains.
+# near 1 at both. Here it falls as the width grows. The output has the right shape, and a small model even learns.
 # </details>
 
 # %% [markdown]
-# ## ★ Transfer: attention by direction alone
+# ## ★ Transfer: cosine attention
 #
-# Another way to keep scores in bounds: use the cosine, which is never larger than 1, and divide it by a temperature of
-# your choice. Some models do this, with a temperature that is learned (Henry et al., 2020,
-# [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)). Write it, from nothing.
+# Another way to bound the scores: use the cosine, which is never larger than 1, and divide it by a temperature of your
+# choice. Henry et al. (2020, [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)) do this with a learned temperature.
+# Today's form is **QK-norm**: queries and keys are normalised and scaled by learned factors, and the division by √d_k
+# stays (Qwen3, Gemma 3, OLMo 2). Write cosine attention from scratch.
 
 
 # %% id="cosine_attention" tags=["exercise"]
@@ -548,7 +643,7 @@ def cosine_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     temperature: float,
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Let every query mix the values by the cosine between it and the keys, divided by a temperature."""
+    """Return the weighted average of the values for every query; a score is a cosine divided by the temperature."""
     raise NotImplementedError
 
 
@@ -564,12 +659,14 @@ print("queries and keys 100 times as long, output unchanged:", torch.allclose(be
 # ## In short
 #
 # - A score adds up $d_k$ products. Its variance is $d_k \sigma^4$, its typical size grows like $\sqrt{d_k}$.
-# - Scores that are too large make softmax a dict whose gradient is 0; too small, and it is a plain average.
-# - Dividing by $\sqrt{d_k}$ makes sharpness independent of the width. The ranking of the keys never changes.
-# - Overflow is not the reason: softmax subtracts the maximum.
-# - It is a temperature for the start of training. Learned queries and keys set their own later.
-# - Additive attention has bounded scores (its matrices need the root instead, or the tanh saturates), holds a vector
-#   per pair and has parameters.
+# - Scores that are too large saturate the softmax, and its gradient nearly vanishes; scores that are too small make it
+#   a plain average.
+# - Dividing by $\sqrt{d_k}$ makes sharpness independent of the width at the start of training. The ranking of the keys
+#   never changes.
+# - Overflow of exp is not the reason: softmax subtracts the maximum. In float16 the scores themselves can overflow.
+# - √d_k is a temperature for the start of training. Learned queries and keys set their own later.
+# - Additive attention has bounded scores (its matrices need the root instead, or the tanh saturates), computes a vector
+#   for each pair and has parameters.
 
 # %%
 q, k, v = torch.randn(2, 4, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 3)
@@ -584,6 +681,23 @@ print({"batch": 2, "d_k": 8, "n_query": 4, "n_key": 6, "d_v": 3, "d_h": 5})
 pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "parameters"])
 
 # %% [markdown]
+# ## New words
+#
+# - **random walk**: a sum of random steps, whose distance from the start grows like the root of their number.
+# - **variance**: the square of the standard deviation.
+# - **entropy**: how evenly weights are spread; largest if all are equal.
+# - **scaled dot-product attention**: attention whose scores are dot products divided by √d_k.
+# - **overflow**: a result that is too large for its kind of number, and becomes infinite.
+# - **half precision**: numbers of 16 bits instead of 32.
+# - **Jacobian**: the table of all derivatives of several outputs by several inputs.
+# - **saturated**: so far in the flat part of a function that hardly any gradient is left.
+# - **initialisation**: the parameters before the first step of training.
+# - **maximal update parametrisation**: μP for short; rules for initialisation and learning rates under which one set of
+#   hyperparameters suits all widths.
+# - **attention dropout**: dropout applied to attention weights.
+# - **QK-norm**: normalising queries and keys before their dot product.
+
+# %% [markdown]
 # ## Interview questions
 #
 # Answer aloud first; the section named in each answer has the cell that shows it.
@@ -591,49 +705,52 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>Why are the scores divided by √d_k?</summary>
 #
 # A dot product of d_k independent entries of variance 1 has variance d_k. Without the division, wide queries and keys
-# start with weights that are almost 0 and 1, where the softmax has almost no gradient. (<i>What do large scores
-# do?</i>,
-# <i>Explanation 2</i>)
+# start with weights that are almost 0 and 1, where the softmax is saturated and has almost no gradient, so training
+# starts late. It is a good start, not a necessity: in our experiment undivided scores learned too, in the end.
+# (<i>What do large scores do?</i>, <i>Explanation 2</i>, <i>Training with four divisors</i>)
 # </details>
 #
 # <details><summary>Why not divide by d_k?</summary>
 #
-# Then the variance is 1/d_k: the scores of wide queries and keys vanish, all keys get the same weight, and learning
-# starts late. (<i>Does it matter in practice?</i>)
+# At initialisation the variance would then be 1/d_k: the scores of wide queries and keys vanish, all keys get the same
+# weight, and learning starts late. But after training, the products of a query and its key no longer cancel and grow
+# like d_k. So μP does divide by d_k, with a constant, to keep hyperparameters valid for other widths. (<i>Training with
+# four divisors</i>, <i>What √d_k does not do</i>)
 # </details>
 #
 # <details><summary>Is it to prevent overflow of the exponential?</summary>
 #
-# No. Softmax implementations subtract the row's maximum, so nothing overflows even at scores of 1000. (<i>Explanation
-# 1</i>)
+# Not of the exponential: softmax implementations subtract the row's maximum, so scores of 1000 are no problem. In
+# float16, though, the scores themselves can exceed 65,504; then it helps to scale the queries before the product.
+# (<i>Explanation 1</i>)
 # </details>
 #
 # <details><summary>Does the scaling change which key gets the most attention?</summary>
 #
-# No. All the scores of a query are divided by the same positive number. Only the sharpness changes. (<i>The
-# formula</i>)
+# No. All the scores of a query are divided by the same positive number. Only the sharpness changes. (<i>Scaled
+# dot-product attention</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>What does the argument assume, and does it hold after training?</summary>
 #
-# Independent entries with mean 0 and variance 1. It held at the start of our training, where the typical score was
-# about 1, and not at the end: queries and keys were made to depend on each other, and it was about 3. (<i>Does it
-# matter in practice?</i>, <i>It is a temperature</i>)
+# Independent entries with mean 0 and variance 1. This held at the start of our training, where the typical score was
+# about 1, and not at the end: training makes queries and keys depend on each other, and it was about 3. (<i>Training
+# with four divisors</i>, <i>The scale is a temperature</i>)
 # </details>
 #
 # <details><summary>Can the division be moved elsewhere?</summary>
 #
-# Yes: dividing the queries by √d_k before the product gives the same scores, and touches n_query × d_k numbers instead
-# of n_query × n_key (fewer if n_key > d_k). Dividing both queries and keys by the fourth root of d_k works too. (<i>It
-# is a temperature</i>)
+# Yes: dividing the queries by √d_k before the product gives the same scores, and divides n_query × d_k numbers instead
+# of n_query × n_key (fewer if n_key > d_k). Dividing both queries and keys by the fourth root of d_k works too. In half
+# precision both avoid overflow. (<i>Where to divide</i>)
 # </details>
 #
 # <details><summary>Compare additive and dot-product attention.</summary>
 #
 # Additive: a small network per pair, its own parameters, a hidden vector per pair, bounded scores, different widths
 # allowed. Dot product: one matrix product, no parameters, fast, and scores that grow with the width unless divided.
-# (<i>What does it cost?</i>)
+# (<i>The cost of additive attention</i>)
 # </details>
 #
 # <details><summary>What is the derivative of softmax?</summary>
@@ -648,7 +765,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.1 and its footnote 4: the
 #   argument in two sentences.
 # - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473), appendix A.1.2: additive attention as
-#   it was first used.
+#   it was first used. Britz et al. (2017), [arXiv:1703.03906](https://arxiv.org/abs/1703.03906): both compared.
+# - Yang et al. (2022), [arXiv:2203.03466](https://arxiv.org/abs/2203.03466): μP, and why it divides by d_k.
+# - Srivastava et al. (2014), *Dropout* (JMLR 15).
 # - `transformer_lab/attention/dot_product.py` and `additive.py` beside it: the library's versions, with masks.
 #
 # <details><summary>For instructors</summary>
