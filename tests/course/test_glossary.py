@@ -41,6 +41,11 @@ def test_terms_are_sorted_whatever_their_case_and_lead_to_their_lesson():
     assert vector.startswith("- **vector**")
 
 
+def test_a_greek_letter_stands_where_one_looks_for_it():
+    book = collect({"01_greek": lesson("## New words\n- **μP**: a way to set sizes.\n- **√d_k**: a root.")})
+    assert [cell.id for cell in book.cells] == ["title", "letter-d", "letter-m"]
+
+
 def test_a_term_has_one_home():
     with pytest.raises(ValueError, match="02_again defines 'value', which an earlier lesson has defined"):
         collect({"01_dicts": FIRST, "02_again": FIRST})

@@ -1,6 +1,7 @@
 """The words of the field, collected from the sections of all lessons that define them."""
 
 import re
+import unicodedata
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -52,4 +53,6 @@ def terms_of(lesson: NotebookNode) -> list[Term]:
 
 
 def _letter(key: str) -> str:
-    return next((character for character in key if character.isalpha()), "a")
+    """Return the letter to look a term up under: ``a`` to ``z``, and Greek letters under those that sound like them."""
+    name = next((unicodedata.name(character) for character in key if character.isalpha()), "LATIN SMALL LETTER A")
+    return name.partition("LETTER ")[2][:1].casefold()
