@@ -73,7 +73,7 @@ MISTAKES = [
             STEPS.but(total=lambda weighted, axis: weighted.mean(dim=axis)),
             STEPS.but(weights=lambda weights: weights / weights.shape[1]),
         ],
-        does="a mean is taken of the weighted states, which divides by their number",
+        does="the weighted states are averaged, that is, their sum is divided by their number",
         says=(
             "All numbers are too small by one factor, the number of states: a mean is taken of the weighted states. "
             "The weights make it an average already."
@@ -217,7 +217,7 @@ MISTAKES = [
     Mistake(
         "squeezes_everything",
         [STEPS.but(context=lambda context: context.squeeze())],
-        does="`squeeze()` takes away every axis of length 1, the batch's too",
+        does="every axis of length 1 is taken away, the batch's too",
         says=(
             "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
             "number takes away *every* axis of length 1. Look at the shape for a batch of 1."

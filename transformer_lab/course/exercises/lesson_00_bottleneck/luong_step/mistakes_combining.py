@@ -52,6 +52,8 @@ MISTAKES = [
             STEPS.but(output=lambda output: torch.tanh(output)),
             STEPS.but(context=lambda context: torch.tanh(context)),
             STEPS.but(weights=lambda scores: torch.softmax(torch.tanh(scores), dim=-1)),
+            STEPS.but(row=lambda row: torch.tanh(row)),
+            STEPS.but(states=lambda states: torch.tanh(states)).attempt,
         ],
         does="a `tanh` is taken where there should be none",
         says=(
@@ -87,7 +89,7 @@ MISTAKES = [
     Mistake(
         "reshapes_w_c",
         [STEPS.but(matrix=lambda w_c: w_c.reshape(w_c.shape[1], w_c.shape[0]))],
-        does="a reshape of W_c stands where its transpose should",
+        does="the numbers of W_c are read in their old order along exchanged axes",
         says=(
             "The shape is that of the transposed W_c, and the numbers are not: `reshape` and `view` only break the "
             "same sequence of numbers into other rows."

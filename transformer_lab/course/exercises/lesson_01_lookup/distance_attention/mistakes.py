@@ -7,6 +7,10 @@ from transformer_lab.course.exercises.lesson_01_lookup.distance_attention.answer
 from transformer_lab.course.exercises.shared import attention_mistakes
 
 
+def inverse(distances):
+    return 1 / distances / (1 / distances).sum(dim=-1, keepdim=True)
+
+
 def lengths(x):
     """Return the squared lengths of vectors."""
     return x.square().sum(dim=-1)
@@ -41,7 +45,7 @@ MISTAKES = [
             STEPS.but(halves=lambda distances: 2 * distances),
             STEPS.but(halves=lambda distances, queries: distances / queries.shape[-1] ** 0.5),
             STEPS.but(halves=lambda distances: distances / 4).attempt,
-            STEPS.but(halves=lambda distances, queries: distances / 2 / queries.shape[-1] ** 0.5).attempt,
+            STEPS.but(halves=lambda halves, queries: halves / queries.shape[-1] ** 0.5),
         ],
         does="the distances are multiplied or divided by something else than 2",
         says="The scores have another factor than ½. Look at what the distances are multiplied or divided by.",
@@ -72,6 +76,21 @@ MISTAKES = [
             "‖q − k‖² is a sum of squares: there is one square in it.",
             "Square the differences, add up, and square nothing after that.",
         ],
+    ),
+    Mistake(
+        "inverse_distances",
+        [
+            STEPS.but(weights=lambda distances: inverse(distances + 1e-6)),
+            STEPS.but(weights=lambda distances: inverse(distances + 1)),
+            STEPS.but(weights=lambda distances: inverse(distances + 1e-9)).attempt,
+            STEPS.but(weights=lambda distances: inverse(distances)).attempt,
+        ],
+        does="the weights are in inverse proportion to the distances, without a softmax",
+        says=(
+            "The weights are in inverse proportion to the distances. That prefers near keys, too, but the formula asks "
+            "for a softmax of minus half the squared distances."
+        ),
+        hints=["What should the weight of a key be beside one that is twice as far?", "Where is the softmax?"],
     ),
     Mistake(
         "absolute_differences",
@@ -190,6 +209,10 @@ MISTAKES = [
         [
             STEPS.but(differences=lambda queries, keys: queries - keys),
             STEPS.but(differences=lambda queries, keys: keys - queries).attempt,
+            STEPS.but(
+                differences=lambda queries, keys: queries - keys,
+                mixture=lambda weights, values: weights.unsqueeze(-1) * values,
+            ).attempt,
         ],
         does="query i is compared with key i only",
         says=(
@@ -246,7 +269,13 @@ MISTAKES = [
         ],
     ),
     *attention_mistakes.alone(
-        attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "smallest_first", "one_maximum_for_all"),
+        attention_mistakes.without(
+            attention_mistakes.of_the_softmax(STEPS),
+            "smallest_first",
+            "one_maximum_for_all",
+            "a_fixed_factor",
+            "scores_squashed",
+        ),
         *attention_mistakes.COMMON,
     ),
     *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),

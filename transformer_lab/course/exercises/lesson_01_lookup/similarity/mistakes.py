@@ -134,8 +134,9 @@ MISTAKES = [
             STEPS.but(sums=lambda query, keys: torch.mm(query, keys)),
             STEPS.but(sums=lambda query, keys: torch.outer(query, keys)),
             STEPS.but(sums=lambda query, keys: torch.bmm(keys, query)),
+            STEPS.but(sums=lambda query, keys: torch.mv(query, keys)),
         ],
-        does="a product is called that does not take a table and a vector, such as `torch.dot`",
+        does="a product does not take the shapes that it is given",
         says=(
             "This product takes other shapes: `torch.dot` two vectors, `torch.mm` two tables, `torch.bmm` two batches "
             "of them. `query` is a vector and `keys` a table, so it crashes. Look for a product that takes both."
@@ -228,6 +229,8 @@ MISTAKES = [
         [
             STEPS.but(query=lambda query: query / query.shape[-1] ** 0.5),
             STEPS.but(query=lambda query: query * query.shape[-1] ** 0.5),
+            STEPS.but(sums=lambda sums: sums / len(sums)).attempt,
+            STEPS.but(sums=lambda sums: sums / len(sums) ** 0.5).attempt,
         ],
         does="the scores are divided or multiplied by the root of the width",
         says=(
@@ -239,6 +242,13 @@ MISTAKES = [
             "Is anything divided in a dot product?",
             "Multiply and add, nothing else.",
         ],
+    ),
+    Mistake(
+        "a_fixed_factor",
+        [STEPS.but(sums=lambda sums: sums * 2), STEPS.but(sums=lambda sums: sums / 2)],
+        does="the sums are multiplied or divided by a fixed number",
+        says="Every score is a fixed number of times too large or too small. Look for a factor.",
+        hints=["By how much do the numbers differ? Is it the same for all keys?", "Which number stands in the code?"],
     ),
     Mistake(
         "adds_instead_of_multiplying",
@@ -290,6 +300,16 @@ MISTAKES = [
             "Every product has one factor from the query and one from the key.",
             "`keys * query` multiplies all of them.",
         ],
+    ),
+    Mistake(
+        "entries_squared",
+        [
+            STEPS.but(row=lambda row: row**2),
+            STEPS.but(products=lambda keys, row: keys**2 * row),
+        ],
+        does="the entries of the query or of the keys are squared before they are multiplied",
+        says="The entries of the query or of the keys are squared before they are multiplied. Look for a power.",
+        hints=["What is the score of the query [3] and the key [2]?", "Each entry takes part in the product once."],
     ),
     Mistake(
         "sums_multiplied",
@@ -497,7 +517,7 @@ MISTAKES = [
     Mistake(
         "squeezes_everything",
         [STEPS.but(scores=lambda scores: scores.squeeze())],
-        does="`squeeze()` takes away every axis of length 1, even that of the keys",
+        does="every axis of length 1 is taken away, even that of the keys",
         says=(
             "Right for two keys or more; with a single one, the result loses its only axis: `squeeze()` without a "
             "number takes away *every* axis of length 1. A vector of one number is asked for there."

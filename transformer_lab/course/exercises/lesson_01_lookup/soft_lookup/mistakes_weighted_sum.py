@@ -82,7 +82,7 @@ MISTAKES = [
     Mistake(
         "weights_along_the_width",
         [STEPS.but(weighted=lambda weights, values: weights * values)],
-        does="broadcasting lines the n weights up with the *width* of the values",
+        does="the n weights meet the *width* of the values",
         says=(
             "Broadcasting lines the n weights up with the *width* of the values. That crashes, or, where the numbers "
             "happen to fit, weighs entries instead of values. Look at the two shapes."
@@ -202,7 +202,7 @@ MISTAKES = [
     Mistake(
         "squeezes_everything",
         [STEPS.but(found=lambda found: found.squeeze())],
-        does="`squeeze()` takes away every axis of length 1, even that of the values",
+        does="every axis of length 1 is taken away, even that of the values",
         says=(
             "Right for values of width 2 or more; of width 1, the result loses its only axis: `squeeze()` without a "
             "number takes away *every* axis of length 1. A vector of one number is asked for there."
@@ -254,6 +254,22 @@ MISTAKES = [
             "With a single key, its value should come back unchanged. Does it?",
             "Score, weigh, mix: nothing comes after that.",
             "Return the mixture as it is.",
+        ],
+    ),
+    Mistake(
+        "something_added",
+        [
+            STEPS.but(found=lambda found, values: found + values.mean(dim=0)),
+            STEPS.but(found=lambda found, values, scores: found + values[scores.argmax()]),
+            STEPS.but(found=lambda found, values: found + values[-1]),
+            STEPS.but(found=lambda found, values: found + values[0]).attempt,
+            STEPS.but(found=lambda found, query: found + query).attempt,
+        ],
+        does="something is added to the mixture",
+        says="Something is added to the mixture of the values. The mixture alone is asked for.",
+        hints=[
+            "With a single key, its value should be found. Is it?",
+            "Which sum in the code is not that of the mixture?",
         ],
     ),
     Mistake(

@@ -60,7 +60,7 @@ MISTAKES = [
             STEPS.but(total=lambda exponentials: exponentials.sum(dim=-1)),
             STEPS.but(largest=lambda scores: scores.amax(dim=-1)),
         ],
-        does="a sum or a maximum loses its axis, because `keepdim=True` is missing",
+        does="a sum or a maximum loses the axis along which it was taken",
         says=(
             "One row alone works. With several, the column of sums or maxima is broadcast as a row, so that numbers "
             "meet the sum or the maximum of another row: a square table goes wrong silently, most others crash. Look "
@@ -104,7 +104,7 @@ MISTAKES = [
     Mistake(
         "no_axis_named",
         [STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1)],
-        does="torch is left to choose the axis of the softmax",
+        does="the axis of the softmax is the first or the second, by the number of axes",
         says=(
             "Right for one row and for one table; with a batch in front, it is the first axis that adds up to 1. That "
             "is the axis torch chooses when none is named (and it warns of it)."

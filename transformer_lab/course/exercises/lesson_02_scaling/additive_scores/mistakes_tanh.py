@@ -104,7 +104,7 @@ MISTAKES = [
     Mistake(
         "tanh_by_hand",
         [STEPS.but(hidden=lambda sums: tanh_by_hand(sums))],
-        does="tanh is made of exponentials, which overflow where the sums are large",
+        does="the exponentials in the tanh overflow where the sums are large",
         says=(
             "Right for ordinary numbers. Where a sum is above 88, its exponential is infinite, and infinity divided by "
             "infinity is nan. Look for a ready-made function."

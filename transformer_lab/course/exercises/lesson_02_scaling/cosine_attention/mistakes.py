@@ -361,7 +361,7 @@ MISTAKES = [
     *OF_LENGTHS,
     *OF_THE_TEMPERATURE,
     *attention_mistakes.alone(
-        attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "overflows", "one_maximum_for_all"),
+        attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "one_maximum_for_all", "a_fixed_factor"),
         "softmax_over_the_queries",
         "axis_from_the_front",
         "first_axis",
@@ -371,6 +371,9 @@ MISTAKES = [
         "softmax_twice",
         "sigmoid",
         "smallest_first",
+        "only_the_best",
+        "causal_weights",
+        "logarithm",
     ),
     *attention_mistakes.alone(
         attention_mistakes.of_the_mixture(STEPS),
@@ -379,6 +382,9 @@ MISTAKES = [
         "mixes_the_keys",
         "weights_as_well",
         "queries_added",
+        "averaged_over_the_keys",
+        "values_on_the_left",
+        "entry_by_entry",
     ),
     *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
 ]

@@ -14,6 +14,8 @@ MISTAKES = [
         "multiplies_by_the_root",
         "multiplies_by_d_k",
         "the_measured_spread",
+        "averages_the_products",
+        "another_power",
     ),
     *attention_mistakes.of_the_width(STEPS),
     Mistake(

@@ -271,6 +271,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "size_is_a_tensor",
+        [STEPS.but(delta=lambda probabilities: torch.eye(probabilities)).attempt],
+        says="`torch.eye` is given the weights themselves. It asks for a number: how many rows the table has.",
+        hints=[
+            "How many rows and columns does the Jacobian have?",
+            "What does `len(probabilities)` say?",
+            "`torch.eye(len(probabilities))`.",
+        ],
+    ),
+    Mistake(
         "delta_by_comparing_weights",
         [STEPS.but(delta=lambda row, column: (row == column).float())],
         does="whether two *weights* are equal decides what δ_ij is",

@@ -29,7 +29,7 @@ MISTAKES = [
     Mistake(
         "split_by_view",
         [STEPS.but(split=split_by_reshaping)],
-        does="features are split into heads by reshaping alone, without a transposition",
+        does="the numbers are dealt out to the heads in the order in which they are stored",
         says=(
             "The heads got positions instead of features, as if the projections had been reshaped without a "
             "transposition. Look at how they are split."
@@ -56,7 +56,7 @@ MISTAKES = [
     Mistake(
         "merged_by_view",
         [STEPS.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1))],
-        does="the heads are merged by reshaping alone, without a transposition",
+        does="the heads are merged in the order in which their numbers are stored",
         says=(
             "The heads are put together without a transposition, so that positions get mixed up with one another. Look "
             "at how they are merged."

@@ -14,7 +14,10 @@ MISTAKES = [
     Mistake(
         "splits_by_view",
         [STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1]))],
-        does="the features are only reshaped, without a transposition, so that heads get positions, not features",
+        does=(
+            "the numbers are dealt out to the heads in the order in which they are stored, so that heads get "
+            "positions, not features"
+        ),
         says=(
             "The shape is right, but the heads got positions instead of features: the first head holds everything "
             "about the first positions, and nothing about the last. Read off in the first case whose numbers head 0 "
@@ -131,7 +134,7 @@ MISTAKES = [
     Mistake(
         "loses_axes_of_length_1",
         [STEPS.but(heads=lambda heads: heads.squeeze()), STEPS.but(heads=lambda heads: heads.squeeze(0))],
-        does="`squeeze` removes axes of length 1, that of the batch included",
+        does="axes of length 1 are removed, that of the batch included",
         says="An axis of length 1 is lost: `squeeze` removes that of a batch of one sentence, too.",
         hints=[
             "Which shape comes out for a batch of one sentence?",
@@ -196,8 +199,27 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "features_in_reverse",
+        [STEPS.but(cut=lambda cut: cut.flip(3))],
+        does="the features of each head come in reverse order",
+        says="The features of each head come in reverse order. They should keep the order that they have in `x`.",
+        hints=["Which feature of `x` is the first of head 0?", "Where is something turned round?"],
+    ),
+    Mistake(
         "slices_overlap",
-        [STEPS.but(cut=overlapping)],
+        [
+            STEPS.but(cut=overlapping),
+            STEPS.but(
+                cut=lambda x, n_heads, d_k: torch.stack(
+                    [x[..., (s := max(i * d_k - 1, 0)) : s + d_k] for i in range(n_heads)], dim=2
+                )
+            ).attempt,
+            STEPS.but(
+                cut=lambda x, n_heads, d_k: torch.stack(
+                    [x[..., i * (d_k - 1) : i * (d_k - 1) + d_k] for i in range(n_heads)], dim=2
+                )
+            ).attempt,
+        ],
         does="each head begins only one feature after the one before it",
         says=(
             "The slices overlap: each head begins only one feature after the one before it. Look at where a slice "
@@ -257,6 +279,19 @@ MISTAKES = [
             "How wide is a head to be, for 12 features and 3 heads?",
             "Nothing is copied: each number of x goes to one head.",
             "`view` can cut the last axis into n_heads pieces.",
+        ],
+    ),
+    Mistake(
+        "the_same_slice_for_all",
+        [
+            STEPS.but(cut=lambda cut: cut[:, :, :1].expand_as(cut)),
+            STEPS.but(cut=lambda cut: cut[:, :, -1:].expand_as(cut)),
+        ],
+        does="every head gets the same slice of the features",
+        says="Every head gets the same slice of the features. Each should have a slice of its own. Look at its bounds.",
+        hints=[
+            "Which features belong to head 0, and which to head 1?",
+            "Does the number of the head occur in the slice?",
         ],
     ),
     Mistake(

@@ -77,6 +77,18 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "an_answer_for_each_position",
+        [
+            STEPS.but(leaks=lambda moves: torch.tensor(moves)),
+            STEPS.but(leaks=lambda moves: list(moves)),
+        ],
+        does="there is an answer for each position that was changed",
+        says=(
+            "There is an answer for each position that was changed. One is asked for: whether the model leaks anywhere."
+        ),
+        hints=["What does the annotation after `->` promise?", "One change that moves something is enough."],
+    ),
+    Mistake(
         "every_number_has_to_move",
         [
             STEPS.but(moved=lambda: lambda after, before: bool(((after - before).abs() > 1e-4).all())),
@@ -351,7 +363,7 @@ MISTAKES = [
         [
             STEPS.but(moved=lambda: lambda after, before: bool((after - before > 1e-4).any())),
             STEPS.but(moved=lambda: lambda after, before: bool((before - after > 1e-4).any())),
-            STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum() > 1e-4)).attempt,
+            STEPS.but(moved=lambda: lambda after, before: bool((after - before).sum() > 1e-4)),
             STEPS.but(moved=lambda: lambda after, before: bool((before - after).sum() > 1e-4)).attempt,
         ],
         does="differences are compared with a bound together with their signs",

@@ -173,6 +173,7 @@ MISTAKES = [
             STEPS.but(another=lambda: lambda ids: 1).attempt,
             STEPS.but(another=lambda tokens: lambda ids: tokens.max()).attempt,
             STEPS.but(another=lambda tokens: lambda ids: tokens.max() - ids).attempt,
+            STEPS.but(another=lambda n_ids: lambda ids: (ids + 1).clamp(max=n_ids - 1)),
         ],
         does="the new token may be the very one that stood there",
         says=(
@@ -188,7 +189,7 @@ MISTAKES = [
     Mistake(
         "largest_id_left_out",
         [STEPS.but(n_ids=lambda tokens: tokens.max())],
-        does="`%` is taken by the largest id, not by the number of ids",
+        does="the largest id is never the new one, as by `%` of it and not of the number of ids",
         says=(
             "`%` is taken by the largest id. There is one id more than that, as they begin at 0: with only 0 and 1, a "
             "0 becomes a 0, and nothing is changed. Look at the number behind `%`."

@@ -101,7 +101,7 @@ OF_EMPTY_ROWS = [
                 weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])
             ),
         ],
-        does="hidden scores become very low, not −∞, so that where all are hidden, all keys get the same weight",
+        does="a query that may see nothing gives all keys the same weight",
         says=(
             "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all "
             "its scores are equally low. The output should be zeros."
@@ -272,7 +272,7 @@ def over_another_axis(mistake):
         probabilities=lambda scores: scores.softmax(dim=axes[mistake.name]),
         weights=lambda probabilities: probabilities.nan_to_num(),
     )
-    return dataclasses.replace(mistake, ways=[*mistake.ways, mended.attempt])
+    return dataclasses.replace(mistake, ways=[*mistake.ways, mended])
 
 
 MISTAKES = [
@@ -288,6 +288,7 @@ MISTAKES = [
         "mask_after_the_softmax",
         "renormalised_after_the_softmax",
         "one_row_of_the_mask",
+        "mask_transposed",
     ),
     *attention_mistakes.without(
         [
@@ -297,6 +298,7 @@ MISTAKES = [
                 "divides_by_d_k",
                 "multiplies_by_the_root",
                 "half_of_d_k",
+                "averages_the_products",
             ),
             *attention_mistakes.alone(
                 attention_mistakes.of_the_width(STEPS),
@@ -315,13 +317,29 @@ MISTAKES = [
                 "overflows",
                 "smallest_first",
                 "sigmoid",
+                "softmax_twice",
+                "a_fixed_factor",
+                "softmax_over_everything",
             ),
             *attention_mistakes.alone(
                 attention_mistakes.of_the_transposition(STEPS), "transposes_the_batch", "swaps_axes_from_the_front"
             ),
-            *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS), "keys_by_queries"),
-            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
-            *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), "only_the_weights", "weights_as_well"),
+            *attention_mistakes.alone(
+                attention_mistakes.of_the_products(STEPS),
+                "keys_by_queries",
+                "queries_with_queries",
+                "one_number_of_axes",
+            ),
+            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
+            *attention_mistakes.alone(
+                attention_mistakes.of_the_mixture(STEPS),
+                "only_the_weights",
+                "weights_as_well",
+                "mixes_the_keys",
+                "queries_added",
+                "averaged_over_the_keys",
+                "weights_transposed",
+            ),
         ],
         *attention_mistakes.RARE,
     ),

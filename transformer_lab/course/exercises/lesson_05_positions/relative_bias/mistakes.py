@@ -300,6 +300,19 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "the_same_row_for_all_heads",
+        [
+            STEPS.but(table=lambda table: table[:1].expand_as(table)),
+            STEPS.but(table=lambda table: table.mean(dim=0).expand_as(table)).attempt,
+        ],
+        does="all heads get the numbers of one row of the table",
+        says=(
+            "All heads get the numbers of one row of the table. Each head has a row of its own. Look at what is "
+            "indexed."
+        ),
+        hints=["What does the first axis of the table stand for?", "Is a single row picked, or an average taken?"],
+    ),
+    Mistake(
         "ready_for_a_batch",
         [STEPS.but(bias=lambda bias: bias[None])],
         does="an axis of length 1 stands in front",

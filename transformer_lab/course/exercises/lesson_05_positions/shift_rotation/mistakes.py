@@ -121,6 +121,7 @@ MISTAKES = [
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines)).attempt,
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines + 1)).attempt,
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines + 1)),
         ],
         does="an entry of each block is not filled in",
         says="An entry of each block is not filled in: it is still what it was at the start.",
@@ -303,7 +304,7 @@ MISTAKES = [
             STEPS.but(cosines=lambda angles: torch.tensor([math.cos(angles)])),
             STEPS.but(sines=lambda angles: torch.tensor([math.sin(angles)])),
         ],
-        does="`math.sin` or `math.cos` is given a whole tensor",
+        does="a whole tensor is given where a number is asked for, as by `math.sin`",
         says="`math.sin` and `math.cos` take a single number, and several angles come at once: it crashes.",
         hints=[
             "The functions of `math` know nothing of tensors. Which module has functions that do?",

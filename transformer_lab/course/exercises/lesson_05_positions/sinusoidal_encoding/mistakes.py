@@ -147,7 +147,7 @@ MISTAKES = [
     Mistake(
         "math_of_a_tensor",
         [STEPS.but(sines=lambda angles: math.sin(angles)), STEPS.but(cosines=lambda angles: math.cos(angles))],
-        does="`math.sin` or `math.cos` is given a whole tensor",
+        does="a whole tensor is given where a number is asked for, as by `math.sin`",
         says="`math.sin` and `math.cos` take a single number, and the angles are a tensor: it crashes.",
         hints=[
             "The functions of `math` know nothing of tensors. Which module has functions that do?",
@@ -215,7 +215,7 @@ MISTAKES = [
                 encoding=lambda sines, cosines, length, d_model: torch.cat([sines, cosines]).reshape(length, d_model)
             ),
         ],
-        does="`reshape` or `view` puts numbers of different positions into one row",
+        does="numbers of different positions get into one row",
         says=(
             "The shape is right, and rows hold numbers of different positions: reshaping only cuts one long row of "
             "numbers into new rows. Look at the order of the axes before it."

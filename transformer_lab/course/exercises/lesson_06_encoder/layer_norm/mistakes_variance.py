@@ -340,7 +340,7 @@ ROOT = [
     Mistake(
         "root_of_a_number",
         [STEPS.but(root=lambda with_eps: math.sqrt(with_eps))],
-        does="`math.sqrt` is given a whole tensor",
+        does="a whole tensor is given where a number is asked for, as by `math.sqrt`",
         says=(
             "`math.sqrt` takes the root of a single number, so only a single vector can be normalised. Each vector "
             "has a variance of its own."

@@ -108,6 +108,7 @@ NORMS = [
             STEPS.but(queries=lambda x: x),
             STEPS.but(keys=lambda x: x),
             STEPS.but(values=lambda x: x),
+            STEPS.but(keys=lambda x: x, values=lambda x: x),
         ],
         does="some of queries, keys and values are made from x itself, without the norm",
         says=(

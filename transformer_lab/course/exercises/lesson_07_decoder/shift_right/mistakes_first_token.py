@@ -182,6 +182,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "bos_in_the_first_row_only",
+        [
+            STEPS.but(begin=lambda begin, tokens: torch.cat([begin[:1], tokens[1:, -1:]])),
+            STEPS.but(begin=lambda begin: torch.cat([begin[:1], 0 * begin[1:]])).attempt,
+        ],
+        does="only the first row gets a bos",
+        says="Only the first row gets a bos. Every row of the batch begins with one. Look at what is written where.",
+        hints=["What stands in front of the second row?", "`out[0, 0]` is one entry; `out[:, 0]` is a column."],
+    ),
+    Mistake(
         "bos_for_every_column",
         [
             STEPS.but(begin=lambda tokens, bos_id: torch.full((tokens.shape[1], 1), bos_id)),

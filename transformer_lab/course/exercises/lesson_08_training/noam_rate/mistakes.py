@@ -2,6 +2,8 @@
 
 import math
 
+import torch
+
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.noam_rate.answer import STEPS
 
@@ -25,6 +27,21 @@ MISTAKES = [
             "For step 1 and a warm-up of 4, the two rates are 1 and 1/8. Which of them is a slow start?",
             "The straight line belongs to the warm-up, the root to the time after it. When is the line below the root?",
             "`min` instead of `max`.",
+        ],
+    ),
+    Mistake(
+        "torchs_minimum_of_numbers",
+        [
+            STEPS.but(lower=lambda falling, rising: torch.min(falling, rising)).attempt,
+            STEPS.but(lower=lambda falling, rising: torch.minimum(falling, rising)).attempt,
+            STEPS.but(falling=lambda step: torch.rsqrt(step)).attempt,
+            STEPS.but(falling=lambda step: 1 / torch.sqrt(step)).attempt,
+        ],
+        says="A function of torch is given plain numbers. It asks for tensors, and there are none here.",
+        hints=[
+            "What are `step` and `warmup`: numbers or tensors?",
+            "Python has a `min` of its own, and `**` for powers.",
+            "`min(…, …)`.",
         ],
     ),
     Mistake(
@@ -320,6 +337,13 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "a_tensor",
+        [STEPS.but(rate=lambda rate: torch.tensor([rate])), STEPS.but(rate=lambda rate: [rate]).attempt],
+        does="the rate comes in a tensor with an axis",
+        says="The rate comes in a tensor or a list of one entry. A number is asked for.",
+        hints=["What does `type` say of the result?", "`step` is a number, and so is everything that is made of it."],
+    ),
+    Mistake(
         "the_papers_width",
         [STEPS.but(d_model=lambda: 512)],
         does="`d_model` is always 512",
@@ -501,6 +525,13 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "width_and_warmup_exchanged",
+        [STEPS.but(width_factor=lambda warmup: warmup**-0.5, slope=lambda d_model: d_model**-1.5)],
+        does="width and warm-up have changed places",
+        says="Width and warm-up have changed places. Look at which of them has the exponent −1/2, and which −3/2.",
+        hints=["At which step should the rate be highest?", "One factor is that of the width, for all steps."],
+    ),
+    Mistake(
         "halves_instead_of_roots",
         [
             STEPS.but(
@@ -530,7 +561,7 @@ MISTAKES = [
                 slope=lambda warmup: warmup ** (-3 // 2),
             )
         ],
-        does="the exponents are divided by `//`, which makes whole numbers of them",
+        does="the exponents are rounded down to whole numbers",
         says=(
             "`-1 // 2` is −1, and `-3 // 2` is −2: the exponents are whole numbers, and there is no root in the "
             "formula."

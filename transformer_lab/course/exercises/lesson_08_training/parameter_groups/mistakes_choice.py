@@ -123,7 +123,7 @@ MISTAKES = [
     Mistake(
         "a_generator_used_up",
         [STEPS.but(parameters=lambda model: model.parameters())],
-        does="`model.parameters()`, a generator, is gone through twice, and is empty the second time",
+        does="the second list is empty, as when a generator is gone through twice",
         says=(
             "The second group is empty: `model.parameters()` is a generator, and can be gone through once. The first "
             "list has used it up."
@@ -166,7 +166,7 @@ MISTAKES = [
     ),
     Mistake(
         "vectors_decay",
-        [STEPS.but(decays=lambda: lambda p: p.dim() < 2)],
+        [STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay)],
         does="the groups have changed places: vectors decay, and matrices do not",
         says="The groups have changed places: biases and norms decay, and matrices do not.",
         hints=[
@@ -284,6 +284,7 @@ MISTAKES = [
             STEPS.but(decays=lambda: lambda p: len(p) >= 2).attempt,
             STEPS.but(decays=lambda: lambda p: p.shape[-1] >= 2).attempt,
             STEPS.but(decays=lambda: lambda p: p.shape[1] >= 2).attempt,
+            STEPS.but(decays=lambda: lambda p: p.squeeze().dim() >= 2).attempt,
         ],
         does="the numbers in a parameter, or along an axis, are counted, not its axes",
         says="What is compared is how many *numbers* there are, in all or along an axis. The number of axes decides.",
@@ -350,6 +351,7 @@ MISTAKES = [
                 decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2],
                 others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1],
             ).attempt,
+            STEPS.but(parameters=lambda model: [p for name, p in model.named_parameters() if "embedding" not in name]),
         ],
         does="some parameters are in neither group",
         says="Some parameters are in neither group: they would never be trained. Which numbers of axes are left out?",

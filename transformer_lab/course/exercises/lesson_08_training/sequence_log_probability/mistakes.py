@@ -53,6 +53,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "padding_of_the_first_sentence",
+        [STEPS.but(padding=lambda padding: padding[:1].expand_as(padding))],
+        does="the padding of the first sentence is taken for that of all",
+        says=(
+            "The padding of the first sentence is taken for that of all. Each sentence has its own. Look at what is "
+            "indexed."
+        ),
+        hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
+    ),
+    Mistake(
         "padding_up_to_the_padding_id",
         [STEPS.but(padding=lambda targets, pad_id: targets <= pad_id)],
         does="tokens with an id *below* `pad_id` are taken for padding, too",
@@ -211,7 +221,7 @@ MISTAKES = [
     ),
     Mistake(
         "keeps_the_axis",
-        [STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.sum(dim=-1, keepdim=True))],
+        [STEPS.but(log_probability=lambda log_probability: log_probability.unsqueeze(-1))],
         does="the output keeps an axis of length 1",
         says="An axis of length 1 is left at the end. One number for each sentence is asked for: shape (batch,).",
         hints=[
@@ -525,7 +535,7 @@ MISTAKES = [
                 logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
             )
         ],
-        does="the axes of the logits are put in order by `view` or `reshape`",
+        does="the logits are read in the order in which they are stored, with two axes exchanged",
         says=(
             "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between the "
             "numbers elsewhere; the numbers of one token do not stay together."
@@ -545,7 +555,7 @@ MISTAKES = [
                 )
             )
         ],
-        does="`gather` goes along the positions, not along the vocabulary",
+        does="the targets are looked up along the positions, not along the vocabulary",
         says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
         hints=[
             "Which axis of (batch, n, vocab_size) is `dim=1`?",
@@ -618,7 +628,7 @@ MISTAKES = [
                 ]
             ),
         ],
-        does="the targets are used as an index in square brackets, which does not pick one token for each place",
+        does="the targets pick more, or other, entries than one token for each place",
         says=(
             "In square brackets, `targets` picks *all* the targets at every place, or picks along another axis: it "
             "does not pick place by place."

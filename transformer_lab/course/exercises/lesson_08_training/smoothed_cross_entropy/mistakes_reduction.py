@@ -47,6 +47,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "padding_of_the_first_sentence",
+        [STEPS.but(real=lambda real: real[:1].expand_as(real))],
+        does="the padding of the first sentence is taken for that of all",
+        says=(
+            "The padding of the first sentence is taken for that of all. Each sentence has its own. Look at what is "
+            "indexed."
+        ),
+        hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
+    ),
+    Mistake(
         "padding_is_always_zero",
         [STEPS.but(real=lambda targets: targets != 0)],
         does="token 0 is taken for padding, whatever `pad_id` says",
@@ -373,7 +383,7 @@ MISTAKES = [
     Mistake(
         "gathers_along_the_positions",
         [STEPS.but(of_targets=lambda surprises, targets: surprises.gather(1, targets.unsqueeze(-1)).squeeze(-1))],
-        does="`gather` goes along the positions, not along the vocabulary",
+        does="the targets are looked up along the positions, not along the vocabulary",
         says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
         hints=[
             "Which axis of (batch, n, vocab_size) is `dim=1`?",
@@ -392,7 +402,7 @@ MISTAKES = [
             STEPS.but(of_targets=lambda surprises, targets: surprises[targets]),
             STEPS.but(of_targets=lambda surprises, targets: surprises[:, targets]).attempt,
         ],
-        does="the targets are used as an index in square brackets, which does not pick one token for each place",
+        does="the targets pick more, or other, entries than one token for each place",
         says=(
             "In square brackets, `targets` picks *all* the targets at every place, or picks along another axis: it "
             "does not pick place by place."
@@ -411,7 +421,7 @@ MISTAKES = [
             ),
             STEPS.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
         ],
-        does="the axes of the logits are put in order by `view` or `reshape`",
+        does="the logits are read in the order in which they are stored, with two axes exchanged",
         says=(
             "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between the "
             "numbers elsewhere; the numbers of one token do not stay together."

@@ -1,5 +1,6 @@
 """Mistakes in reading a mask, and in hiding what it hides."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -266,6 +267,21 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "Use the mask whatever its shape: `scores.masked_fill(~mask, -torch.inf)`.",
             ],
         ),
+    ]
+
+
+def also_filled_with(mistakes: list[Mistake], number: float, *names: str) -> list[Mistake]:
+    """Return these mistakes, of which some are also made with another number for what is hidden.
+
+    Where nothing is left to see, −∞ gives nan and a very negative number does not; that is no second mistake.
+    """
+    return [
+        dataclasses.replace(
+            m, ways=[*m.ways, *(way.of.but(**way.changes, fill=lambda: number) for way in m.variants[:1])]
+        )
+        if m.name in names
+        else m
+        for m in mistakes
     ]
 
 

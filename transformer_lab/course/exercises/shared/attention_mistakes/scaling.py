@@ -157,6 +157,20 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "averages_the_products",
+            [steps.but(products=lambda products, queries: products / queries.shape[-1])],
+            does="the mean of the products of each query and key is taken, not their sum",
+            says=(
+                "The products of each query and key are averaged, not added up: that divides every score by the width "
+                "once more. Look at how the products become one number."
+            ),
+            hints=[
+                "Which number comes out for the query [1, 1] and the key [1, 1], before it is scaled?",
+                "A dot product is a sum. Where does a mean come in, or a second division?",
+                "`queries @ keys.transpose(-2, -1)`, and then one division.",
+            ],
+        ),
+        Mistake(
             "power_without_brackets",
             [steps.but(divisor=lambda width: 2 * width)],
             does="the scores are divided by d_k and then by 2",
@@ -347,9 +361,10 @@ def of_values_scaled_too(steps: InSteps) -> list[Mistake]:
         Mistake(
             "scales_the_output",
             [
-                steps.but(mixture=lambda mixture, divisor: mixture / divisor).attempt,
+                steps.but(mixture=lambda mixture, divisor: mixture / divisor),
                 steps.but(mixture=lambda mixture, width: mixture / width).attempt,
             ],
+            does="the output is divided by √d_k, or by d_k",
             says=(
                 "The output is smaller than any mixture of the values: besides the scores, the weights or the values "
                 "are divided too. Look at where the divisions stand."

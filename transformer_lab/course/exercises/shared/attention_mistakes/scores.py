@@ -83,7 +83,7 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
                 steps.but(turned=lambda keys: keys.reshape(keys.shape[1], keys.shape[0])).attempt,
                 steps.but(turned=lambda keys: keys.view(keys.shape[-1], keys.shape[-2])).attempt,
             ],
-            does="the keys are reshaped where they should be transposed",
+            does="the numbers of the keys are read in their old order along exchanged axes",
             says=(
                 "The keys get the shape of transposed ones, but not their numbers: `reshape` and `view` only break the "
                 "same sequence of numbers into other rows, so each column mixes several keys."
@@ -216,6 +216,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 _product(steps, lambda queries, keys: torch.einsum("qd,kd->qk", queries, keys)),
                 _product(steps, lambda queries, turned: torch.mm(queries, turned)).attempt,
                 _product(steps, lambda queries, keys: torch.tensordot(queries, keys, dims=([-1], [-1]))).attempt,
+                _product(steps, lambda queries, keys: torch.bmm(queries, keys.transpose(1, 2))).attempt,
             ],
             does="a product is taken that works for one number of axes only",
             says=(
@@ -237,7 +238,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                     steps, lambda queries, keys: torch.stack([(keys * query).sum(-1) for query in queries])
                 ).attempt,
             ],
-            does="a loop takes the first axis of the queries for that of the single queries",
+            does="the first axis of the queries is taken for that of the single queries",
             says=(
                 "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it "
                 "hands over as one query is a whole table. Look for a way without the loop."

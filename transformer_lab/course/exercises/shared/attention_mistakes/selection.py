@@ -24,6 +24,16 @@ COMMON = (
     "softmax_twice",
     "sigmoid",
     "smallest_first",
+    "scores_squashed",
+    "a_fixed_factor",
+    "logarithm",
+    "only_the_best",
+    "plain_average",
+    "queries_with_queries",
+    "keys_with_keys",
+    "values_on_the_left",
+    "entry_by_entry",
+    "mixes_the_queries",
     "causal_weights",
     "only_the_weights",
     "weights_transposed",
@@ -36,6 +46,7 @@ COMMON = (
 
 
 RARE = (
+    "scores_squashed",
     "another_power",
     "rounded_root",
     "whole_number_division",
