@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.luong_step.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -304,5 +305,13 @@ MISTAKES = [
             "Rounding is for printing only.",
             "Leave `round` out, and compute with the numbers as they are.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_transposed",
+        "function_of_the_result",
+        "result_in_a_list",
+        "axes_of_length_1_removed",
+        "only_the_first_result",
     ),
 ]

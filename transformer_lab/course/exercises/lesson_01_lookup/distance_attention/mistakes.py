@@ -5,6 +5,7 @@ import torch
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.distance_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def inverse(distances):
@@ -280,4 +281,5 @@ MISTAKES = [
     ),
     *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
     *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
+    *of_the_result(STEPS, "result_with_another_sign"),
 ]

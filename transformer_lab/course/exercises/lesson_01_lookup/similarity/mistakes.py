@@ -227,8 +227,8 @@ MISTAKES = [
     Mistake(
         "scaled",
         [
-            STEPS.but(query=lambda query: query / query.shape[-1] ** 0.5),
-            STEPS.but(query=lambda query: query * query.shape[-1] ** 0.5),
+            STEPS.but(sums=lambda sums, query: sums / len(query) ** 0.5),
+            STEPS.but(sums=lambda sums, query: sums * len(query) ** 0.5),
             STEPS.but(sums=lambda sums: sums / len(sums)).attempt,
             STEPS.but(sums=lambda sums: sums / len(sums) ** 0.5).attempt,
         ],

@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -293,5 +294,14 @@ MISTAKES = [
             "Rounding is for printing only.",
             "Leave `round` out, and compute with the numbers as they are.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_transposed",
+        "function_of_the_result",
+        "result_in_a_list",
+        "result_with_another_axis",
+        "axes_of_length_1_removed",
+        "only_the_first_result",
     ),
 ]

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -202,4 +203,5 @@ MISTAKES = [
             "Leave `round` out, and compute with the numbers as they are.",
         ],
     ),
+    *of_the_result(STEPS, "function_of_the_result", "result_in_a_list", "axes_of_length_1_removed"),
 ]

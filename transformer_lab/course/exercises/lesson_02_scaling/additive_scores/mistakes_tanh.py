@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.additive_scores.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def tanh_by_hand(x):
@@ -232,5 +233,8 @@ MISTAKES = [
             "The derivative of a rounded number is 0, so nothing could be learned either.",
             "Leave `round` out.",
         ],
+    ),
+    *of_the_result(
+        STEPS, "result_transposed", "function_of_the_result", "result_with_another_axis", "only_the_first_result"
     ),
 ]

@@ -6,6 +6,7 @@ from torch.nn.functional import normalize
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.cosine_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 from transformer_lab.course.steps import Variant
 
 
@@ -387,4 +388,5 @@ MISTAKES = [
         "entry_by_entry",
     ),
     *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
+    *of_the_result(STEPS, "result_with_another_sign"),
 ]

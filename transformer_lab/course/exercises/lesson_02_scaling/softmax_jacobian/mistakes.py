@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.softmax_jacobian.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def squares(probabilities):
@@ -385,5 +386,13 @@ MISTAKES = [
             "Rounding is for printing only.",
             "Leave `round` out, and compute with the numbers as they are.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_transposed",
+        "function_of_the_result",
+        "result_in_a_list",
+        "axes_of_length_1_removed",
     ),
 ]

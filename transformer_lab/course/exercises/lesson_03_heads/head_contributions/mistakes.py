@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.head_contributions.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def merged(heads):
@@ -334,4 +335,5 @@ MISTAKES = [
             "`w_o.shape[0]`.",
         ],
     ),
+    *of_the_result(STEPS, "result_with_another_sign", "result_scaled", "result_transposed", "function_of_the_result"),
 ]

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.merge_heads.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -313,5 +314,13 @@ MISTAKES = [
             "One of the two takes brackets.",
             "`x.shape` without brackets, or `x.size()`.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_scaled",
+        "result_transposed",
+        "function_of_the_result",
+        "axes_of_length_1_removed",
     ),
 ]

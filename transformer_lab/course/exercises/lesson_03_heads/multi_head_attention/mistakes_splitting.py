@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS
+from transformer_lab.course.exercises.shared.library_parts import parts
 
 
 def split_as_queries(width_of_head):
@@ -246,6 +247,16 @@ MISTAKES = [
             "With 12 features and 3 heads, how wide is a head?",
             "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
             "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
+        ],
+    ),
+    Mistake(
+        "split_without_their_number",
+        [STEPS.but(queries=lambda from_query: parts.split_heads(from_query)).attempt],
+        says="`split_heads` is not told into how many heads it should split the features.",
+        hints=[
+            "Which two arguments does `split_heads` take?",
+            "Where does the module keep the number of its heads?",
+            "`parts.split_heads(self.w_q(query), self.n_heads)`.",
         ],
     ),
 ]

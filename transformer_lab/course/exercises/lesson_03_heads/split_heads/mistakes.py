@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.split_heads.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def overlapping(x, n_heads, d_k):
@@ -339,5 +340,14 @@ MISTAKES = [
             "What does `x[0]` hold?",
             "`batch, n, d_model = x.shape`, and the batch stays the first axis.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_scaled",
+        "result_transposed",
+        "function_of_the_result",
+        "axes_of_length_1_removed",
+        "only_the_first_result",
     ),
 ]

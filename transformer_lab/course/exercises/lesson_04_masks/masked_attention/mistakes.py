@@ -7,6 +7,7 @@ import torch
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_04_masks.masked_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def untreated(**changes):
@@ -343,4 +344,5 @@ MISTAKES = [
         ],
         *attention_mistakes.RARE,
     ),
+    *of_the_result(STEPS, "result_with_another_sign"),
 ]

@@ -104,7 +104,7 @@ MISTAKES = [
     Mistake(
         "both_ways",
         [
-            STEPS.but(not_ahead=lambda back: back.abs() >= 0, near=lambda back, window: back.abs() < window),
+            STEPS.but(back=lambda back: back.abs()),
         ],
         does="the window reaches as far ahead as back",
         says=(

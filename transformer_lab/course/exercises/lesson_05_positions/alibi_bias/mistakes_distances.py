@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.alibi_bias.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -248,5 +249,14 @@ MISTAKES = [
             "Numpy computes in float64 unless it is told otherwise, and `torch.tensor` of its arrays keeps that.",
             "`.float()` at the end.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_scaled",
+        "result_transposed",
+        "function_of_the_result",
+        "result_with_another_axis",
+        "only_the_first_result",
     ),
 ]

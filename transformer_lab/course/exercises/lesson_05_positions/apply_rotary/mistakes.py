@@ -7,6 +7,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.apply_rotary.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 HALVES = {
     "first": lambda x, width: x[..., : width // 2],
@@ -517,4 +518,5 @@ MISTAKES = [
             "`.to(x.dtype)` at the end.",
         ],
     ),
+    *of_the_result(STEPS, "function_of_the_result"),
 ]

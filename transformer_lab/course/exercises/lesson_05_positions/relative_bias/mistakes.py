@@ -5,6 +5,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.relative_bias.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -333,5 +334,8 @@ MISTAKES = [
             "Queries go down, keys across: the queries' positions need the extra axis.",
             "`[:, None]` belongs to the queries.",
         ],
+    ),
+    *of_the_result(
+        STEPS, "result_with_another_sign", "result_transposed", "result_with_another_axis", "only_the_first_result"
     ),
 ]

@@ -9,6 +9,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.shift_rotation.answer import STEPS, two_by_two
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def _overlapping(blocks, width):
@@ -323,4 +324,5 @@ MISTAKES = [
             "`.float()` at the end.",
         ],
     ),
+    *of_the_result(STEPS, "result_transposed", "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -6,6 +6,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.sinusoidal_encoding.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def _cosines_further_on(by):
@@ -360,4 +361,5 @@ MISTAKES = [
             "`.float()` at the end.",
         ],
     ),
+    *of_the_result(STEPS, "result_transposed", "result_with_another_axis", "axes_of_length_1_removed"),
 ]

@@ -5,6 +5,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.sentence_vectors.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 SUM = [
     Mistake(
@@ -295,4 +296,8 @@ DIVISOR = [
     ),
 ]
 
-MISTAKES = [*SUM, *DIVISOR]
+MISTAKES = [
+    *SUM,
+    *DIVISOR,
+    *of_the_result(STEPS, "result_with_another_axis", "function_of_the_result", "only_the_first_result"),
+]

@@ -6,6 +6,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.sequence_log_probability.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def _guarded(tiny):
@@ -690,5 +691,13 @@ MISTAKES = [
             "`.item()` and `.tolist()` make plain numbers of a tensor.",
             "`.sum(dim=-1)` gives the tensor that is asked for.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_transposed",
+        "function_of_the_result",
+        "result_in_a_list",
+        "result_with_another_axis",
     ),
 ]

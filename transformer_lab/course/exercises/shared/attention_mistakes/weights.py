@@ -345,7 +345,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 mixed(lambda weights, values: values @ weights),
                 mixed(lambda weights, values: values.mT @ weights),
                 mixed(lambda weights, values: weights @ values.mT),
-                mixed(lambda weights, values: values.mT @ weights.mT),
             ],
             does="the last product does not pair the keys of the weights with those of the values",
             says=(
