@@ -114,7 +114,6 @@ MISTAKES = [
             STEPS.but(total=lambda weights, states: (states @ weights[:, :, None]).squeeze(-1)),
             STEPS.but(total=lambda weights, states: states @ weights.T),
             STEPS.but(total=lambda weights, states: (weights[:, None] @ states.mT).squeeze(1)),
-            STEPS.but(total=lambda weights, states: torch.bmm(states, weights[:, :, None]).squeeze(-1)),
         ],
         does="a matrix product pairs the *width* of the states with the weights",
         says=(
@@ -165,7 +164,6 @@ MISTAKES = [
         "matrix_product_of_a_column",
         [
             STEPS.but(weighted=lambda column, states: column @ states),
-            STEPS.but(weighted=lambda column, states: torch.bmm(column, states)),
             STEPS.but(weighted=lambda weights, states: torch.bmm(weights, states)),
             STEPS.but(total=lambda weights, states: (states.mT @ weights[:, None]).squeeze()),
         ],

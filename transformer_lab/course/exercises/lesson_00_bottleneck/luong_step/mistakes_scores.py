@@ -139,7 +139,6 @@ MISTAKES = [
         [
             STEPS.but(scores=lambda state, states: states @ state[:, :, None], axis=lambda: 1),
             STEPS.but(scores=lambda state, states: state[:, None] @ states.mT),
-            STEPS.but(scores=lambda state, states: state @ states.mT),
         ],
         does="the scores keep three axes instead of two",
         says=(
@@ -393,7 +392,6 @@ MISTAKES = [
         "context_with_three_axes",
         [
             STEPS.but(context=lambda weighted: weighted),
-            STEPS.but(context=lambda weighted: weighted.sum(dim=1, keepdim=True)),
         ],
         does="the context has three axes instead of two",
         says=(

@@ -83,7 +83,6 @@ MISTAKES = [
         [
             STEPS.but(weights=lambda distances: inverse(distances + 1e-6)),
             STEPS.but(weights=lambda distances: inverse(distances + 1)),
-            STEPS.but(weights=lambda distances: inverse(distances + 1e-9)).attempt,
             STEPS.but(weights=lambda distances: inverse(distances)).attempt,
         ],
         does="the weights are in inverse proportion to the distances, without a softmax",
@@ -209,7 +208,6 @@ MISTAKES = [
         "query_i_with_key_i",
         [
             STEPS.but(differences=lambda queries, keys: queries - keys),
-            STEPS.but(differences=lambda queries, keys: keys - queries).attempt,
             STEPS.but(
                 differences=lambda queries, keys: queries - keys,
                 mixture=lambda weights, values: weights.unsqueeze(-1) * values,
@@ -231,7 +229,6 @@ MISTAKES = [
         "pairs_from_the_front",
         [
             STEPS.but(differences=lambda queries, keys: queries[:, None] - keys[None]),
-            STEPS.but(differences=lambda queries, keys: keys[None] - queries[:, None]).attempt,
             STEPS.but(differences=lambda queries, keys: queries[:, :, None] - keys[:, None]).attempt,
         ],
         does="the pairs of query and key are formed along axes that are counted from the front",
@@ -241,7 +238,6 @@ MISTAKES = [
         "one_table_at_a_time",
         [
             STEPS.but(differences=lambda queries, keys: torch.stack([query - keys for query in queries])).attempt,
-            STEPS.but(differences=lambda queries, keys: torch.stack([keys - query for query in queries])).attempt,
         ],
         says=(
             "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it "

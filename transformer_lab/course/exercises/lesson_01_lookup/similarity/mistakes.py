@@ -27,7 +27,6 @@ MISTAKES = [
             STEPS.but(
                 query=lambda query: query / query.norm(), keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)
             ),
-            STEPS.but(sums=lambda query, keys: torch.cosine_similarity(keys, query[None], dim=-1)),
         ],
         does="the lengths of query and keys are divided away, as in a cosine",
         says=(
@@ -129,7 +128,6 @@ MISTAKES = [
         "dot_of_a_table",
         [
             STEPS.but(sums=lambda query, keys: torch.dot(query, keys)),
-            STEPS.but(sums=lambda query, keys: torch.dot(keys, query)),
             STEPS.but(sums=lambda query, keys: torch.mm(keys, query)),
             STEPS.but(sums=lambda query, keys: torch.mm(query, keys)),
             STEPS.but(sums=lambda query, keys: torch.outer(query, keys)),

@@ -191,7 +191,6 @@ MISTAKES = [
         "dot_of_a_table",
         [
             STEPS.but(scores=lambda query, keys: torch.dot(keys, query)).attempt,
-            STEPS.but(scores=lambda query, keys: torch.dot(query, keys)).attempt,
             STEPS.but(scores=lambda query, keys: torch.mv(query, keys)).attempt,
             STEPS.but(scores=lambda query, keys: torch.mm(keys, query)).attempt,
             STEPS.but(scores=lambda query, keys: torch.mm(query, keys)).attempt,

@@ -31,9 +31,7 @@ MISTAKES = [
         [
             STEPS.but(largest=lambda scores: scores.mean(dim=-1, keepdim=True)),
             STEPS.but(largest=lambda scores: scores.mean()),
-            STEPS.but(largest=lambda scores: scores.amin(dim=-1, keepdim=True)),
             STEPS.but(largest=lambda scores: scores.min()),
-            STEPS.but(largest=lambda scores: scores.median(dim=-1, keepdim=True).values),
         ],
         does="what is subtracted is not the largest score",
         says=(
@@ -96,8 +94,6 @@ MISTAKES = [
         "clips_the_scores",
         [
             STEPS.but(scores=lambda scores: scores.clamp(-20, 20)),
-            STEPS.but(scores=lambda scores: scores.clamp(-50, 50)),
-            STEPS.but(scores=lambda scores: scores.clamp(-80, 80)),
             STEPS.but(shifted=lambda scores: scores.clamp(max=80)),
         ],
         does="large scores are cut down to a bound",

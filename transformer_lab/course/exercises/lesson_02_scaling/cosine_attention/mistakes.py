@@ -176,16 +176,6 @@ OF_LENGTHS = [
                     queries @ keys.mT / (query_lengths * key_lengths)
                 )
             ),
-            STEPS.but(
-                products=lambda queries, keys, query_lengths, key_lengths: (
-                    queries @ keys.mT / query_lengths / key_lengths
-                )
-            ).attempt,
-            STEPS.but(
-                products=lambda queries, keys, query_lengths, key_lengths: (
-                    queries @ keys.mT / (key_lengths * query_lengths)
-                )
-            ).attempt,
         ],
         does="the lengths of the keys stand in a column",
         says=(
@@ -242,7 +232,6 @@ OF_LENGTHS = [
         "query_i_with_key_i",
         [
             STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys, dim=-1)).attempt,
-            STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys)).attempt,
         ],
         says=(
             "Query i is compared with key i only: `cosine_similarity` pairs row i with row i. It crashes as soon as "

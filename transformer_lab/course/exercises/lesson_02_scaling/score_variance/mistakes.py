@@ -194,7 +194,6 @@ MISTAKES = [
             STEPS.but(of_the_score=lambda total: round(total)),
             STEPS.but(of_the_score=lambda total: total // 1),
             STEPS.but(of_the_score=lambda total: float(round(total))).attempt,
-            STEPS.but(of_the_score=lambda total: float(int(total))).attempt,
         ],
         does="the result is cut down to a whole number",
         says="The result is cut down to a whole number. A variance is any number from 0 on.",

@@ -267,7 +267,7 @@ MISTAKES = [
     ),
     Mistake(
         "counts_in_floats",
-        [STEPS.but(total=lambda total: float(total)), STEPS.but(weights=lambda weights: float(weights)).attempt],
+        [STEPS.but(total=lambda total: float(total))],
         does="the count is a float",
         says="The count is right, but it came out as a float. Parameters come in whole numbers: look at the division.",
         hints=[

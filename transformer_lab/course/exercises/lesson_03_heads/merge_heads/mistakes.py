@@ -41,7 +41,6 @@ MISTAKES = [
         "views_the_transposed",
         [
             STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model)),
-            STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model).contiguous()),
         ],
         does="`view` is asked of a transposed tensor",
         says=(
@@ -295,7 +294,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_heads",
-        [STEPS.but(merged=lambda x: x.unbind(1)), STEPS.but(merged=lambda x: list(x.unbind(1)))],
+        [STEPS.but(merged=lambda x: x.unbind(1))],
         does="the heads come as separate tensors",
         says="The heads come as separate tensors, and they should stand side by side in one. A step is missing.",
         hints=[

@@ -126,16 +126,12 @@ MISTAKES = [
         "writes_into_the_tokens",
         [
             STEPS.but(copy=the_tokens_themselves),
-            STEPS.but(copy=the_tokens_themselves, another=never_too_large).attempt,
-            STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=until_one_moves).attempt,
-            STEPS.but(copy=the_tokens_themselves, moves=until_one_moves).attempt,
             STEPS.but(
                 copy=the_tokens_themselves,
                 moves=until_one_moves,
                 positions=lambda tokens: reversed(range(1, tokens.shape[1])),
             ).attempt,
             STEPS.but(copy=the_tokens_themselves, another=never_too_large, moves=against_a_run_of_its_own).attempt,
-            STEPS.but(copy=the_tokens_themselves, moves=against_a_run_of_its_own).attempt,
         ],
         does="the tokens themselves are changed, not a copy",
         says=(
@@ -152,7 +148,6 @@ MISTAKES = [
         "changes_pile_up",
         [
             STEPS.but(copy=one_copy_for_all),
-            STEPS.but(place=lambda: lambda position: (slice(None), slice(1, None))).attempt,
         ],
         does="earlier positions are changed too, at once or by earlier rounds",
         says=(
@@ -206,8 +201,6 @@ MISTAKES = [
             STEPS.but(another=lambda: lambda ids: ids + 1),
             STEPS.but(another=lambda tokens: lambda ids: tokens.max() + 1).attempt,
             STEPS.but(another=lambda: lambda ids: ids - 1).attempt,
-            STEPS.but(another=lambda: lambda ids: ids + 1, place=all_later).attempt,
-            STEPS.but(another=lambda: lambda ids: ids - 1, place=all_later).attempt,
         ],
         does="the new token may be one that the model need not know, below 0 or beyond the largest",
         says=(
@@ -227,10 +220,6 @@ MISTAKES = [
                 place=all_later,
                 another=lambda: lambda ids: ids.flip(1),
             ),
-            STEPS.but(
-                place=all_later,
-                another=lambda: lambda ids: ids.roll(1, 1),
-            ).attempt,
         ],
         does="the later tokens only change places",
         says=(

@@ -136,7 +136,6 @@ MISTAKES = [
         "sines_without_sign",
         [
             STEPS.but(sines=lambda sines: sines.abs()),
-            STEPS.but(sines=lambda cosines: (1 - cosines**2).sqrt()),
         ],
         does="the sines have lost their sign",
         says=(

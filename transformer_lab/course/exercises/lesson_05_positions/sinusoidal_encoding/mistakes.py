@@ -212,9 +212,6 @@ MISTAKES = [
             STEPS.but(
                 encoding=lambda sines, cosines, length, d_model: torch.stack([sines, cosines]).reshape(length, d_model)
             ),
-            STEPS.but(
-                encoding=lambda sines, cosines, length, d_model: torch.cat([sines, cosines]).reshape(length, d_model)
-            ),
         ],
         does="numbers of different positions get into one row",
         says=(

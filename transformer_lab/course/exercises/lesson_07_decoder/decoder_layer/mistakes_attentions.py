@@ -52,7 +52,6 @@ MISTAKES = [
         "taken_for_a_pair",
         [
             STEPS.but(self_attended=lambda self_attended: first_of_two(self_attended)).attempt,
-            STEPS.but(cross_attended=lambda cross_attended: first_of_two(cross_attended)).attempt,
             STEPS.but(self_attended=lambda self_attended: self_attended[0]).attempt,
         ],
         says=(
@@ -70,11 +69,6 @@ MISTAKES = [
         "torchs_keyword",
         [
             STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, x, x, attn_mask=mask)).attempt,
-            STEPS.but(
-                cross_attended=lambda attentions, x, memory, memory_mask: attentions[1](
-                    x, memory, memory, attn_mask=memory_mask
-                )
-            ).attempt,
             STEPS.but(
                 cross_attended=lambda attentions, x, memory, memory_mask: attentions[1](
                     x, memory, memory, memory_mask=memory_mask

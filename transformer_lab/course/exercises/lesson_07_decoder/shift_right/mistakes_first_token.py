@@ -108,7 +108,6 @@ MISTAKES = [
         "stacked",
         [
             STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest], dim=1)),
-            STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest])),
         ],
         does="the two pieces are stacked, on an axis of their own",
         says=(
@@ -141,7 +140,6 @@ MISTAKES = [
         [
             STEPS.but(begin=lambda bos_id: bos_id),
             STEPS.but(begin=lambda bos_id: torch.tensor([bos_id])),
-            STEPS.but(begin=lambda tokens, bos_id: torch.full((len(tokens),), bos_id)),
             STEPS.but(begin=lambda bos_id: torch.tensor(bos_id)),
             STEPS.but(begin=lambda bos_id: [bos_id]),
         ],

@@ -81,7 +81,6 @@ MISTAKES = [
         "stays_at_the_top",
         [
             STEPS.but(falling=lambda warmup: warmup**-0.5),
-            STEPS.but(step=lambda step, warmup: min(step, warmup)).attempt,
         ],
         does="the rate stays where it is after the warm-up",
         says="It rises as it should, and then stays where it is. After the warm-up it should fall.",
@@ -93,7 +92,7 @@ MISTAKES = [
     ),
     Mistake(
         "never_warms_up",
-        [STEPS.but(lower=lambda falling: falling), STEPS.but(slope=lambda warmup: warmup**1.5).attempt],
+        [STEPS.but(lower=lambda falling: falling)],
         does="the straight line of the warm-up is missing, or has a slope that is never the lower one",
         says="It starts at its highest and only falls: there is no warm-up.",
         hints=[
@@ -107,7 +106,6 @@ MISTAKES = [
         [
             STEPS.but(rising=lambda warmup: warmup**-0.5),
             STEPS.but(rising=lambda slope: slope),
-            STEPS.but(step=lambda step, warmup: max(step, warmup)).attempt,
         ],
         does="the rate of the warm-up does not depend on the step",
         says="During the warm-up it does not move: it should rise in even steps.",
@@ -477,7 +475,6 @@ MISTAKES = [
         [
             STEPS.but(rising=lambda step, warmup: warmup * step**-1.5),
             STEPS.but(rising=lambda step, warmup: (step * warmup) ** -1.5),
-            STEPS.but(rising=lambda step, warmup: step**-1.5 * warmup**-1.5).attempt,
         ],
         does="the exponent −3/2 of the second rate belongs to the step",
         says=(

@@ -672,7 +672,6 @@ MISTAKES = [
         "without_the_gradient",
         [
             STEPS.but(log_probability=lambda log_probability: log_probability.detach()).attempt,
-            STEPS.but(log_probability=lambda log_probability: torch.tensor(log_probability.tolist())).attempt,
         ],
         says="The numbers are right, but they are cut off from the logits: no gradient gets back to the model.",
         hints=[

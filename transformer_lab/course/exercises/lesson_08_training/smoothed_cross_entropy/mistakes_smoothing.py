@@ -354,7 +354,6 @@ MISTAKES = [
             STEPS.but(average=lambda surprises: surprises.mean()),
             STEPS.but(average=lambda surprises: surprises.mean(dim=1)),
             STEPS.but(average=lambda surprises: surprises.mean(dim=1, keepdim=True)).attempt,
-            STEPS.but(average=lambda surprises: surprises.mean(dim=0)).attempt,
         ],
         does="the average of −log p does not run over the vocabulary alone",
         says=(

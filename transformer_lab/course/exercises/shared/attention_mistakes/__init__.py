@@ -20,7 +20,14 @@ from transformer_lab.course.exercises.shared.attention_mistakes.scores import (
     of_the_products,
     of_the_transposition,
 )
-from transformer_lab.course.exercises.shared.attention_mistakes.selection import COMMON, RARE, alone, renamed, without
+from transformer_lab.course.exercises.shared.attention_mistakes.selection import (
+    COMMON,
+    RARE,
+    alone,
+    at_most,
+    renamed,
+    without,
+)
 from transformer_lab.course.exercises.shared.attention_mistakes.weights import of_the_mixture, of_the_softmax
 
 __all__ = [
@@ -30,6 +37,7 @@ __all__ = [
     "all_axes_turned_round",
     "alone",
     "also_filled_with",
+    "at_most",
     "of_scaling_too_early",
     "of_the_batch",
     "of_the_mask",

@@ -130,8 +130,6 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             [
                 filled(lambda scaled, visible: scaled + ~visible * -torch.inf).attempt,
                 steps.but(fill=lambda: torch.inf).attempt,
-                filled(lambda scaled, visible: scaled.masked_fill(~visible, -torch.inf) * visible).attempt,
-                steps.but(fill=lambda: torch.nan).attempt,
                 *(
                     [
                         steps.but(
@@ -140,7 +138,6 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                         for change in (
                             lambda scaled, visible: scaled + ~visible * -torch.inf,
                             lambda scaled, visible: scaled.masked_fill(~visible, torch.inf),
-                            lambda scaled, visible: scaled.masked_fill(~visible, -torch.inf) * visible,
                         )
                     ]
                     if outer

@@ -17,7 +17,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             "root_of_the_number_of_keys",
             [
                 steps.but(width=lambda keys: keys.shape[-2]),
-                steps.but(width=lambda queries, turned: (queries @ turned).shape[-1]),
             ],
             does="the number of keys is taken for d_k",
             says=(

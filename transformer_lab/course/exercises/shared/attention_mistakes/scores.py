@@ -81,7 +81,6 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
                 steps.but(turned=lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
                 steps.but(turned=lambda keys: keys.reshape(keys.shape[-1], keys.shape[-2])).attempt,
                 steps.but(turned=lambda keys: keys.reshape(keys.shape[1], keys.shape[0])).attempt,
-                steps.but(turned=lambda keys: keys.view(keys.shape[-1], keys.shape[-2])).attempt,
             ],
             does="the numbers of the keys are read in their old order along exchanged axes",
             says=(
@@ -149,7 +148,6 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             "query_i_with_key_i",
             [
                 _product(steps, lambda queries, keys: (queries * keys).sum(dim=-1)),
-                _product(steps, lambda queries, keys: (keys * queries).sum(dim=-1)).attempt,
                 _product(steps, lambda queries, keys: torch.einsum("...qd,...qd->...q", queries, keys)).attempt,
             ],
             does="query i is compared with key i only",

@@ -72,6 +72,11 @@ def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
     return [m if m.name in but else dataclasses.replace(m, ways=m.attempts) for m in mistakes]
 
 
+def at_most(n_ways: int, mistakes: list[Mistake]) -> list[Mistake]:
+    """Return these mistakes with the first ways of each: for modules, whose cases take long."""
+    return [dataclasses.replace(m, ways=m.ways[:n_ways]) for m in mistakes]
+
+
 def renamed(mistakes: list[Mistake], **names: str) -> list[Mistake]:
     """Return these mistakes with other names in the code that they show: where ``queries`` are called ``q``."""
 

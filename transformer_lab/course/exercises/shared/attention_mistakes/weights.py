@@ -379,7 +379,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             "entry_by_entry",
             [
                 mixed(lambda weights, values: weights * values),
-                mixed(lambda weights, values: values * weights).attempt,
                 mixed(lambda weights, values: (weights * values).sum(dim=-1, keepdim=True)).attempt,
                 mixed(lambda weights, values: (weights * values).sum(dim=-2)).attempt,
             ],
@@ -423,7 +422,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             "weights_as_well",
             [
                 mixed(lambda mixture, weights: (mixture, weights)),
-                mixed(lambda mixture, weights: [mixture, weights]).attempt,
                 mixed(lambda mixture, weights: (weights, mixture)).attempt,
             ],
             does="the weights are returned besides the output",
