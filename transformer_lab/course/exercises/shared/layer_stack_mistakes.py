@@ -706,7 +706,6 @@ def own_mask_mistake(steps: InSteps, whose: str) -> Mistake:
         hints=[
             "What should happen if `mask` is None?",
             "A mask that is passed in has all that is to be hidden; which token is padding is not known here.",
-            "Pass `mask` on as it is.",
         ],
     )
 

@@ -156,7 +156,6 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             hints=[
                 "What does `torch.tensor([1, 2]) is not 1` say? And `torch.tensor([1, 2]) != 1`?",
                 "`==` and `!=` compare entry by entry.",
-                "`tokens != pad_id`.",
             ],
         ),
     ]

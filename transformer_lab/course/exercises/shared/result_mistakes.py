@@ -130,3 +130,18 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
         ]
         if mistake.name not in but
     ]
+
+
+def in_float64(steps: InSteps) -> Mistake:
+    """Return the mistake of numbers with twice as many digits as all others have."""
+    return Mistake(
+        "in_float64",
+        [steps.but(**{steps.last: asking(lambda result: result.double(), steps.last)})],
+        does="the result comes in float64",
+        says="The numbers are right, but they come in float64, and scores are in float32.",
+        hints=[
+            "What does `.dtype` say of the result?",
+            "Numpy computes in float64 unless it is told otherwise, and `torch.tensor` of its arrays keeps that.",
+            "`.float()` at the end.",
+        ],
+    )

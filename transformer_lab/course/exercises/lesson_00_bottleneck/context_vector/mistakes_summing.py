@@ -173,20 +173,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "a_list_of_contexts",
-        [
-            STEPS.but(context=lambda context: list(context)),
-            STEPS.but(context=lambda context: context.tolist()),
-        ],
-        does="a Python list comes out, not a tensor",
-        says="The numbers are right, but they come as a list. One tensor is asked for, of shape (batch, d).",
-        hints=[
-            "What does `type(...)` say of the result?",
-            "There is a function in torch that makes one tensor of a list of tensors of the same shape.",
-            "`torch.stack(...)`; or do all texts at once, without a list.",
-        ],
-    ),
-    Mistake(
         "weights_returned_too",
         [
             STEPS.but(context=lambda context, weights: (context, weights)),
@@ -213,20 +199,6 @@ MISTAKES = [
             "The shape asked for is (batch, d). Which is it now?",
             "A `[:, None]`, an `unsqueeze` or a `keepdim` has never been undone.",
             "`.squeeze(1)` or `.squeeze(-1)` takes away that one axis.",
-        ],
-    ),
-    Mistake(
-        "squeezes_everything",
-        [STEPS.but(context=lambda context: context.squeeze())],
-        does="every axis of length 1 is taken away, the batch's too",
-        says=(
-            "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
-            "number takes away *every* axis of length 1. Look at the shape for a batch of 1."
-        ),
-        hints=[
-            "What does `torch.zeros(1, 1, 3).squeeze().shape` say?",
-            "Only one axis should go. Which number does it have?",
-            "`.squeeze(1)`.",
         ],
     ),
     Mistake(
@@ -312,9 +284,7 @@ MISTAKES = [
         "result_scaled",
         "result_transposed",
         "function_of_the_result",
-        "result_in_a_list",
         "result_with_another_axis",
-        "axes_of_length_1_removed",
         "only_the_first_result",
     ),
 ]

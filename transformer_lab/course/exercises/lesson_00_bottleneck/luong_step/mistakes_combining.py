@@ -18,7 +18,6 @@ MISTAKES = [
         hints=[
             "Which comes first in the formula, the context or the state?",
             "The first half of the columns of `w_c` belongs to what stands first.",
-            "`torch.cat([context, state], dim=-1)`.",
         ],
     ),
     Mistake(
@@ -98,7 +97,6 @@ MISTAKES = [
         hints=[
             "Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.T`.",
             "Entry (i, j) has to become entry (j, i). Which of them does that?",
-            "`w_c.T`.",
         ],
     ),
     Mistake(
@@ -152,7 +150,6 @@ MISTAKES = [
         hints=[
             "`w_c` has the shape (d_out, 2 d). What should be 2 d wide?",
             "[c; s] is context and state side by side.",
-            "`torch.cat([context, state], dim=-1)`.",
         ],
     ),
     Mistake(
@@ -189,7 +186,6 @@ MISTAKES = [
         hints=[
             "Which two vectors does the formula put side by side?",
             "s is the decoder's state, `state`.",
-            "`torch.cat([context, state], dim=-1)`.",
         ],
     ),
     Mistake(

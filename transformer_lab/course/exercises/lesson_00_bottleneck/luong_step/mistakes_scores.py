@@ -256,7 +256,6 @@ MISTAKES = [
         hints=[
             "Which state asks the second text of a batch?",
             "No text should be picked out: the batch stays the first axis all along.",
-            "`state[:, None, :]` keeps them all.",
         ],
     ),
     Mistake(

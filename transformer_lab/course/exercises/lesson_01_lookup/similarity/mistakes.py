@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.similarity.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -68,20 +69,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "keeps_the_axis",
-        [STEPS.but(scores=lambda scores: scores[:, None]), STEPS.but(scores=lambda scores: scores[None])],
-        does="an axis of length 1 too many is left in the result",
-        says=(
-            "The numbers are right, but they lie in a table with an axis of length 1. One plain list of n numbers is "
-            "asked for. Look at the shape."
-        ),
-        hints=[
-            "Print the shape of the result. Which axis has length 1?",
-            "`keepdim=True` leaves the summed axis in place; so does a `[:, None]` or `[None]` that is never undone.",
-            "Leave `keepdim` out, or take the axis away again with `.squeeze(…)`.",
-        ],
-    ),
-    Mistake(
         "averages_the_products",
         [STEPS.but(sums=lambda products, axis: products.mean(dim=axis))],
         does="the products are averaged, not added up",
@@ -143,20 +130,6 @@ MISTAKES = [
             "Which shapes have `query` and `keys`, and which does the product take?",
             "Multiplying entry by entry and adding along an axis works for a table; so does `@`.",
             "`@` with the keys on the left, or `*` and then `.sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "a_list",
-        [STEPS.but(scores=lambda scores: list(scores)), STEPS.but(scores=lambda scores: scores.tolist())],
-        does="a Python list comes out, not a tensor",
-        says=(
-            "The numbers are right, but they come in a Python list. A tensor is asked for: only that can be handed on "
-            "to the next step, and trained."
-        ),
-        hints=[
-            "What is the type of the result?",
-            "`torch.stack` makes one tensor of a list of tensors. But there is a way without any loop.",
-            "Multiply all the keys by the query in one go, and add along the last axis.",
         ],
     ),
     Mistake(
@@ -513,20 +486,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "squeezes_everything",
-        [STEPS.but(scores=lambda scores: scores.squeeze())],
-        does="every axis of length 1 is taken away, even that of the keys",
-        says=(
-            "Right for two keys or more; with a single one, the result loses its only axis: `squeeze()` without a "
-            "number takes away *every* axis of length 1. A vector of one number is asked for there."
-        ),
-        hints=[
-            "What does `torch.zeros(1, 1).squeeze().shape` say?",
-            "Only one axis should go. Which number does it have?",
-            "`.squeeze(0)` or `.squeeze(1)`; or no extra axis in the first place.",
-        ],
-    ),
-    Mistake(
         "best_key",
         [
             STEPS.but(scores=lambda scores: scores.argmax()),
@@ -578,17 +537,6 @@ MISTAKES = [
             "What comes out for the query [1, 0] and the key [-1, 0]? What should?",
             "Look for `abs`, a square, `relu` or `clamp`.",
             "Multiply and add, nothing else.",
-        ],
-    ),
-    Mistake(
-        "wrong_sign",
-        [STEPS.but(sums=lambda sums: -sums)],
-        does="the scores have the wrong sign",
-        says="The scores have the wrong sign: the better a key matches, the smaller its score. Look for a minus.",
-        hints=[
-            "What comes out for the query [1, 0] and the key [1, 0]? What should?",
-            "The dot product of a vector with itself is never negative.",
-            "Leave the minus out.",
         ],
     ),
     Mistake(
@@ -651,4 +599,5 @@ MISTAKES = [
             "Leave it out, and compute with the numbers as they are.",
         ],
     ),
+    *of_the_result(STEPS, "result_scaled", "result_transposed", "function_of_the_result", "only_the_first_result"),
 ]

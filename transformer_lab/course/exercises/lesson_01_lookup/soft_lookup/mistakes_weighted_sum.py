@@ -187,34 +187,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "one_row_too_many",
-        [STEPS.but(found=lambda found: found[None]), STEPS.but(found=lambda found: found[:, None])],
-        does="an axis of length 1 too many is left in the result",
-        says=(
-            "The numbers are right, but they lie in a table with an axis of length 1. One query gives one plain "
-            "vector of width d_v. Look at the shape."
-        ),
-        hints=[
-            "Print the shape of the result. Which axis has length 1?",
-            "A `[None]`, a `[:, None]` or an `unsqueeze` has never been undone.",
-            "A product of (n,) and (n, d_v) needs no extra axis: `weights @ values`.",
-        ],
-    ),
-    Mistake(
-        "squeezes_everything",
-        [STEPS.but(found=lambda found: found.squeeze())],
-        does="every axis of length 1 is taken away, even that of the values",
-        says=(
-            "Right for values of width 2 or more; of width 1, the result loses its only axis: `squeeze()` without a "
-            "number takes away *every* axis of length 1. A vector of one number is asked for there."
-        ),
-        hints=[
-            "What does `torch.zeros(1, 1).squeeze().shape` say?",
-            "Only one axis should go. Which number does it have?",
-            "`.squeeze(0)`; or no extra axis in the first place.",
-        ],
-    ),
-    Mistake(
         "no_tensor",
         [STEPS.but(found=lambda found: found.tolist()), STEPS.but(found=lambda found: found.numpy())],
         does="a list or an array comes out, not a tensor",
@@ -300,8 +272,6 @@ MISTAKES = [
         "result_transposed",
         "function_of_the_result",
         "result_in_a_list",
-        "result_with_another_axis",
-        "axes_of_length_1_removed",
         "only_the_first_result",
     ),
 ]

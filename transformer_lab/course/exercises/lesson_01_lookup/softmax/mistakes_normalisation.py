@@ -176,17 +176,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "a_list",
-        [STEPS.but(weights=lambda weights: weights.tolist()), STEPS.but(weights=lambda weights: list(weights))],
-        does="a Python list comes out, not a tensor",
-        says="The numbers come in a Python list. A tensor of the scores' shape is asked for.",
-        hints=[
-            "What is the type of the result?",
-            "The functions of torch take a tensor and return one: where is it left?",
-            "Leave `tolist()` or the list out, and compute with the whole tensor.",
-        ],
-    ),
-    Mistake(
         "rounded",
         [
             STEPS.but(weights=lambda weights: weights.round()),
@@ -203,5 +192,5 @@ MISTAKES = [
             "Leave `round` out, and compute with the numbers as they are.",
         ],
     ),
-    *of_the_result(STEPS, "function_of_the_result", "result_in_a_list", "axes_of_length_1_removed"),
+    *of_the_result(STEPS, "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -182,17 +182,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "keeps_the_axis",
-        [STEPS.but(scores=lambda hidden, w: hidden @ w[:, None])],
-        does="the scores keep a last axis of length 1",
-        says=("Each score lies in an axis of its own, of length 1. Look at the shape, and at that of `w`."),
-        hints=[
-            "Print the shape of the result. Which axis should not be there?",
-            "With `w` as a column, of shape (d_h, 1), `@` leaves an axis of length 1 behind; so does `keepdim=True`.",
-            "`w` is a vector of width d_h: `@ w` takes the last axis away.",
-        ],
-    ),
-    Mistake(
         "weights_instead_of_scores",
         [
             STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
@@ -234,7 +223,5 @@ MISTAKES = [
             "Leave `round` out.",
         ],
     ),
-    *of_the_result(
-        STEPS, "result_transposed", "function_of_the_result", "result_with_another_axis", "only_the_first_result"
-    ),
+    *of_the_result(STEPS, "result_transposed", "function_of_the_result", "only_the_first_result"),
 ]

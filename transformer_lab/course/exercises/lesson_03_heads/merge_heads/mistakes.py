@@ -138,19 +138,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "loses_axes_of_length_1",
-        [STEPS.but(merged=lambda merged: merged.squeeze())],
-        does="every axis of length 1 is removed, that of the batch included",
-        says=(
-            "An axis of length 1 is lost, as `squeeze` removes *every* such axis: that of a batch of one sentence, too."
-        ),
-        hints=[
-            "Which shape comes out for a batch of one sentence?",
-            "The shape asked for has three axes, whatever their lengths.",
-            "Leave the squeezing out.",
-        ],
-    ),
-    Mistake(
         "swaps_with_the_batch",
         [
             STEPS.but(swapped=lambda x: x.transpose(0, 1)),
@@ -320,6 +307,5 @@ MISTAKES = [
         "result_scaled",
         "result_transposed",
         "function_of_the_result",
-        "axes_of_length_1_removed",
     ),
 ]

@@ -133,17 +133,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "loses_axes_of_length_1",
-        [STEPS.but(heads=lambda heads: heads.squeeze()), STEPS.but(heads=lambda heads: heads.squeeze(0))],
-        does="axes of length 1 are removed, that of the batch included",
-        says="An axis of length 1 is lost: `squeeze` removes that of a batch of one sentence, too.",
-        hints=[
-            "Which shape comes out for a batch of one sentence?",
-            "The shape asked for has four axes, whatever their lengths.",
-            "Leave the squeezing out.",
-        ],
-    ),
-    Mistake(
         "heads_before_batch",
         [STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3))],
         does="the heads stand in front of the batch",
@@ -347,7 +336,6 @@ MISTAKES = [
         "result_scaled",
         "result_transposed",
         "function_of_the_result",
-        "axes_of_length_1_removed",
         "only_the_first_result",
     ),
 ]

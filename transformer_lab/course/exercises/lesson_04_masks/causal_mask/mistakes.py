@@ -166,7 +166,6 @@ MISTAKES = [
         hints=[
             "Print `mask.shape` for 3 positions, and for 1.",
             "There is a row for each position, and a column for each position.",
-            "`torch.ones(length, length, dtype=torch.bool)`.",
         ],
     ),
     Mistake(
@@ -234,7 +233,6 @@ MISTAKES = [
         hints=[
             "Print the shape of what `.tril()` is called on.",
             "There is a row for each query, and a column for each key.",
-            "`torch.ones(length, length, dtype=torch.bool)`.",
         ],
     ),
     mask_mistakes.a_list(STEPS),

@@ -335,7 +335,6 @@ MISTAKES = [
         hints=[
             "Which axis of `tokens` counts the tokens of a sentence?",
             "`tokens.shape[0]` and `len(tokens)` are the batch.",
-            "`tokens.shape[1]`.",
         ],
     ),
     *padding_mistakes.which_tokens(STEPS),

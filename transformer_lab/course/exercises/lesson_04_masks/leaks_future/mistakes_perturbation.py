@@ -62,7 +62,6 @@ MISTAKES = [
         hints=[
             "Which positions are visited for 5 tokens?",
             "`range(1, n)` ends at n - 1, which is the last position.",
-            "`range(1, tokens.shape[1])`.",
         ],
     ),
     Mistake(
@@ -87,7 +86,6 @@ MISTAKES = [
         hints=[
             "For two tokens, which positions are changed?",
             "Position 0 has nothing before it. And position 1?",
-            "`range(1, tokens.shape[1])`.",
         ],
     ),
     Mistake(
@@ -119,7 +117,6 @@ MISTAKES = [
         hints=[
             "`tokens` has the shape (batch, n). What is `len(tokens)`?",
             "Which axis counts the tokens of a sentence?",
-            "`range(1, tokens.shape[1])`.",
         ],
     ),
     Mistake(

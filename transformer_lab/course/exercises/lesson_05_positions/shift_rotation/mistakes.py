@@ -9,7 +9,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.shift_rotation.answer import STEPS, two_by_two
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import in_float64, of_the_result
 
 
 def _overlapping(blocks, width):
@@ -312,16 +312,6 @@ MISTAKES = [
             "`torch.sin(angles)`, or `angles.sin()`.",
         ],
     ),
-    Mistake(
-        "in_float64",
-        [STEPS.but(rotation=lambda rotation: rotation.double())],
-        does="the matrix comes in float64",
-        says="The numbers are right, but they come in float64, and the encoding is in float32.",
-        hints=[
-            "What does `.dtype` say of the result?",
-            "Numpy computes in float64 unless it is told otherwise, and `torch.tensor` of its arrays keeps that.",
-            "`.float()` at the end.",
-        ],
-    ),
+    in_float64(STEPS),
     *of_the_result(STEPS, "result_transposed", "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -6,7 +6,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.sinusoidal_encoding.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import in_float64, of_the_result
 
 
 def _cosines_further_on(by):
@@ -268,20 +268,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "ready_for_a_batch",
-        [STEPS.but(encoding=lambda encoding: encoding[None])],
-        does="an axis of length 1 stands in front",
-        says=(
-            "The numbers are right, but an axis of length 1 stands in front, as for a batch. Only the table is asked "
-            "for."
-        ),
-        hints=[
-            "What shape is asked for?",
-            "Torch adds a table to a whole batch without such an axis.",
-            "Leave out `unsqueeze(0)` or `[None]`.",
-        ],
-    ),
-    Mistake(
         "counts_from_one",
         [STEPS.but(positions=lambda length: torch.arange(1, length + 1))],
         does="positions are counted from 1",
@@ -318,7 +304,6 @@ MISTAKES = [
         hints=[
             "At position 1 the first feature should be sin 1 = 0.84. What is it here?",
             "A position is a whole number: the same whatever the length of the text.",
-            "`torch.arange(length)`, undivided.",
         ],
     ),
     Mistake(
@@ -347,16 +332,6 @@ MISTAKES = [
             "Leave the factor out; in a Transformer it is the word vectors that are scaled.",
         ],
     ),
-    Mistake(
-        "in_float64",
-        [STEPS.but(encoding=lambda encoding: encoding.double())],
-        does="the table comes in float64",
-        says="The numbers are right, but they come in float64, and everything else here is in float32.",
-        hints=[
-            "What does `.dtype` say of the result?",
-            "Numpy computes in float64 unless it is told otherwise, and `torch.tensor` of its arrays keeps that.",
-            "`.float()` at the end.",
-        ],
-    ),
-    *of_the_result(STEPS, "result_transposed", "result_with_another_axis", "axes_of_length_1_removed"),
+    in_float64(STEPS),
+    *of_the_result(STEPS, "result_transposed", "axes_of_length_1_removed"),
 ]

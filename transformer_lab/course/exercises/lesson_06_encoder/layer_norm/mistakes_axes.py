@@ -173,7 +173,6 @@ MISTAKES = [
         hints=[
             "In the first case, the first deviation should be 3, and the others −1. What are they?",
             "Each deviation is the number less the mean.",
-            "`x - mean`.",
         ],
     ),
     Mistake(
@@ -187,7 +186,6 @@ MISTAKES = [
         hints=[
             "In the first case, the first deviation should be 3, and the others −1. What are they?",
             "Each deviation is the number less the mean.",
-            "`x - mean`.",
         ],
     ),
     Mistake(

@@ -48,7 +48,6 @@ MISTAKES = [
         hints=[
             "For which tokens should it be True?",
             "Real is what is *not* padding.",
-            "`tokens != pad_id`.",
         ],
     ),
     Mistake(
@@ -100,7 +99,6 @@ MISTAKES = [
         hints=[
             "In the cases with a `pad_id` other than 0, which tokens are left out?",
             "Token numbers have no order that means anything: below and above `pad_id` there are words.",
-            "`tokens != pad_id`.",
         ],
     ),
     Mistake(
@@ -111,7 +109,6 @@ MISTAKES = [
         hints=[
             "In the first case `pad_id` is 0. Which tokens are below it?",
             "Token numbers have no order that means anything: below and above `pad_id` there are words.",
-            "`tokens != pad_id`.",
         ],
     ),
     Mistake(

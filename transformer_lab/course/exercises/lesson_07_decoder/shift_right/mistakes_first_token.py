@@ -38,7 +38,6 @@ MISTAKES = [
         hints=[
             "For the labels `[5, 6, 7]`, what comes out, and what should?",
             "Every token has to move one position on, and only the last one has no position left.",
-            "All but the last: `tokens[:, :-1]`.",
         ],
     ),
     Mistake(
@@ -203,7 +202,6 @@ MISTAKES = [
         hints=[
             "With 3 rows of 5 tokens, how many bos are needed, and in which shape?",
             "`tokens` has the shape (batch, n). Which of the two is `tokens.shape[1]`?",
-            "`torch.full((tokens.shape[0], 1), bos_id)`.",
         ],
     ),
     Mistake(

@@ -136,7 +136,6 @@ MISTAKES = [
         hints=[
             "For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?",
             "The function is not told which token is the end, and does not need to know.",
-            "Take `tokens[:, :-1]` as it is.",
         ],
     ),
     Mistake(

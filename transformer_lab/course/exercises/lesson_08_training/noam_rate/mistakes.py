@@ -198,7 +198,6 @@ MISTAKES = [
         hints=[
             "Compare the rates for d_model 16 and 512.",
             "The formula begins with a factor that has d_model in it.",
-            "Times `d_model**-0.5`.",
         ],
     ),
     Mistake(
@@ -258,7 +257,6 @@ MISTAKES = [
         hints=[
             "Compare the rates for d_model 16 and 512.",
             "To the power of −½ is one over the root.",
-            "`d_model**-0.5`.",
         ],
     ),
     Mistake(
@@ -273,7 +271,6 @@ MISTAKES = [
         hints=[
             "With d_model = 16, the rate should be a quarter of what it is without that factor.",
             "To the power of −½ is one over the root.",
-            "`d_model**-0.5`.",
         ],
     ),
     Mistake(
@@ -284,7 +281,6 @@ MISTAKES = [
         hints=[
             "With d_model = 16, the rate should be a quarter of what it is without that factor.",
             "To the power of −½ is one over the root already.",
-            "`d_model**-0.5`.",
         ],
     ),
     Mistake(
@@ -379,7 +375,6 @@ MISTAKES = [
         hints=[
             "At the last step of the warm-up the two rates should be equal. Put step = warmup = 4 into both.",
             "4 · 4^x should be 4^(−½). What is x?",
-            "`warmup**-1.5`.",
         ],
     ),
     Mistake(
@@ -393,7 +388,6 @@ MISTAKES = [
         hints=[
             "At the last step of the warm-up the two rates should be equal. Put step = warmup = 4 into both.",
             "4 · 4^x should be 4^(−½). What is x?",
-            "`warmup**-1.5`.",
         ],
     ),
     Mistake(
@@ -418,7 +412,6 @@ MISTAKES = [
         hints=[
             "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
             "To the power of −½ is one over the root. −3/2 belongs to the warm-up.",
-            "`step**-0.5`.",
         ],
     ),
     Mistake(
@@ -433,7 +426,6 @@ MISTAKES = [
         hints=[
             "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
             "To the power of −½ is one over the root.",
-            "`step**-0.5`.",
         ],
     ),
     Mistake(

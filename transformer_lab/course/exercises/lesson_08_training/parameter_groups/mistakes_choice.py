@@ -130,7 +130,6 @@ MISTAKES = [
         hints=[
             "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
             "Either ask the model for its parameters twice, or keep them.",
-            "`list(model.parameters())`.",
         ],
     ),
     Mistake(

@@ -26,7 +26,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             hints=[
                 "How many products are added up in one score?",
                 "`shape[-2]` counts vectors, `shape[-1]` is their width, until they are transposed.",
-                "d_k is `queries.shape[-1]`.",
             ],
         ),
         Mistake(
@@ -40,7 +39,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             hints=[
                 "How many products are added up in one score?",
                 "`shape[-2]` counts vectors, `shape[-1]` is their width.",
-                "d_k is `queries.shape[-1]`.",
             ],
         ),
         Mistake(
@@ -55,7 +53,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
                 "How many products are added up in one score?",
                 "Of keys of shape (7, 3, 4), `len` and `shape[0]` are 7. Which of the three numbers is d_k, and where "
                 "does it stand?",
-                "d_k is the last one: `queries.shape[-1]`.",
             ],
         ),
         Mistake(
@@ -69,7 +66,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             hints=[
                 "Of keys of shape (7, 3, 4), `shape[1]` is 3. Which of the numbers is d_k?",
                 "Which index means the last length, however many stand in front?",
-                "`queries.shape[-1]`.",
             ],
         ),
         Mistake(

@@ -355,7 +355,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             hints=[
                 "The weights have the shape (n_query, n_key), the values (n_key, d_v). In which order do they fit?",
                 "In `a @ b`, the rows of the result are mixtures of the rows of b.",
-                "`weights @ values`.",
             ],
         ),
         Mistake(
