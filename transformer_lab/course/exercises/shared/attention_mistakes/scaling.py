@@ -356,10 +356,9 @@ def of_values_scaled_too(steps: InSteps) -> list[Mistake]:
         Mistake(
             "scales_the_output",
             [
-                steps.but(mixture=lambda mixture, divisor: mixture / divisor),
+                steps.but(mixture=lambda mixture, divisor: mixture / divisor).attempt,
                 steps.but(mixture=lambda mixture, width: mixture / width).attempt,
             ],
-            does="the output is divided by √d_k, or by d_k",
             says=(
                 "The output is smaller than any mixture of the values: besides the scores, the weights or the values "
                 "are divided too. Look at where the divisions stand."

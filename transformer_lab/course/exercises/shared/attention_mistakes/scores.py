@@ -186,6 +186,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 "Queries times transposed keys: `queries @ keys.mT`.",
             ],
         ),
+        *([_with_the_values(steps)] if "values" in steps.known else []),
         Mistake(
             "keys_with_keys",
             [_product(steps, lambda keys: keys @ keys.mT)],
@@ -285,6 +286,24 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             ],
         ),
     ]
+
+
+def _with_the_values(steps: InSteps) -> Mistake:
+    return Mistake(
+        "queries_with_values",
+        [_product(steps, lambda queries, values: queries @ values.mT)],
+        does="the queries are compared with the values, not with the keys",
+        says=(
+            "The queries are compared with the values. It is the keys that a query is held against; the values are "
+            "what is "
+            "handed over. Where their widths differ, it crashes."
+        ),
+        hints=[
+            "Do the keys occur in the code at all?",
+            "Keys decide how much, values are mixed.",
+            "`queries @ keys.transpose(-2, -1)`.",
+        ],
+    )
 
 
 def of_the_batch(steps: InSteps) -> list[Mistake]:
