@@ -4,8 +4,8 @@
     python notebooks/build.py 01_lookup        build one
     python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
 
-Whatever is built, ``interview_questions.ipynb`` is brought up to date with the sources of all lessons; by its name it
-is built alone.
+Whatever is built, ``interview_questions.ipynb`` and ``glossary.ipynb`` are brought up to date with the sources of all
+lessons; by its name each is built alone.
 
 A cell whose source and text outputs are as before is left as it is stored, pictures included: building twice changes
 no byte, on any machine. To renew pictures, delete the notebook first.
@@ -28,10 +28,11 @@ from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
-from transformer_lab.course.interview_questions import collect
+from transformer_lab.course import glossary, interview_questions
 
 FOLDER = Path(__file__).parent
-QUESTIONS = "interview_questions"
+COLLECTIONS = {"interview_questions": interview_questions.collect, "glossary": glossary.collect}
+"""Notebooks that are collected from the sources of all lessons."""
 SECONDS_PER_CELL = 600
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
@@ -147,10 +148,10 @@ def keep_what_is_the_same(new: NotebookNode, old: NotebookNode) -> NotebookNode:
 
 
 def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
-    """Build one lesson, or the collection of all interview questions.
+    """Build one lesson, or a collection from all of them.
 
     Args:
-        name: Such as ``01_lookup``, or ``interview_questions``.
+        name: Such as ``01_lookup``, or ``glossary``.
         check: Whether to leave the stored notebook alone.
         folder: Where the notebooks are, and their sources under ``source``.
 
@@ -158,7 +159,7 @@ def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
         How the new notebook differs from the one that was stored.
     """
     path = folder / f"{name}.ipynb"
-    new = questions(folder) if name == QUESTIONS else execute(read_source(_source(name, folder)), folder)
+    new = collection(name, folder) if name in COLLECTIONS else execute(read_source(_source(name, folder)), folder)
     old = _stored(path)
     changes = list(differences(new, old))
     if not check:
@@ -168,9 +169,9 @@ def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
     return changes
 
 
-def questions(folder: Path = FOLDER) -> NotebookNode:
-    """Collect the interview questions from the sources of all lessons; nothing has to be run for that."""
-    book = collect({name: read_source(_source(name, folder)) for name in lessons(folder)})
+def collection(name: str, folder: Path = FOLDER) -> NotebookNode:
+    """Collect interview questions or new words from the sources of all lessons; nothing has to be run for that."""
+    book = COLLECTIONS[name]({lesson: read_source(_source(lesson, folder)) for lesson in lessons(folder)})
     book.metadata = nbformat.from_dict(METADATA)
     return book
 
@@ -186,10 +187,10 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help="a lesson such as 01_lookup; all if none is given")
     parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
     options = parser.parse_args(arguments)
-    if unknown := sorted(set(options.names) - {*lessons(folder), QUESTIONS}):
+    if unknown := sorted(set(options.names) - {*lessons(folder), *COLLECTIONS}):
         parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(lessons(folder))}")
     failed = False
-    for name in dict.fromkeys([*(options.names or lessons(folder)), QUESTIONS]):
+    for name in dict.fromkeys([*(options.names or lessons(folder)), *COLLECTIONS]):
         try:
             changes = build(name, options.check, folder)
         except (CellExecutionError, DeadKernelError, TimeoutError, ValueError) as error:

@@ -138,7 +138,7 @@ def test_an_error_in_a_cell_fails_the_build_and_shows_the_cell(
     assert not (folder / "01_word.ipynb").exists()
 
 
-def test_whatever_is_built_the_collection_of_questions_is_brought_up_to_date(folder: Path) -> None:
+def test_whatever_is_built_the_collections_are_brought_up_to_date(folder: Path) -> None:
     built(folder)
     source, path = folder / "source" / "01_word.py", folder / "interview_questions.ipynb"
     section = (
@@ -150,6 +150,11 @@ def test_whatever_is_built_the_collection_of_questions_is_brought_up_to_date(fol
     assert main(["01_word"], folder) == 0
     assert [cell.id for cell in nbformat.read(path, as_version=4).cells] == ["title", "01_word"]
     assert main(["interview_questions", "--check"], folder) == 0
+    words = "\n# %% [markdown]\n# ## New words\n# - **token**: a piece of text.\n"
+    source.write_text(source.read_text(encoding="utf-8") + words, encoding="utf-8")
+    assert main(["glossary", "--check"], folder) == 1
+    assert main(["01_word"], folder) == 0
+    assert [cell.id for cell in nbformat.read(folder / "glossary.ipynb", as_version=4).cells] == ["title", "letter-t"]
 
 
 def test_lessons_without_a_number_come_first(folder: Path) -> None:
@@ -186,4 +191,4 @@ def test_the_script_runs_as_its_help_says_with_nothing_but_the_environment() -> 
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     command = [sys.executable, "notebooks/build.py", "interview_questions", "--check"]
     done = subprocess.run(command, cwd=FOLDER.parent, env=environment, capture_output=True, text=True)
-    assert (done.returncode, done.stdout) == (0, "interview_questions: as stored\n"), done.stderr
+    assert (done.returncode, done.stdout) == (0, "interview_questions: as stored\nglossary: as stored\n"), done.stderr

@@ -42,6 +42,7 @@ MAY_USE: dict[str, str] = {
     "course.workspace": "course.checking inspection atomic_write",
     "course.session": "course.workspace",
     "course.interview_questions": "",
+    "course.glossary": "",
     "course.notebook": "course.session",
     "course.grading": "course.checking course.jail atomic_write",
 }

@@ -42,7 +42,8 @@ def figures_show_themselves(lesson: Lesson) -> Iterator[str]:
 
 
 def words(text: str) -> int:
-    """Count the words that have to be read: not folded answers, tables, formulas, pictures and addresses."""
+    """Count the words that have to be read: not folded answers, new words to look up, tables, formulas, addresses."""
+    text = re.sub(r"^## New words$.*?(?=^#|\Z)", " ", text, flags=re.DOTALL | re.MULTILINE)
     for left_out in (r"<details>.*?</details>", r"\$\$.*?\$\$", r"^\|.*$", r"\]\(.*?\)"):
         text = re.sub(left_out, " ", text, flags=re.DOTALL if left_out[0] != "^" else re.MULTILINE)
     text = re.sub(r"\$.*?\$", "formula", text, flags=re.DOTALL)
