@@ -6,12 +6,10 @@ from torch import Tensor
 
 from transformer_lab.course.steps import InSteps
 
-Pair = tuple[list[int], list[int]]
-Batch = tuple[Int[Tensor, "batch n_source"], Int[Tensor, "batch n_target"], Bool[Tensor, "batch 1 1 n_source"]]
-
-
-def make_batches(pairs: list[Pair], batch_size: int, pad_id: int) -> list[Batch]:
-    """Return a list of (source, target, source_mask): the pairs by length of source, so many at a time, padded."""
+def make_batches(
+    pairs: list[tuple[list[int], list[int]]], batch_size: int, pad_id: int
+) -> list[tuple[Int[Tensor, "batch n_source"], Int[Tensor, "batch n_target"], Bool[Tensor, "batch 1 1 n_source"]]]:
+    """Return a list of (source, target, source_mask), each padded, for pairs of lists of ids."""
 
     def pad(sequences):
         width = max(map(len, sequences))

@@ -4,7 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_08_training.make_batches import mistakes_order, mistakes_tensors
-from transformer_lab.course.exercises.lesson_08_training.make_batches.answer import STEPS, Pair, make_batches
+from transformer_lab.course.exercises.lesson_08_training.make_batches.answer import STEPS, make_batches
 from transformer_lab.course.exercises.shared.draw_cases import generator
 from transformer_lab.course.running.case import Case
 
@@ -17,7 +17,7 @@ def make_batches_cases(seed: int) -> list[Case]:
         return (ids + (ids >= pad_id) * (pad_id > 0)).tolist()  # every token but the padding
 
     def case(lengths: list[tuple[int, int]], batch_size: int, pad_id: int, shows: str) -> Case:
-        pairs: list[Pair] = [(draw(n, pad_id), draw(m, pad_id)) for n, m in lengths]
+        pairs = [(draw(n, pad_id), draw(m, pad_id)) for n, m in lengths]
         return Case({"pairs": pairs, "batch_size": batch_size, "pad_id": pad_id}, shows)
 
     many = torch.randint(1, 31, (311, 2), generator=rng).tolist()

@@ -21,7 +21,7 @@ MISTAKES = [
         says="The pairs stay in the order in which they came. A short sentence next to a long one is mostly padding.",
         hints=[
             "Which pair should come first, if sources of 3, 1 and 2 tokens come in?",
-            "Sort before you cut: then neighbours have similar lengths.",
+            "First sort, then cut: neighbours have similar lengths.",
             "`sorted(pairs, key=…)`, and the key gives the length of the source.",
         ],
     ),
