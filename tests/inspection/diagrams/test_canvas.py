@@ -168,6 +168,7 @@ def test_names_of_rows_and_columns_do_not_touch_the_cells():
         (lambda d: d.text("over it", (0, 0.1)), "overlaps"),
         (lambda d: d.text("half in it", (0.4, 0)), "runs into the box 'x'"),
         (lambda d: d.box("a name too long", (3, 3), width=0.4), "sticks out of its box"),
+        (lambda d: (d.frame("F", d.boxes), d.text("on its border", (0.5, 0.5))), "through the border of 'F'"),
         (lambda d: d.path([(-1, 1.02), (1, 1.02)]), "an arrow runs through 'norm_1'"),
         (lambda d: d.path([(-1, 0.3), (1, 1.5)]), "an arrow runs through 'norm_1'"),
     ],
@@ -224,3 +225,14 @@ def test_a_diagram_can_be_put_on_another():
 
 def test_an_empty_diagram_is_a_white_picture():
     assert (pixels(Diagram("Nothing.")) == 1).all()
+
+
+def test_every_colour_of_the_kit_is_in_the_picture_as_it_is_defined():
+    d = Diagram("Colours.")
+    for i, colour in enumerate((*COLOURS, GREY)):
+        d.box("", (i, 0), colour, "highlighted", width=0.4, height=0.4)
+        d.path([(i, 1), (i, 2)], colour=colour)
+    picture = (pixels(d)[..., :3] * 255).round().astype(int)
+    shown = {tuple(pixel) for pixel in picture.reshape(-1, 3).tolist()}
+    for colour in (*COLOURS, GREY, light(GREY, 0.5)):
+        assert tuple(round(255 * part) for part in plt.matplotlib.colors.to_rgb(colour)) in shown

@@ -49,6 +49,7 @@ from matplotlib.colors import to_hex, to_rgb
 from matplotlib.figure import Figure
 from matplotlib.patches import Circle, FancyArrowPatch, FancyBboxPatch, Patch, Polygon, Rectangle
 from matplotlib.path import Path as LinePath
+from PIL import Image
 from torch import Tensor
 
 from transformer_lab.inspection.plots import COLOURS
@@ -63,6 +64,8 @@ SIZE = 9.0
 """Points of ordinary text."""
 PIXELS_PER_INCH = 100
 """How large a picture is shown. It is drawn twice as fine."""
+N_COLOURS = 256
+"""How many colours a picture has: such a file has a third of the size of one with all."""
 MARGIN = 0.1
 LINE_HEIGHT = 0.165
 
@@ -158,6 +161,7 @@ class Box(Area):
     note: str
     size: float
     outline: Outline
+    face: str = ""
 
 
 @dataclass(frozen=True)
@@ -225,10 +229,13 @@ class Diagram:
 
     Args:
         alt: What the picture says, in a sentence or two, for readers who do not see it.
+        lists: Whether the alternative text goes on to list all boxes, tables and arrows. Use False only where ``alt``
+            names them already.
     """
 
-    def __init__(self, alt: str) -> None:
+    def __init__(self, alt: str, lists: bool = True) -> None:
         self.alt = alt
+        self.lists = lists
         self.elements: list[Element] = []
         self.crossed_out: list[Rect] = []
 
@@ -273,6 +280,7 @@ class Diagram:
         height: float | None = None,
         size: float = SIZE,
         outline: Outline = "rounded",
+        face: str = "",
     ) -> Box:
         """Put a box on the diagram, its centre at a point, as large as its text unless told otherwise.
 
@@ -286,13 +294,14 @@ class Diagram:
             height: Its height, by default that of the text.
             size: Points of the text.
             outline: Whether its corners are "rounded" (what computes), "square" (data), or all of it is "round".
+            face: What it is filled with, if not with a light shade of its colour.
         """
         if width is None:
             text_width = max(_size_of(name, size)[0], _size_of(note, size - 1.5)[0] if note else 0)
             width = max(0.5, text_width + 0.2)
         if height is None:
             height = 0.15 + LINE_HEIGHT * size / SIZE * (name.count("\n") + 1 + (0.85 if note else 0))
-        return self._add(Box(name, at[0], at[1], width, height, colour, look, note, size, outline))
+        return self._add(Box(name, at[0], at[1], width, height, colour, look, note, size, outline, face))
 
     def plus(self, at: Place, look: Look = "outlined", colour: str = INK) -> Box:
         """Put an addition on the diagram: a plus in a small circle."""
@@ -459,6 +468,8 @@ class Diagram:
     @property
     def alternative_text(self) -> str:
         """What the picture says, in words: the sentence it was made with, then boxes, tables and arrows."""
+        if not self.lists:
+            return self.alt
         boxes = [_one_line(f"{e.name} {e.note}") for e in self.boxes if e.name != "+"]
         lines = [self.alt, "Boxes: " + _listed(boxes + [_one_line(frame.name) for frame in self.frames])]
         for table in self.tables:
@@ -481,6 +492,9 @@ class Diagram:
             for box in self.boxes:
                 if box is not element and _overlap(box.rect, rect) and not _contains(box.rect, rect):
                     found.append(f"{label.words!r} runs into the box {box.name!r}")
+            for frame in self.frames:
+                if not label.on_white and _overlap(frame.rect, rect) and not _contains(frame.rect, rect):
+                    found.append(f"{label.words!r} runs through the border of {frame.name!r}")
             for arrow in self.arrows:
                 if arrow is not element and any(_crosses(*leg, rect) for leg in pairwise(arrow.points)):
                     found.append(f"an arrow runs through {label.words!r}")
@@ -496,15 +510,21 @@ class Diagram:
             FigureCanvasAgg(figure)
             ax = figure.add_axes((0, 0, 1, 1), xlim=(x0, x1), ylim=(y0, y1))
             ax.set_axis_off()
-            for i, element in enumerate(self.elements):
-                _draw(element, ax, zorder=(1 if isinstance(element, Frame) else 2) + 0.001 * i)
+            frames = sorted(self.frames, key=lambda frame: -frame.width * frame.height)  # the outer ones behind
+            others = [element for element in self.elements if not isinstance(element, Frame)]
+            for i, element in enumerate([*frames, *others]):
+                _draw(element, ax, zorder=1 + 0.001 * i)
             for label in self.labels:
                 _write(label, ax)
             for left, bottom, right, top in self.crossed_out:
                 for ys in ((bottom, top), (top, bottom)):
                     ax.plot((left, right), ys, color=WRONG, linewidth=3, alpha=0.55, zorder=9)
-            figure.savefig(buffer, format="png", facecolor="white", metadata={"Software": None})
-        return buffer.getvalue()
+            figure.savefig(buffer, format="rgba", facecolor="white")
+            size = figure.canvas.get_width_height()
+        picture = Image.frombytes("RGBA", size, buffer.getvalue()).convert("RGB")
+        small = BytesIO()
+        picture.quantize(N_COLOURS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
+        return small.getvalue()
 
     def save(self, path: str | Path) -> None:
         """Write the picture as a PNG file."""
@@ -551,6 +571,11 @@ def light(colour: str, strength: float = 0.22) -> str:
     """Return a colour so light that text on it can be read."""
     red, green, blue = (1 - strength * (1 - part) for part in to_rgb(colour))
     return to_hex((red, green, blue))
+
+
+def text_width(words: str, size: float = SIZE) -> float:
+    """Return how wide a text is, in units of a diagram."""
+    return _size_of(words, size)[0]
 
 
 def rect_of(label: Label) -> Rect:
@@ -761,7 +786,7 @@ def _draw_box(box: Box, ax: Axes, zorder: float) -> None:
         patch = FancyBboxPatch(box.rect[:2], box.width, box.height, style, zorder=zorder)
     faces = {"filled": light(box.colour), "outlined": "white", "dimmed": "#F4F4F4"}
     edge = "#BDBDBD" if box.look == "dimmed" else box.colour
-    patch.set(facecolor=faces.get(box.look, light(box.colour, 0.5)), edgecolor=edge)
+    patch.set(facecolor=box.face or faces.get(box.look, light(box.colour, 0.5)), edgecolor=edge)
     patch.set_linewidth(2.6 if box.look == "highlighted" else 1.1)
     ax.add_patch(patch)
 
