@@ -6,6 +6,7 @@ from torch import Tensor
 
 from transformer_lab.course.steps import InSteps
 
+
 def make_batches(
     pairs: list[tuple[list[int], list[int]]], batch_size: int, pad_id: int
 ) -> list[tuple[Int[Tensor, "batch n_source"], Int[Tensor, "batch n_target"], Bool[Tensor, "batch 1 1 n_source"]]]:
