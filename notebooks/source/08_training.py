@@ -535,7 +535,7 @@ prediction = ...
 train(400)
 compare(prediction, measured=round(exact_match(model, held_out[:500]), 1))
 right = teacher_forced(model, held_out[:500]).float()
-print("tokens right, position by position:", right.mean(dim=0).numpy().round(2).tolist())
+print("tokens right, position by position:", *(f"{fraction:.2f}" for fraction in right.mean(dim=0).tolist()))
 print("3 mars 2021 →", translate(model, [("3 mars 2021", "")])[0][2])
 
 # %% [markdown]
