@@ -691,20 +691,22 @@ _ = (folder / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
 
 # %%
 path = folder / "pairs.tsv"  # or that of your own file
-own_pairs = [tuple(line.split("\t")) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
+own_pairs = [tuple(line.split("\t")[:2]) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
+random.Random(0).shuffle(own_pairs)
 own_test, own_train = own_pairs[:100], own_pairs[100:]
 own_tokenizer = bpe_tokenizer((side for pair in own_train for side in pair), vocab_size=300)
 own_ids = encode(own_train, own_tokenizer)
+longest = max(len(ids) for pair in encode(own_pairs, own_tokenizer) for ids in pair)
 print(f"{len(own_train):,} pairs to train on; one to test on:", " → ".join(own_test[0]))
 
 # %% [markdown]
-# A larger file needs more of everything: vocabulary, width, layers, `max_length`, steps. (Some five seconds.)
+# A larger file needs more of everything: vocabulary, width, layers, steps. (Some five seconds.)
 
 
 # %%
 def train_own(seed: int, n_steps: int, peak: float, warmup=30, smoothing=0.1, clip=1.0, weight_decay=0.01) -> nn.Module:
     torch.manual_seed(seed)
-    model = Transformer(own_tokenizer.get_vocab_size(), d_model=32, d_ff=64, n_layers=1)
+    model = Transformer(own_tokenizer.get_vocab_size(), d_model=32, d_ff=64, n_layers=1, max_length=longest)
     initialise(model)
     optimizer = new_optimizer(model, weight_decay)
     for step, batch in zip(range(1, n_steps + 1), epochs(own_ids, seed=seed)):
@@ -714,7 +716,7 @@ def train_own(seed: int, n_steps: int, peak: float, warmup=30, smoothing=0.1, cl
 
 # %%
 own = train_own(seed=0, n_steps=400, peak=0.01)
-translated = translate(own, own_test, own_tokenizer, max_length=30)
+translated = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(translated[:5], columns=["source", "right", "generated"])
 
 # %% [markdown]
