@@ -200,7 +200,7 @@ V = tokenizer.get_vocab_size()
 model = Transformer(V)
 made_of = ["make_batches", "Encoder", "EncoderLayer", "Decoder", "DecoderLayer", "MultiHeadAttention", "FeedForward"]
 made_of += ["sinusoidal_encoding", "padding_mask", "decoder_mask"]
-pd.DataFrame([[parts.whose(name) for name in made_of]], columns=made_of, index=["whose"])
+pd.DataFrame({"whose": {name: parts.whose(name) for name in made_of}})
 
 # %% [markdown]
 # `parts` takes your version of whatever passed its check.
@@ -238,7 +238,7 @@ print(f"ours {n_parameters(model):,}; base {n_parameters(base):,} and big {n_par
 # | one batch | about 25,000 source and 25,000 target tokens | 48 pairs |
 # | dropout, label smoothing | 0.1 (0.3), 0.1 | 0, 0.1 |
 # | optimiser | Adam, β = 0.9 and 0.98, ε = 10⁻⁹ | AdamW, the same and a decay of 0.01 |
-# | warm-up, steps | 4,000, 100,000 (300,000) | 400, 2,400 |
+# | warm-up, steps | 4,000, 100,000 (300,000) | 400, 3,000 |
 # | machine, time | 8 P100 GPUs, 12 hours (3.5 days) | one core, one to two minutes |
 # | for use | mean of the last 5 (20) checkpoints, beam of 4, α = 0.6 | last step, greedy |
 # | result | BLEU 27.3 (28.4), above all before it | at least 99 % exact match |
@@ -305,13 +305,14 @@ def at_start() -> tuple[float, float]:
 # %%
 loss, logit = at_start()
 initialise(model)
-compare(prediction, measured=round(loss))
-print(f"logit of the token just read: {logit:.0f}; after initialise: {at_start()[1]:.0f}")
-print(f"loss after initialise: {at_start()[0]:.1f}")
+compare(prediction, measured=min((6, 20, 60), key=lambda guess: abs(guess - loss)))
+print(f"loss {loss:.0f}, logit of the token just read {logit:.0f}")
+loss, logit = at_start()
+print(f"after initialise: loss {loss:.1f}, logit {logit:.0f}")
 
 # %% [markdown]
 # The decoder's output has 64 features of size about 1, which still resemble the embedding of the token just read. If
-# that has numbers of size 1 as well, their dot product is nearly 64: the untrained model is very sure that every token
+# that has numbers of size 1 as well, their dot product comes near 64: the untrained model is very sure that every token
 # repeats itself. With a variance of 1/d_model it is not. (Drawing matrices like this is called **Xavier
 # initialisation**, after Xavier Glorot, 2010. The paper names none.)
 
@@ -393,10 +394,10 @@ def noam_rate(step: int, d_model: int, warmup: int) -> float:
 check(noam_rate)
 
 # %% [markdown]
-# We know that our training ends after 2,400 steps, and let the rate fall to 0 there.
+# We know that our training ends after 3,000 steps, and let the rate fall to 0 there.
 
 # %%
-N_STEPS = 2_400
+N_STEPS = 3_000
 
 
 # %%
@@ -526,21 +527,22 @@ optimizer, feed, monitor = new_optimizer(model), epochs(ids), TrainingMonitor(40
 
 # %% [markdown]
 # **Predict.** After 400 steps (some 15 seconds), nearly 9 of 10 tokens are right when teacher-forced. What fraction
-# of the dates is generated correctly: about 0.9, 0.6 or 0.3?
+# of the dates is generated correctly: `"nearly all"`, `"half"` or `"a quarter"`?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %% tags=["nbval-ignore-output"]
 train(400)
-compare(prediction, measured=round(exact_match(model, held_out[:500]), 1))
+fraction = exact_match(model, held_out[:500])
+compare(prediction, measured="nearly all" if fraction > 0.7 else "half" if fraction > 0.37 else "a quarter")
 right = teacher_forced(model, held_out[:500]).float()
 print("tokens right, position by position:", *(f"{fraction:.2f}" for fraction in right.mean(dim=0).tolist()))
 print("3 mars 2021 →", translate(model, [("3 mars 2021", "")])[0][2])
 
 # %% [markdown]
 # Dashes, eos and the year's second digit are easy given the true prefix, and inflate token accuracy. Now the other
-# 2,000 steps: one to two minutes.
+# 2,600 steps: one to two minutes.
 
 # %% tags=["nbval-ignore-output"]
 monitor.n_steps = N_STEPS
@@ -589,7 +591,7 @@ print("the month is read from the letters of `mars`:", crossed[6, 2:6].sum().ite
 #
 # A softmax has to put its weight somewhere, even where nothing is needed, as for dashes. A position that collects such
 # weight is an **attention sink** ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)). The usual one is a token
-# without content: in LLMs the first of a text, here eos.
+# without content: in LLMs the first of a text, here eos, and in the picture also the spaces.
 
 # %% tags=["nbval-ignore-output"]
 some = held_out[:200]
@@ -605,7 +607,7 @@ print(f"weight on eos: {on_eos[[4, 7, 10]].mean():.2f} in the rows of the dashes
 print(f"{on_eos[[2, 3, 6, 9]].mean():.2f} in those of digits that must be read; spread evenly: {even:.2f}")
 
 # %% [markdown]
-# How strong the sink is differs from run to run. The values there are shorter, too: little is read.
+# The values there are somewhat shorter, too: little is read.
 
 # %% [markdown]
 # ## Teacher-forced or free-running?
@@ -635,6 +637,8 @@ print(f"{swapped} of {len(wrong)} have the right characters in another order")
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
+# Most swap two digits of the year. (In which scripts? The model should see more of those.)
+#
 # Greedy decoding cannot take a token back. **Beam search** follows several prefixes at once and keeps those most
 # probable so far. Each further token makes a text less probable, so the sum of log p is divided by a **length
 # penalty**, ((5 + length) / 6)^α ([Wu et al., 2016](https://arxiv.org/abs/1609.08144)), or short texts would win. You
@@ -907,7 +911,7 @@ rows.reset_index(drop=True)
 # (<i>Training, live</i>)
 # </details>
 #
-# <details><summary>An untrained model with 481 tokens has a loss of 60. What is wrong?</summary>
+# <details><summary>An untrained model with 481 tokens has a loss of 55. What is wrong?</summary>
 #
 # About log 481 = 6.2 would be expected. The logits are too large: tied embeddings drawn with variance 1 instead of
 # 1/d_model make it sure that the last token comes again. (<i>Initialisation</i>)
