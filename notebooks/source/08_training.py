@@ -424,7 +424,7 @@ ax = plots.lines(steps, rates, "step", "learning rate")
 def greedy_decode(
     model: nn.Module, source: Int[Tensor, "batch n"], bos_id: int, eos_id: int, max_length: int
 ) -> Int[Tensor, "batch n_written"]:
-    """Return the likeliest next token, up to max_length times; the bos is not part of the output, the eos is."""
+    """Return the most likely token of each step, at most max_length of them; without the bos, with the eos."""
     raise NotImplementedError
 
 
@@ -903,6 +903,13 @@ rows.reset_index(drop=True)
 # In training, the model reads true tokens; at inference, its own, errors included. Whether an output is right from end
 # to end is not affected, for an honest greedy model: up to the first error, both inputs are the same. What follows an
 # error is affected. (<i>Teacher-forced or free-running</i>: as many dates are right either way)
+# </details>
+#
+# <details><summary>What is the difference between teacher-forced and free-running accuracy?</summary>
+#
+# What the model reads before each position: the true tokens, or those it generated. Counted in whole outputs, the two
+# agree for an honest greedy model; counted in tokens, the first is higher. For a model that sees its labels, the first
+# may be 1 and the second 0 (lesson 07). (<i>Teacher-forced or free-running</i>)
 # </details>
 #
 # <details><summary>Why is the loss not 0 though the model is right nearly everywhere?</summary>
