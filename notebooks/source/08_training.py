@@ -637,7 +637,8 @@ print(f"{swapped} of {len(wrong)} have the right characters in another order")
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Most swap two digits of the year. (In which scripts? The model should see more of those.)
+# Few are left, if any. Look at what they share, such as digits that have changed places, and a script: the model should
+# see more of those.
 #
 # Greedy decoding cannot take a token back. **Beam search** follows several prefixes at once and keeps those most
 # probable so far. Each further token makes a text less probable, so the sum of log p is divided by a **length
