@@ -28,7 +28,7 @@ BETWEEN_SUBLAYER_AND_MASK = 1.6
 
 
 def transformer(d_model: int = 64) -> Diagram:
-    """Return the whole Transformer, with the shapes for one sentence, ``3 mars 2021`` and its ISO 8601 date.
+    """Return the whole Transformer, with the shapes for one sentence, ``3 mars 2021<eos>`` and its ISO 8601 date.
 
     Args:
         d_model: Width of every vector between the layers.
@@ -39,10 +39,9 @@ def transformer(d_model: int = 64) -> Diagram:
         "last layer returns is the memory. Right, the decoder: the same, with a cross-attention to the memory between "
         "the two in each of its N layers. Its output times the embedding matrix gives the logits."
     )
-    shape = f"(1, 11, {d_model})"
-    source = d.box("source", (0, 0), outline="square", look="outlined", note="3 mars 2021")
-    layers, top = _stack(d, source, ("self_attention", "feed_forward"), "EncoderLayer", shape)
-    memory = d.box("memory", (0, top.y + 1.0), ORANGE, outline="square", note=shape)
+    source = d.box("source", (0, 0), outline="square", look="outlined", note="3 mars 2021<eos>")
+    layers, top = _stack(d, source, ("self_attention", "feed_forward"), "EncoderLayer", 12, d_model)
+    memory = d.box("memory", (0, top.y + 1.0), ORANGE, outline="square", note=f"(1, 12, {d_model})")
     d.path([top, memory.bottom], thick=True)
     _mask(d, layers["self_attention"], "mask", "padding_mask")
 
@@ -52,7 +51,8 @@ def transformer(d_model: int = 64) -> Diagram:
     target = d.box("target", (x, 0), outline="square", look="outlined", note="<bos>2021-03-03")
     d.arrow(labels, shift)
     d.arrow(shift, target)
-    layers, top = _stack(d, target, ("self_attention", "cross_attention", "feed_forward"), "DecoderLayer", shape)
+    sublayers = ("self_attention", "cross_attention", "feed_forward")
+    layers, top = _stack(d, target, sublayers, "DecoderLayer", 11, d_model)
     _mask(d, layers["self_attention"], "mask", "decoder_mask")
     cross = layers["cross_attention"]
     _mask(d, cross, "memory_mask", "padding_mask", lower=0.3)
@@ -61,7 +61,7 @@ def transformer(d_model: int = 64) -> Diagram:
     d.text("key, value", (cross.left.x - 0.62, entry.y + 0.1), size=SIZE - 2)
     output = d.box("embedding.weight.T", (x, top.y + 1.15), PINK, note="tied")
     d.path([top, output.bottom], thick=True)
-    d.text(shape, (x + 0.12, top.y + 0.7), size=SIZE - 1.5, align="left")
+    d.text(f"(1, 11, {d_model})", (x + 0.12, top.y + 0.7), size=SIZE - 1.5, align="left")
     logits = d.box("logits", (x, output.y + 0.95), outline="square", look="outlined", note="(1, 11, vocab_size)")
     d.arrow(output, logits)
     inside = [frame for frame in d.frames if frame.name in ("Encoder", "Decoder")]
@@ -70,18 +70,20 @@ def transformer(d_model: int = 64) -> Diagram:
     return d
 
 
-def _stack(d: Diagram, tokens: Box, sublayers: Sequence[str], name: str, shape: str) -> tuple[dict[str, Box], Spot]:
+def _stack(
+    d: Diagram, tokens: Box, sublayers: Sequence[str], name: str, n: int, d_model: int
+) -> tuple[dict[str, Box], Spot]:
     """Put one half of the model on a diagram, above its tokens; return its sublayers, and where the stream leaves."""
     x = tokens.x
     left = x - BETWEEN_STREAM_AND_SUBLAYER
     embedding = d.box("embedding", (x, 0.95), PINK)
-    d.arrow(tokens, embedding, "(1, 11)", label_at=0.3)
+    d.arrow(tokens, embedding, f"(1, {n})", label_at=0.3)
     plus = d.plus((x, 1.6))
     d.arrow(embedding, plus, thick=True)
     d.text("× √d_model", (x + 0.16, 1.32), size=SIZE - 1.5, align="left")
     positions = d.box("positions", (left, 1.6), PINK, note="sinusoidal_encoding")
     d.arrow(positions, plus)
-    d.text(shape, (x + 0.12, 1.86), size=SIZE - 1.5, align="left")
+    d.text(f"(1, {n}, {d_model})", (x + 0.12, 1.86), size=SIZE - 1.5, align="left")
     below, inside = plus, list[Area]()
     drawn: dict[str, Box] = {}
     y = 2.15
