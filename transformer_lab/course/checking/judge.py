@@ -18,6 +18,7 @@ from transformer_lab.course.checking.side_effects import (
     CHANGES_ARGUMENT,
     GRADIENT_CUT,
     REMEMBERS_A_CALL,
+    backward_problem,
     changed_arguments,
     describe_changes,
     explain_gradients,
@@ -117,7 +118,10 @@ def _recognised(
         told += f"\nBesides, {describe_changes(changed)}."
         names = (*names, CHANGES_ARGUMENT)
     cut = [] if found.stops_at else lost_gradients(observed, as_right)
-    if cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
+    if problem := backward_problem(observed):
+        told += f"\nBesides, torch cannot compute the gradients: {problem}."
+        names = (*names, GRADIENT_CUT)
+    elif cut and not (exercise.may_cut_gradients and is_cut_entirely(observed)):
         told += f"\nBesides, no gradient reaches {listed(cut)}."
         names = (*names, GRADIENT_CUT)
     hints = _next_step(exercise.steps, found.stops_at) if found.stops_at else ()

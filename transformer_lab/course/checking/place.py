@@ -5,6 +5,7 @@ is: the learner's own code runs once more, with one expression replaced by the r
 comes right, in all small cases, that expression is where it went wrong. ``_Search`` says which of several is told.
 """
 
+import re
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -33,7 +34,7 @@ from transformer_lab.course.running.isolation import restored_globals
 from transformer_lab.course.running.observe import copy_inputs, load_module
 from transformer_lab.course.running.plain_data import same, to_plain_data
 from transformer_lab.course.running.time_limit import TookTooLong, time_limit
-from transformer_lab.course.running.trace import Expression, Trace, TracedAttempt
+from transformer_lab.course.running.trace import Expression, Trace, TracedAttempt, Turns
 from transformer_lab.course.steps import InSteps, needs
 
 MAX_RUNS = 400
@@ -186,8 +187,9 @@ class _Search:
 
     def place_of_change(self, changed: Sequence[str]) -> Place | None:
         """Return the first expression that writes into one of these arguments."""
-        names = {name.partition(".")[0] for name in changed}
-        for one in self.cases:
+        # a model's mode is not located: what switches it is often right, and what should set it back is missing
+        names = {name.partition(".")[0] for name in changed if not name.endswith(".training")}
+        for one in self.cases if names else ():
             if found := origin.of_change(self.traced.expressions, one.trace, names):
                 expression, name = found
                 says = f"Line {expression.line}, `{_one_line(expression.text)}`, changes the argument `{name}`."
@@ -344,7 +346,8 @@ class _Search:
         events = shown.trace.values(expression.number)
         noun = self.steps.noun(step)
         misplaced = expression.is_name and any(is_right_as_it_is(events, right) for right in shown.right.values())
-        difference = "" if misplaced or len(events) != 1 else fact(events[0], to_plain_data(shown.right[step]))
+        right = in_form(events, shown.right[step])
+        difference = "" if misplaced or len(events) != 1 else fact(events[0], to_plain_data(right))
         if not events and shown.trace.error:
             difference = f"it crashes ({shown.trace.error[0]})"
         says = _in_words(
@@ -353,7 +356,8 @@ class _Search:
             difference,
             is_misplaced=misplaced,
             is_proven=proven,
-            is_answer=step == self.steps.last,
+            is_piece=isinstance(right, Turns),
+            is_answer=step == self.steps.last or (len(events) == 1 and same(events[0], shown.trace.output)),
             before=self._right_before(expression),
         )
         return Place(expression, says, _hints(self.steps, expression, step), step, proven, misplaced)
@@ -392,11 +396,20 @@ class _Search:
             return False
         if isinstance(right, int | float) and not is_number(events[0]):
             return False
-        if is_right_as_it_is(events, right):
+        if is_right_as_it_is(events, right) or self._is_filled_later(one, expression):
             return False
         if any(is_right_as_it_is(events, other) for other in one.right.values()):
             return expression.is_name and step != self.steps.last  # a right value is not blamed, a misplaced name is
         return True
+
+    def _is_filled_later(self, one: _Case, expression: Expression) -> bool:
+        """Return whether an expression makes a table that the code then writes into: it may well start as it does."""
+        made = re.match(r"\s*(\w+)\s*(?::[^=]*)?=\s*", expression.source_line)
+        if made is None or not _FACTORY.match(expression.text) or made.end() != expression.columns[0]:
+            return False
+        read = [other for other in self.traced.expressions if other.is_name and other.text == made[1]]
+        values = one.trace.values(expression.number)
+        return any(not same([value], values) for other in read for value in one.trace.values(other.number))
 
     def _is_condition(self, one: _Case, number: int) -> bool:
         return any(type(value) is bool for value in one.trace.values(number))
@@ -466,6 +479,8 @@ class _Search:
         return {name: _detached(value) for name, value in values.items()}
 
 
+_FACTORY = re.compile(r"[\w.]*\b(?:zeros|ones|empty|full)(?:_like)?\(|[\w.]*\.new_(?:zeros|ones|empty|full)\(")
+"""Calls that make a table to be filled."""
 _THE_REST = "With that, what follows gives the right answer."
 
 
@@ -476,6 +491,7 @@ def _in_words(
     *,
     is_misplaced: bool,
     is_proven: bool,
+    is_piece: bool,
     is_answer: bool,
     before: tuple[Expression, str] | None,
 ) -> str:
@@ -487,7 +503,8 @@ def _in_words(
         difference: How the expression's value differs from it; "" where nothing helpful can be said.
         is_misplaced: Whether it is a name that stands where something else belongs.
         is_proven: Whether the answer comes right with that value in this place alone.
-        is_answer: Whether that value is the answer itself.
+        is_piece: Whether the expression gives that value piece by piece.
+        is_answer: Whether that value is the answer itself, or the expression's is what comes out.
         before: The last expression before it that is as it should be, and what it is.
     """
     told = []
@@ -498,8 +515,9 @@ def _in_words(
         told.append(f"Not yet: line {expression.line}, where `{text}` stands in place of *{noun}*.")
     else:
         verb = "should be" if is_proven else "is not"
+        what = f"in each round the piece of *{noun}* that belongs there" if is_piece else f"*{noun}*"
         how = f": {difference}" if difference else ""
-        told.append(f"Not yet: line {expression.line}, `{text}` {verb} *{noun}*{how}.")
+        told.append(f"Not yet: line {expression.line}, `{text}` {verb} {what}{how}.")
     if not is_proven:
         told.append("Something after it is not right either.")
     elif not is_answer:

@@ -55,7 +55,7 @@ def describe_changes(changed: Sequence[str]) -> str:
 def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
     """Put into words which gradients do not arrive, where they end, and what may have cut them."""
     lost, wrong = _faults(observed, known.expected)
-    if problem := next((p for p in _remarks(observed, "backward") if isinstance(p, str)), None):
+    if problem := backward_problem(observed):
         return f"The numbers are right, but torch cannot compute the gradients: {problem}."
     if not lost and not wrong:
         return ""
@@ -84,6 +84,11 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
 def remembers_a_call(observed: Sequence[Observation]) -> bool:
     """Return whether a second call returned the tensor of the first, to which no gradient of its own can belong."""
     return any(True for _ in _remarks(observed, "remembers"))
+
+
+def backward_problem(observed: Sequence[Observation]) -> str | None:
+    """Return what kept torch from computing gradients, such as a tensor that was written into; None if nothing did."""
+    return next((problem for problem in _remarks(observed, "backward") if isinstance(problem, str)), None)
 
 
 def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:

@@ -390,9 +390,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
                 steps.but(layers=lambda layers: [layers[-1]] * len(layers)).attempt,
             ],
             does="one of the layers is called again and again, and the others never",
-            says=(
-                "One of the layers is called again and again, and the others never. Look at what is called in the loop."
-            ),
+            says=("One of the layers is called again and again, and the others never. Look at which one is called."),
             hints=["Which parameters get no gradient?", IN_THE_LOOP, f"`x = {call}` inside the loop."],
         ),
         Mistake(
@@ -615,7 +613,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str, call: str) -> list[Mista
         Mistake(
             f"{mask}_forgotten",
             [but(lambda of_layer: lambda number: None)],
-            does=f"`{mask}` does not reach the layers in every case",
+            does=f"`{mask}` is not handed to the layers, or not always",
             says=f"The layers are not given `{mask}`: they attend to what it hides. Look at what they are given.",
             hints=[
                 f"Change a token that `{mask}` hides. Does anything change?",

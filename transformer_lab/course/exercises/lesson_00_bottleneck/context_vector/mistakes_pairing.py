@@ -44,10 +44,11 @@ MISTAKES = [
         does="the weights of every text meet the states of *every* text of the batch",
         says=(
             "The weights of every text meet the states of *every* text of the batch, as they do in a product of the "
-            "whole table of weights with each text's states. Text i should mix its own states only. Look at the shape."
+            "whole table of weights with each text's states. Text i should mix its own states only. Look at the "
+            "axis of the batch."
         ),
         hints=[
-            "With 2 texts, 5 states and width 3: what shape comes out, and what should?",
+            "With 2 texts whose states are all 0 in the second: what should come out for the second text?",
             "Multiply weights and states number by number, and add. With which shape of the weights does each weight "
             "meet its own state?",
             "`weights[:, :, None] * states`, added along axis 1; or `weights[:, None, :] @ states`, a row for each "

@@ -112,7 +112,7 @@ MISTAKES = [
     Mistake(
         "identity_on_the_diagonal",
         [STEPS.but(own=lambda delta: delta)],
-        does="δ_ij stands without its factor p_i",
+        does="the term δ_ij stands without its factor p_i",
         says="The diagonal is 1 − p_i², because δ_ij stands there without its factor p_i. Look at the first term.",
         hints=[
             "With p = (1, 0), nothing can move any more. Is the table 0 there?",
@@ -126,10 +126,10 @@ MISTAKES = [
             STEPS.but(column=lambda column: torch.ones_like(column)),
             STEPS.but(own=lambda delta: delta, products=lambda column: column),
         ],
-        does="the factor in front of the brackets of p_i (δ_ij − p_j) is missing",
+        does="a factor is missing from each of the two terms, p_i δ_ij and p_i p_j",
         says=(
-            "This is only what stands in the brackets of p_i (δ_ij − p_j): the factor in front is missing, so weights "
-            "that are nearly 0 seem to move as much as large ones."
+            "A factor is missing from each of the two terms, p_i δ_ij and p_i p_j, so weights that are nearly 0 seem "
+            "to move as much as large ones."
         ),
         hints=[
             "With p = (1, 0), nothing can move any more. Is the table 0 there?",
@@ -252,7 +252,7 @@ MISTAKES = [
         "delta_turned_round",
         [STEPS.but(delta=lambda delta: 1 - delta)],
         does="the table of δ_ij holds 0 on the diagonal and 1 beside it",
-        says="δ_ij is turned round: it is 1 where i and j are equal, and 0 everywhere else.",
+        says="δ_ij is turned round: the table holds 0 where i and j are equal, and 1 everywhere else.",
         hints=[
             "What does `torch.eye(2)` look like?",
             "Can raising a score lower its own weight?",

@@ -78,8 +78,8 @@ MISTAKES = [
         [STEPS.but(own=lambda heads: lambda head: slice(head, None, heads.shape[1]))],
         does="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
         says=(
-            "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns neighbouring "
-            "columns. Each head owns d_k neighbouring columns. Look at how the columns of one head are chosen."
+            "The columns of w_o are dealt out in turn: head 0 gets columns 0, h, 2h … Each head owns d_k "
+            "neighbouring columns. Look at how the columns of one head are chosen."
         ),
         hints=[
             "In the merged vector, where do the numbers of head 0 stand?",
@@ -105,7 +105,6 @@ MISTAKES = [
         "slices_overlap",
         [
             STEPS.but(own=lambda heads: lambda head: slice(head, head + heads.shape[3])),
-            STEPS.but(own=lambda heads: lambda head: slice(head * heads.shape[3] + 1, (head + 1) * heads.shape[3] + 1)),
         ],
         does="the columns of each head begin only one after those of the head before it",
         says=(
@@ -115,6 +114,20 @@ MISTAKES = [
         hints=[
             "With 3 heads of width 2, which columns does head 1 own?",
             "Head i begins where head i - 1 ends.",
+            "Columns i·d_k to (i + 1)·d_k − 1.",
+        ],
+    ),
+    Mistake(
+        "slices_one_late",
+        [STEPS.but(own=lambda heads: lambda head: slice(head * heads.shape[3] + 1, (head + 1) * heads.shape[3] + 1))],
+        does="the columns of each head begin one too late",
+        says=(
+            "Each slice of w_o begins one column too late: column i·d_k is left out, and the first of the next head is "
+            "taken. Look at where a slice begins."
+        ),
+        hints=[
+            "With 3 heads of width 2, which columns does head 0 own?",
+            "Counting begins at 0.",
             "Columns i·d_k to (i + 1)·d_k − 1.",
         ],
     ),
@@ -192,8 +205,7 @@ MISTAKES = [
         ],
         does="the output without a head, or its change, stands for what the head adds",
         says=(
-            "This is the output that is left when a head is silenced, or what that changes. What the head *adds* is "
-            "the other part, with the other sign."
+            "This is made of the output without a head, which the *other* heads give. What a head adds is its own part."
         ),
         hints=[
             "If all heads but one were 0, what would the output be?",

@@ -21,8 +21,7 @@ MISTAKES = [
         ),
         says=(
             "The shape is right, but the heads got positions instead of features: the first head holds everything "
-            "about the first positions, and nothing about the last. Read off in the first case whose numbers head 0 "
-            "holds."
+            "about the first positions, and nothing about the last."
         ),
         hints=[
             "In the first case, head 0 should hold 10, 11 of the first position and 20, 21 of the second.",

@@ -124,8 +124,8 @@ MISTAKES = [
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)).attempt,
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines + 1)),
         ],
-        does="an entry of each block is not filled in",
-        says="An entry of each block is not filled in: it is still what it was at the start.",
+        does="one entry of each block, or two, are not filled in",
+        says="An entry of each block, or two, are not filled in: they are still what they were at the start.",
         hints=[
             "Print the matrix for d_model = 2 and compare it with the block on paper.",
             "How many entries has a block, and how many are written?",

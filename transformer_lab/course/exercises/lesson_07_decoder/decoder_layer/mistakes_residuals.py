@@ -48,7 +48,7 @@ def wrong_input(name, change, does):
         name,
         [STEPS.but(network_output=change)],
         does=does,
-        says=f"The network reads something else than what its output is added to: {does}. Look at its argument.",
+        says=f"{does[0].upper()}{does[1:]}, which is not what its output is added to. Look at its argument.",
         hints=[
             "Which variable does the network read, and to which is its output added?",
             "In x + f(x), the two x are the same.",

@@ -246,8 +246,8 @@ MISTAKES = [
         [STEPS.but(mask=lambda mask: mask.mT)],
         does="rows and columns of the mask are exchanged",
         says=(
-            "Rows and columns are exchanged: what should be open to all queries is open to all keys, and the "
-            "triangle is the upper one."
+            "Rows and columns are exchanged: the queries of the prefix see all keys, where its keys should be seen by "
+            "all queries, and the triangle is the upper one."
         ),
         hints=[
             "What does the first row say, and what should it?",

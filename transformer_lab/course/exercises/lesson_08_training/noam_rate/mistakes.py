@@ -203,7 +203,7 @@ MISTAKES = [
     Mistake(
         "the_fall_alone_has_the_width",
         [STEPS.but(rate=lambda width_factor, falling, rising: min(width_factor * falling, rising))],
-        does="the factor of the width belongs to the falling rate alone",
+        does="the factor of the width multiplies only the falling rate",
         says=(
             "During the warm-up the width of the model makes no difference: brackets are missing, or in another place."
         ),
@@ -216,7 +216,7 @@ MISTAKES = [
     Mistake(
         "the_line_alone_has_the_width",
         [STEPS.but(rate=lambda width_factor, falling, rising: min(falling, width_factor * rising))],
-        does="the factor of the width belongs to the straight line alone",
+        does="the factor of the width multiplies only the straight line",
         says="After the warm-up the width of the model makes no difference: brackets are missing, or in another place.",
         hints=[
             "Compare the rates of step 16 for d_model 16 and 512, with a warm-up of 4.",

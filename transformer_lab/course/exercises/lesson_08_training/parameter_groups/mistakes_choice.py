@@ -165,7 +165,7 @@ MISTAKES = [
     Mistake(
         "vectors_decay",
         [STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay)],
-        does="the groups have changed places: vectors decay, and matrices do not",
+        does="the two weight decays have changed places: the group of the matrices is given 0",
         says="The groups have changed places: biases and norms decay, and matrices do not.",
         hints=[
             "Which weight decay has the group that holds the embedding?",
@@ -329,7 +329,7 @@ MISTAKES = [
     Mistake(
         "two_axes_exactly",
         [STEPS.but(decays=lambda: lambda p: p.dim() == 2)],
-        does="parameters with three axes do not decay",
+        does="parameters with three axes are grouped with the vectors, not with the matrices",
         says="A parameter with three axes does not decay. Those with two *and more* should.",
         hints=[
             "Into which group does a tensor with 3 axes fall?",

@@ -58,7 +58,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 filled(lambda scaled, visible: scaled * visible),
                 steps.but(fill=lambda: 1.0).attempt,
             ],
-            does="hidden scores become 0 or 1 where they should become −∞",
+            does="hidden scores become a number like other scores, where they should become −∞",
             says=(
                 "Hidden scores become 0 or 1, which are scores like others, as e⁰ = 1: a hidden key still gets weight, "
                 "even more than keys that match badly. Look at the number that is filled in."

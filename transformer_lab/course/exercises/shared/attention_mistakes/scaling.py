@@ -140,7 +140,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
         Mistake(
             "divides_by_d_k",
             [steps.but(divisor=lambda width: width)],
-            does="no root is taken: in all, the products are divided by a whole length",
+            does="in all, the products are divided by a whole length, and not by its root",
             says=(
                 "The scores are divided by d_k, and not by its root: the weights become more and more even as d_k "
                 "grows. Look at how dividing changes a variance."

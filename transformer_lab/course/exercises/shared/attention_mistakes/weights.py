@@ -118,7 +118,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
                 made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
             ],
-            does="the exponentials overflow where scores are large",
+            does="the exponentials overflow for some scores",
             says=(
                 "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
                 "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
