@@ -88,10 +88,10 @@ def test_two_at_once_are_both_named_in_the_order_of_the_steps_and_only_what_they
     assert verdict.mistakes == ("not_scaled", "over_queries")
     assert verdict.mistake == "not_scaled"
     assert verdict.message == (
-        "Two things at once. It behaves as an answer does in which\n"
+        "Two things at once. The code behaves like an answer in which\n"
         "1. The products are not divided.\n"
         "2. The softmax runs over the queries.\n"
-        "Mend the first, then check again."
+        "Fix the first, then check again."
     )
 
 

@@ -105,9 +105,9 @@ def _recognised(
         numbered = [f"{number}. {_sentence(m.does)}." for number, m in enumerate(found.mistakes, 1)]
         told = "\n".join(
             [
-                "Two things at once. It behaves as an answer does in which",
+                "Two things at once. The code behaves like an answer in which",
                 *numbered,
-                "Mend the first, then check again.",
+                "Fix the first, then check again.",
             ]
         )
         names = tuple(mistake.name for mistake in found.mistakes)

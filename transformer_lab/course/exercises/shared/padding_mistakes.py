@@ -118,7 +118,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             does="a sentence that is all padding is not hidden",
             says=(
                 "A sentence of nothing but padding is left open. It is padding all the same: what becomes of a query "
-                "that may look at nothing is not this mask's business."
+                "that may attend to nothing is not this mask's business."
             ),
             hints=[
                 "Try a sentence of nothing but padding.",

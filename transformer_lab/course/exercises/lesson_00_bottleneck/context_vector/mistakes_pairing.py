@@ -285,7 +285,7 @@ MISTAKES = [
         says="The larger its weight, the less a state counts: it is multiplied by what is left of 1.",
         hints=[
             "With the weights 1 and 0, which of the two states should come back? Which does?",
-            "A weight is the share that a state gets, not the share it leaves to the others.",
+            "A weight is the fraction of its state that is taken, not the fraction that is left to the others.",
             "Multiply by the weights as they are.",
         ],
     ),
@@ -324,7 +324,7 @@ MISTAKES = [
         "adds_the_weights",
         [STEPS.but(weighted=lambda column, states: column + states)],
         does="each weight is added to its state, not multiplied",
-        says="Each weight is *added* to its state. A share of a state is a product: weight times state.",
+        says="Each weight is *added* to its state. A part of a state is a product: weight times state.",
         hints=[
             "With the weights 1 and 0, the first state should come back. What comes back?",
             "Which sign stands between weight and state in the formula?",
@@ -345,10 +345,10 @@ MISTAKES = [
     Mistake(
         "softmax_again",
         [STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1))],
-        does="a softmax is taken of the weights, which are shares already",
+        does="a softmax is taken of the weights, which add up to 1 already",
         says=(
             "The result lies too near to the plain mean of the states: the weights have been flattened. They are "
-            "shares that add up to 1 already, and must be used as they are."
+            "fractions that add up to 1 already, and must be used as they are."
         ),
         hints=[
             "What does a softmax make of 1 and 0?",
@@ -364,7 +364,7 @@ MISTAKES = [
         ],
         does="the weights are normalised once more, across the texts",
         says=(
-            "The weights are normalised once more, across the texts of the batch. They are shares already, text by "
+            "The weights are normalised once more, across the texts of the batch. They add up to 1 already, text by "
             "text."
         ),
         hints=[

@@ -230,7 +230,8 @@ MISTAKES = [
             STEPS.but(total=lambda total, states: total + states[:, 0]),
         ],
         does="one of the states is added to the mixture",
-        says="A state is added to the mixture as it is, beside its share. Only the mixture is asked for.",
+        says="A state is added to the weighted sum as it is, beside its part in it. Only the weighted sum is asked "
+        "for.",
         hints=[
             "With the weights 1, 0, 0, the first state should come back unchanged. What comes back?",
             "Each state counts as much as its weight says, and no more.",

@@ -16,7 +16,7 @@ MISTAKES = [
         ),
         hints=[
             "With a single state, the context should be that state. Is it?",
-            "Which function turns a row of scores into shares?",
+            "Which function turns a row of scores into weights?",
             "`torch.softmax(scores, dim=-1)`, then the mixture.",
         ],
     ),
@@ -336,7 +336,7 @@ MISTAKES = [
         says="The worse a state matches, the more it counts: the scores have the wrong sign. Look for a minus.",
         hints=[
             "Which of two states gets the larger weight, the one with the larger dot product?",
-            "A softmax gives the largest number the largest share.",
+            "A softmax gives the largest number the largest weight.",
             "Take the softmax of the scores as they are.",
         ],
     ),

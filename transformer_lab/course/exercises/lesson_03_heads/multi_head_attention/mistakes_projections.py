@@ -44,8 +44,8 @@ MISTAKES = [
         ],
         does="the keys go through `w_q`",
         says=(
-            "`w_k` plays no part: with the same vectors as queries and keys, how much one position likes another would "
-            "always be how much the other likes it. Look at which layer the keys go through."
+            "`w_k` plays no part: with the same vectors as queries and keys, the score of position i for j would "
+            "always be that of j for i. Look at which layer the keys go through."
         ),
         hints=[*EACH_LAYER, "The keys go through `self.w_k`, the values through `self.w_v`."],
     ),

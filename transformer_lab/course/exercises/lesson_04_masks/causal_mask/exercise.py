@@ -1,4 +1,4 @@
-"""Which keys each query may look at where none may look ahead."""
+"""Which keys each query may attend to where none may attend ahead."""
 
 import torch
 
@@ -20,7 +20,7 @@ CAUSAL_MASK = Exercise(
     steps=STEPS,
     cases=causal_mask_cases,
     points=1,
-    verified="Each row may look at itself and to its left; the triangle above the diagonal is forbidden. "
+    verified="Each row may attend to itself and to its left; the triangle above the diagonal is forbidden. "
     "Next: see whether one run now does the work of many.",
     hints=[
         "Write the table for 3 positions by hand. Row i is a query, column j a key. Which of the nine are True?",

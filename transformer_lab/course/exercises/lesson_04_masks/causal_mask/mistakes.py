@@ -31,8 +31,8 @@ MISTAKES = [
     Mistake(
         "forbidden_is_true",
         [STEPS.but(allowed=lambda allowed: allowed == 0)],
-        does="the entries are True where looking is forbidden",
-        says="True stands where looking is *forbidden*. In this course True means: may look.",
+        does="the entries are True where attending is forbidden",
+        says="True stands where looking is *forbidden*. In this course True means: may attend.",
         hints=[
             "What does the first query see with this mask? And the last?",
             "This is the meaning that `nn.MultiheadAttention` gives to a mask; here it is the opposite.",
@@ -43,7 +43,7 @@ MISTAKES = [
         "without_itself",
         [STEPS.but(diagonal=lambda: -1)],
         does="the diagonal itself is left out",
-        says="No position may look at itself, so the first one may look at nothing at all. Look at the diagonal.",
+        says="No position may attend to itself, so the first one may attend to nothing at all. Look at the diagonal.",
         hints=[
             "What does row 0 say?",
             "When the model predicts the token after position i, does it know the token at i?",
@@ -78,7 +78,7 @@ MISTAKES = [
         "nothing_hidden",
         [STEPS.but(allowed=lambda table: table)],
         does="no triangle is cut out: nothing is hidden",
-        says="Every position may look at every other: nothing is hidden.",
+        says="Every position may attend to every other: nothing is hidden.",
         hints=[
             "Which entries of the first row should be False?",
             "Something has to depend on whether the key comes after the query.",
@@ -90,7 +90,8 @@ MISTAKES = [
         [STEPS.but(allowed=lambda table: table == 0)],
         does="all entries are False",
         says=(
-            "All entries are False: no position may look at anything, not even at itself. Look at the table before its "
+            "All entries are False: no position may attend to anything, not even to itself. Look at the table before "
+            "its "
             "triangle is taken."
         ),
         hints=[
@@ -132,7 +133,8 @@ MISTAKES = [
         [STEPS.but(allowed=lambda allowed: without_row(allowed, 0))],
         does="the first row is left False",
         says=(
-            "The first row is all False: the first position may look at nothing, not even at itself. Look at where the "
+            "The first row is all False: the first position may attend to nothing, not even to itself. Look at where "
+            "the "
             "rows begin."
         ),
         hints=[
@@ -145,7 +147,7 @@ MISTAKES = [
         "last_row_left_out",
         [STEPS.but(allowed=lambda allowed: without_row(allowed, -1))],
         does="the last row is left False",
-        says="The last row is all False: the last position may look at nothing. Look at where the rows end.",
+        says="The last row is all False: the last position may attend to nothing. Look at where the rows end.",
         hints=[
             "Which rows are filled, and with which one does that end?",
             "`range(n)` leaves out n itself.",

@@ -1,4 +1,4 @@
-"""What a decoder may look at: real tokens, up to itself."""
+"""What a decoder may attend to: real tokens, up to itself."""
 
 import torch
 
@@ -32,13 +32,13 @@ DECODER_MASK = Exercise(
     steps=STEPS,
     cases=decoder_mask_cases,
     points=2,
-    verified="A key may be looked at if it is a real token *and* does not come later. Next: whether both halves are "
+    verified="A key may be attended to if it is a real token *and* does not come later. Next: whether both halves are "
     "needed.",
     hints=[
         "There are both halves: `parts.padding_mask(tokens, pad_id)` and `parts.causal_mask(n)`. What shapes do they "
         "have?",
         "(batch, 1, 1, n) and (n, n) are broadcast together. What comes out?",
-        "A key may be looked at if the first says so *and* the second does. For tensors of booleans, `&` means and.",
+        "A key may be attended to if the first says so *and* the second does. For tensors of booleans, `&` means and.",
     ],
     mistakes=MISTAKES,
 )

@@ -12,7 +12,8 @@ MISTAKES = [
         [STEPS.but(sign=lambda: torch.logical_or)],
         does="it is enough that one of the two conditions holds",
         says=(
-            "A key may be looked at if it is real *or* not later: every real token of the future is visible, and so is "
+            "A key may be attended to if it is real *or* not later: every real token of the future is visible, and "
+            "so is "
             "padding in the past. Look at how the two are joined."
         ),
         hints=[
@@ -26,7 +27,8 @@ MISTAKES = [
         [STEPS.but(sign=lambda: torch.logical_xor)],
         does="exactly one of the two conditions has to hold",
         says=(
-            "A key may be looked at if *exactly one* of the two conditions holds: if it is real, or not later, and not "
+            "A key may be attended to if *exactly one* of the two conditions holds: if it is real, or not later, and "
+            "not "
             "both. Look at the sign between the two."
         ),
         hints=[
@@ -51,9 +53,10 @@ MISTAKES = [
     Mistake(
         "turned_round",
         [STEPS.but(both=lambda both: ~both)],
-        does="the entries are True where looking is forbidden",
+        does="the entries are True where attending is forbidden",
         says=(
-            "Every entry is turned round: True stands where looking is forbidden. In this course True means: may look."
+            "Every entry is turned round: True stands where attending is forbidden. In this course True means: may "
+            "attend."
         ),
         hints=[
             "What does the first query see with this mask?",
@@ -64,9 +67,9 @@ MISTAKES = [
     Mistake(
         "keep_and_drop_mixed",
         [STEPS.but(not_later=lambda not_later: ~not_later)],
-        does="the causal half is True where looking is forbidden",
+        does="the causal half is True where attending is forbidden",
         says=(
-            "The two halves speak different languages: for padding True means may look, for the future it means "
+            "The two halves speak different languages: for padding True means may attend, for the future it means "
             "forbidden. So only the future is visible."
         ),
         hints=[
@@ -80,7 +83,8 @@ MISTAKES = [
         [STEPS.but(real=lambda real: ~real)],
         does="the half about padding is True at the padding",
         says=(
-            "The two halves speak different languages: the causal one says what may be looked at, the other one where "
+            "The two halves speak different languages: the causal one says what may be attended to, the other one "
+            "where "
             "the padding is. So only padding is visible."
         ),
         hints=[
@@ -161,7 +165,7 @@ MISTAKES = [
         "not_itself",
         [STEPS.but(diagonal=lambda: -1)],
         does="the diagonal itself is left out of the triangle",
-        says="No position may look at itself, so the first one may look at nothing. Look at the diagonal.",
+        says="No position may attend to itself, so the first one may attend to nothing. Look at the diagonal.",
         hints=[
             "What does the first row say?",
             "When the token after position i is predicted, the one at i is known.",
@@ -171,10 +175,11 @@ MISTAKES = [
     Mistake(
         "always_sees_itself",
         [STEPS.but(both=lambda both: both | torch.eye(both.shape[-1], dtype=torch.bool))],
-        does="every position may look at itself, even if it is padding",
+        does="every position may attend to itself, even if it is padding",
         says=(
-            "Every position may look at itself, even if it is padding: True stands all along the diagonal. Padding is "
-            "not to be looked at by anybody."
+            "Every position may attend to itself, even if it is padding: True stands all along the diagonal. Padding "
+            "is "
+            "not to be attended to at all."
         ),
         hints=[
             "What does the last row of a padded sentence say?",
@@ -213,7 +218,8 @@ MISTAKES = [
         [STEPS.but(keys=lambda keys: keys & keys.mT)],
         does="padding is hidden as a query as well",
         says=(
-            "Padding is not looked at, and it may not look either: its rows are all False. What padding computes is "
+            "Padding is not attended to, and it may not attend either: its rows are all False. What padding computes "
+            "is "
             "thrown away anyway, and empty rows only make trouble."
         ),
         hints=[

@@ -25,7 +25,7 @@ def masked_attention_cases(seed: int) -> list[Case]:
         return Case(inputs, shows)
 
     def empty():
-        one = case((), 3, 4, 4, 2, (3, 4), "the last query may look at nothing")
+        one = case((), 3, 4, 4, 2, (3, 4), "the last query may attend to nothing")
         one.inputs["mask"][-1] = False
         return one
 

@@ -65,13 +65,13 @@ OF_EMPTY_ROWS = [
         ],
         says=(
             "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
-            "nothing takes that away. Look at what reaches the softmax in such a row, and at what is mended: the "
+            "nothing takes that away. Look at what reaches the softmax in such a row, and at what is replaced: the "
             "weights, or only the output."
         ),
         hints=[
             "Which gradients do the queries and the values get? In training, one nan ruins the whole model.",
             "The values are multiplied by the weights, so on the way back they meet the nan in them: the *weights* "
-            "have to be mended, before they meet the values. And −∞ that is *added* lets gradients through, where "
+            "have to be replaced, before they meet the values. And −∞ that is *added* lets gradients through, where "
             "`masked_fill` stops them.",
             "`scores.masked_fill(~mask, -torch.inf)`, the softmax, then `weights.masked_fill(sees_nothing, 0.0)`, and "
             "only then the values.",
@@ -84,7 +84,7 @@ OF_EMPTY_ROWS = [
         ],
         says=(
             "The output is right, but nothing can be learned through it: the weights are overwritten *in place*, and "
-            "the softmax needs its own output again on the way back. Look at the line that mends them."
+            "the softmax needs its own output again on the way back. Look at the line that replaces them."
         ),
         hints=[
             "Call it with queries that require a gradient, and `.sum().backward()` the output. What does torch say?",
@@ -235,7 +235,7 @@ OF_EMPTY_ROWS = [
             STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
         ],
         does="the scores are hidden where looking is allowed",
-        says="The mask is read the wrong way round: what is allowed gets hidden. True means *may look*.",
+        says="The mask is read the wrong way round: what is allowed gets hidden. True means *may attend*.",
         hints=[
             "With a mask that is True everywhere, what becomes of the scores?",
             "`masked_fill` fills where its first argument is True. Where should it fill?",

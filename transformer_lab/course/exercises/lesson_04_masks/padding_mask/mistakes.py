@@ -11,7 +11,7 @@ MISTAKES = [
         does="the entries are True at the padding",
         says=(
             "True stands at the padding: everybody looks at the padding and nobody at the tokens. In this course True "
-            "means: may look."
+            "means: may attend."
         ),
         hints=[
             "Print the mask for one sentence. Which entries should be True?",
@@ -126,7 +126,7 @@ MISTAKES = [
         [STEPS.but(per_query=lambda per_head: per_head[..., None])],
         does="the tokens lie along the axis of the queries",
         says=(
-            "The padding is hidden along the queries: padding may not look, but everybody may look *at* it. Look at "
+            "The padding is hidden along the queries: padding may not look, but everybody may attend *at* it. Look at "
             "the axis that holds the tokens."
         ),
         hints=[

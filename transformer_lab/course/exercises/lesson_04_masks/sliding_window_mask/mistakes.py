@@ -179,7 +179,7 @@ MISTAKES = [
         "outside_the_window",
         [STEPS.but(mask=lambda mask: ~mask)],
         does="the entries are True outside the window",
-        says="True stands *outside* the window. It means: may look.",
+        says="True stands *outside* the window. It means: may attend.",
         hints=[
             "Which entries of the first row should be True?",
             "`~` turns every entry round.",

@@ -263,7 +263,7 @@ MISTAKES = [
         hints=[
             "What are sin 0 and cos 0? What becomes of (a, b) with them?",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
-            "Each member keeps its own share by the cosine, and gets one of its partner by the sine.",
+            "Each feature keeps a part of itself, by the cosine, and gets a part of its partner, by the sine.",
         ],
     ),
     Mistake(

@@ -62,7 +62,7 @@ ENCODER = Exercise(
     cases=encoder_cases,
     points=3,
     verified="Tokens become vectors, vectors get their positions, and every layer goes on from the output of the one "
-    "before. Next: what such a stack can learn.",
+    "before. Next: what a deep stack does to gradients.",
     hints=[
         "Three steps: look the tokens up and scale; add positions; go through the layers.",
         "`self.embedding(tokens)` has the shape (batch, n, d_model). A sentence of n tokens needs the first n rows of "

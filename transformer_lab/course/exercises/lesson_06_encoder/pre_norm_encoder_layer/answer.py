@@ -20,8 +20,8 @@ class PreNormEncoderLayer(nn.Module):
     def forward(
         self, x: Float[Tensor, "batch n d_model"], mask: Bool[Tensor, "*#batch #n #n"] | None = None
     ) -> Float[Tensor, "batch n d_model"]:
-        normed = self.norm_1(x)
-        x = x + self.self_attention(normed, normed, normed, mask)
+        normalised = self.norm_1(x)
+        x = x + self.self_attention(normalised, normalised, normalised, mask)
         return x + self.feed_forward(self.norm_2(x))
 
 

@@ -10,12 +10,12 @@ PRE_NORM_ENCODER_LAYER = Exercise(
     steps=STEPS,
     cases=layer_cases,
     points=2,
-    verified="The sublayers read normed vectors, and x itself is only added to. Next: which of the two layers can be "
-    "stacked higher.",
+    verified="The sublayers read normalised vectors, and x itself is only added to. Next: the two layers side by side.",
     hints=[
         "Two halves of the same form, x + sublayer(LayerNorm(x)). Compare with the layer before: which brackets moved?",
         "The normalised vectors are needed three times, for queries, keys and values. Give them a name, and keep x.",
-        "The first half: `normed = self.norm_1(x)`, then `x = x + self.self_attention(normed, normed, normed, mask)`.",
+        "The first half: `normalised = self.norm_1(x)`, then `x = x + self.self_attention(normalised, normalised, "
+        "normalised, mask)`.",
     ],
     mistakes=MISTAKES,
 )

@@ -244,7 +244,7 @@ SUMS = [
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
             "Two different things are needed: x, and the normalised x. Do both still have a name when the sum is made?",
-            "Keep x, and give the normalised one a name of its own: `normed = self.norm_1(x)`.",
+            "Keep x, and give the normalised one a name of its own: `normalised = self.norm_1(x)`.",
         ],
     ),
     Mistake(

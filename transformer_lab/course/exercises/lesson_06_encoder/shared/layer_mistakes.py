@@ -60,7 +60,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             says="The mask is inverted: positions attend to what is hidden, and only to that.",
             hints=[
                 "What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?",
-                "True means: may look. The attention of lesson 03 reads masks in the same way.",
+                "True means: may attend. The attention of lesson 03 reads masks in the same way.",
                 "Hand the mask on as it is, without `~`.",
             ],
         ),
@@ -165,7 +165,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             says="The mask is turned into numbers. The attention reads one of True and False.",
             hints=[
                 "Which dtype has the mask that came in, and which the one that the attention gets?",
-                "True means: may look. The attention knows what to do with that.",
+                "True means: may attend. The attention knows what to do with that.",
                 "Hand the mask on as it is.",
             ],
         ),

@@ -40,7 +40,7 @@ PREFIX_MASK = Exercise(
     "and in two.",
     hints=[
         "Draw the table for 4 positions and a prefix of 2. Which entries are True that are not in a causal mask?",
-        "A key may be looked at if it belongs to the prefix, *or* if it does not come later than the query.",
+        "A key may be attended to if it belongs to the prefix, *or* if it does not come later than the query.",
         "Whether it belongs to the prefix is a question about the key alone: for one row, `torch.arange(length) < "
         "prefix_length`. For a batch, give the lengths the shape (batch, 1, 1, 1).",
         "`prefix_lengths[:, None, None, None]` has that shape. Join the two conditions by `|`.",

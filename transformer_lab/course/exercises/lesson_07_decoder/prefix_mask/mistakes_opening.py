@@ -84,7 +84,7 @@ MISTAKES = [
         hints=[
             "What should the last position see, and what does its row say?",
             "Whether a *key* is in the prefix counts. Who asks does not matter.",
-            "All queries may look at all keys of the prefix.",
+            "All queries may attend to all keys of the prefix.",
         ],
     ),
     Mistake(
@@ -195,7 +195,7 @@ MISTAKES = [
         ),
         hints=[
             "What does the last row say, and what should it?",
-            "Rows are queries, columns are keys, and a key may be looked at if its position is not larger.",
+            "Rows are queries, columns are keys, and a key may be attended to if its position is not larger.",
             "The lower triangle: `.tril()`.",
         ],
     ),
@@ -258,14 +258,15 @@ MISTAKES = [
     Mistake(
         "turned_round",
         [STEPS.but(mask=lambda mask: ~mask)],
-        does="what may be looked at is False, and what may not is True",
+        does="what may be attended to is False, and what may not is True",
         says=(
-            "Every entry is turned round: True stands where looking is forbidden. In this course True means: may look."
+            "Every entry is turned round: True stands where attending is forbidden. In this course True means: may "
+            "attend."
         ),
         hints=[
             "What does the first row say?",
             "This is the meaning that `nn.MultiheadAttention` gives to a mask.",
-            "Return the opposite: what may be looked at is True.",
+            "Return the opposite: what may be attended to is True.",
         ],
     ),
     Mistake(

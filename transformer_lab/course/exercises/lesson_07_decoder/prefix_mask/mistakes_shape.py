@@ -69,7 +69,7 @@ MISTAKES = [
         does="the mask is one to be added to the scores: 0, and −∞ or a very negative number",
         says=(
             "This is a mask to be added to the scores: 0 where looking is allowed. In this course a mask holds True "
-            "and False, and True means: may look."
+            "and False, and True means: may attend."
         ),
         hints=[
             "What does `.dtype` say?",

@@ -385,7 +385,7 @@ MISTAKES = [
         ],
         does="the choice runs over the sentences, not over the vocabulary",
         says=(
-            "The sentences compete: for each token, the sentence is chosen that likes it most. For each sentence, a "
+            "The sentences compete: for each token, the sentence is chosen that gives it most. For each sentence, a "
             "token should be."
         ),
         hints=[

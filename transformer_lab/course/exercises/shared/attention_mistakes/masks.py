@@ -33,7 +33,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             "mask_inverted",
             [read(lambda mask: ~mask)],
             does="the mask is read the wrong way round",
-            says="The mask is read the wrong way round: what is allowed gets hidden. True means *may look*.",
+            says="The mask is read the wrong way round: what is allowed gets hidden. True means *may attend*.",
             hints=[
                 "With a mask that is True everywhere, what becomes of the scores?",
                 "`masked_fill` fills where its first argument is True. Where should it fill?",
