@@ -65,8 +65,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 
 # %% [markdown]
 # The solution of 2014 was two networks: an **encoder** reads (it *encodes*), and a **decoder** generates (it
-# *decodes*). Together they are called **sequence to sequence**, or seq2seq. The frame is general. With one output token
-# it is classification; with one output token for each input token, tagging. And if the encoder reads sound or an image,
+# *decodes*). Together they are called **sequence to sequence**, or seq2seq. With one output token it is
+# classification; with one output token for each input token, tagging. And if the encoder reads sound or an image,
 # it is speech recognition or captioning.
 
 # %% [markdown]
@@ -82,8 +82,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # has the same width after 11 characters and after 1000, so texts of any length can be read.
 
 # %% [markdown]
-# **Predict.** Two random texts of 100 characters differ in the *first* character only. An RNN reads both. Are the last
-# hidden states the `"same"` (to three digits), or `"different"`?
+# **Predict.** Two random texts of 100 characters differ in the *first* character only. An untrained RNN reads both. Are
+# the last hidden states the `"same"` (to three digits), or `"different"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -122,7 +122,7 @@ print("largest difference after 1, 10 and 100 characters:", [round(differences[n
 # $$s_t = f(s_{t-1}, y_{t-1}, c), \qquad c = h_n, \quad s_0 = h_n$$
 #
 # A linear layer, the *head*, turns $s_t$ and $c$ into a logit for each token, and the most likely token is generated.
-# Before the first, $y_0$ is a special mark, here the id 0. A model that reads its own output in this way is called
+# At the first step, $y_0$ is a special mark, the id 0. A model that reads its own output in this way is called
 # **autoregressive**.
 
 # %%
@@ -138,8 +138,9 @@ trace_shapes(model, source, generated)
 
 # %% [markdown]
 # `trace_shapes` runs a model and lists the inputs and outputs of each layer; the first number of each shape is the
-# batch, here one text. The encoder returns 11 hidden states of width 64. `decoder` and `head` run once for each token.
-# `decoder` reads the last token's vector and the context, 128 numbers; `head` reads the new state and the context.
+# batch, here one text. The encoder returns 11 hidden states of width 64, then the last again. `decoder` and `head` run
+# once for each token. `decoder` reads the last token's vector and the context, 128 numbers, and its old state; `head`
+# reads the new state and the context.
 
 # %% [markdown]
 # ## The bottleneck: how much fits into one vector?
@@ -227,8 +228,8 @@ print("twice the width copies over 0.1 more of 16 digits:", bool(gain > 0.1))
 print([sum(p.numel() for p in models[0].parameters()) for models in (narrow, wide)], "parameters")
 
 # %% [markdown]
-# The more digits, the more are wrong. And twice the width does not help. There would be room: 16 digits are one of
-# $10^{16}$ numbers, and even 32 floats could hold more. But the encoder has to *learn* to pack all of it into one
+# The more digits, the more are wrong. And twice the width does not help. There would be room: 16 digits make
+# $10^{16}$ cases, and even 32 floats can tell more apart. But the encoder has to *learn* to pack all of it into one
 # vector, and the decoder to unpack it, and each further digit makes that harder. Do 1000 more steps of training help?
 
 # %% tags=["nbval-ignore-output"]
@@ -325,7 +326,7 @@ print("z > 0.9:", {name: round(open_gates(networks[name].encoder), 1) for name i
 # last.
 #
 # Keep them. At each step, give the decoder a context vector of its own: a **weighted average** of all the states, in
-# which those count most that matter now. When it generates the month, these should be the states at `mars`.
+# which the states that matter now count most. When it generates the month, these should be the states at `mars`.
 #
 # $$c_t = \sum_{i=1}^{n} a_{ti}\, h_i$$
 #
@@ -377,8 +378,8 @@ check(context_vector)
 #
 # $$\operatorname{score}(s, h) = w \cdot \tanh(W_s\, s + W_h\, h)$$
 #
-# $W_s$, $W_h$ and $w$ are learned, together with everything else, from nothing but the loss. Because the two are added,
-# this is called **additive attention**.
+# $W_s$, $W_h$ and $w$ are learned, together with everything else, from nothing but the loss. Because $W_s\, s$ and
+# $W_h\, h$ are added, this is called **additive attention**.
 
 # %% [markdown]
 # So one step of the decoder is:
@@ -388,7 +389,7 @@ check(context_vector)
 # 3. *average* the states with these weights: $c_t$,
 # 4. only then take the step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$, and generate a token.
 #
-# `AttentiveRecurrentTranslator` is the model from above with this one change. In ours, your function computes the
+# `AttentiveRecurrentTranslator` is the model from above with this one change. Below, your function computes the
 # average. (`mask` is True at tokens and False at padding, which should get no weight.)
 
 
@@ -445,7 +446,8 @@ print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)}
 # ### The path of the gradient
 #
 # **Predict.** In an untrained model with attention, all scores are about equal. How large is the gradient of its
-# context vector at the first of 40 vectors: about 0 as without attention, about 0.1, or about 2 as at the last?
+# context vector at the first of 40 vectors: about 0, as without attention; about 0.1; or about 2, as at the last
+# vector?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -522,7 +524,7 @@ print(f"completely right: {correct:.0%} of held-out dates;  3 mars 2021 →", *t
 # does it attend most? Think of what the *state* at each character has read. Type the character.
 
 # %% tags=["prediction"]
-prediction = ...
+prediction = ...  # "_" for a space
 
 # %% id="looking" tags=["nbval-ignore-output"]
 steps = []  # torch calls a hook whenever a module has run; ours collects the weights of each step
@@ -561,7 +563,8 @@ print({"year": most[0], "month": most[1]})
 
 # %% [markdown]
 # A **convolution** does not wait either. It computes each position from its neighbours alone, which suits images: there
-# what is near belongs together (an **inductive bias**). But what is far apart meets only after many layers.
+# what is near belongs together (such a built-in assumption is an **inductive bias**). But what is far apart meets only
+# after many layers.
 #
 # **Predict.** A convolution of kernel size 3 reads one neighbour on each side. After how many such layers can the last
 # of 256 positions depend on the first?
@@ -607,7 +610,7 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 # (This was on a single core, where nothing runs in parallel.) Here is table 1 of the Transformer's paper, for n tokens
 # of width d. The **path length** counts the steps from one token to another.
 #
-# | layer | operations | steps that wait | longest path |
+# | layer | operations | steps one after another | longest path |
 # |---|---|---|---|
 # | attention | n² · d | 1 | 1 |
 # | recurrent | n · d² | n | n |
@@ -615,7 +618,7 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 #
 # The price of attention is n²: four times the work for twice the length. Our translator still has two recurrent
 # networks. But if attention reaches every position in one step, why keep them? In 2017, *Attention Is All You Need*
-# left them out. The rest of this course is about that.
+# left them out.
 
 # %% [markdown]
 # ## Bug hunt
@@ -764,8 +767,8 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # <details><summary>Why do recurrent networks find it hard to learn from the beginning of a long text?</summary>
 #
 # At each step back the gradient is multiplied by the Jacobian, the table of how h_t depends on h_{t−1}. If that shrinks
-# the gradient, it vanishes; if it stretches it, it explodes, and has to be clipped. (<i>Vanishing and exploding
-# gradients</i>: below 0.00001 after 40 steps)
+# the gradient, it vanishes; if it stretches it, it explodes, and has to be cut down (clipped). (<i>Vanishing and
+# exploding gradients</i>: below 0.00001 after 40 steps)
 # </details>
 #
 # <details><summary>What do the gates of a GRU or LSTM change about that?</summary>

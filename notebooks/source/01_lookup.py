@@ -32,7 +32,8 @@
 # </details>
 
 # %% [markdown]
-# The next cell imports what this lesson needs. Run every cell in order with **Shift+Enter**.
+# The next cell imports what this lesson needs. Run every cell in order with **Shift+Enter**. The picture after it shows
+# what this lesson builds of the Transformer; all other names come later.
 
 # %% id="imports"
 import math
@@ -129,8 +130,8 @@ check(similarity)
 # Stuck? Put `hint(similarity)` into a new cell: it tells you a little more each time, about your mistake if the check
 # names one, otherwise about the exercise. `solution(similarity)` shows an answer. You can also go on without one: from
 # here on, `parts.similarity` is your function if it passed, and otherwise the library's. (The check tells you when a
-# function that passes is too slow or cuts the gradient; then the lessons use the library's.) What passed is kept for
-# later lessons, in the folder `my-lessons/parts`; if it cannot be kept, the check says so.
+# function that passes is too slow or lets no gradient through; then the lessons use the library's.) What passed is kept
+# for later lessons, in the folder `my-lessons/parts`; if it cannot be kept, the check says so.
 
 # %%
 scores = parts.similarity(fruit, keys)
@@ -138,7 +139,7 @@ pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 
 # %% [markdown]
 # In the plane, each vector is an arrow. The dashed line from a key meets the line of the query at a right angle. The
-# distance from the origin to that point, times the length of the query, is the dot product.
+# distance from the origin to where they meet, times the length of the query, is the dot product.
 
 # %%
 diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
@@ -379,7 +380,7 @@ def attention(
 check(attention)
 
 # %% [markdown]
-# **Predict.** What number does *year?* get: exactly 2021, or something else? Type the number you expect.
+# **Predict.** What number does *year?* get: exactly 2021, or another number, say to the nearest 50?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -443,7 +444,7 @@ print("queries in reverse give the outputs in reverse:", torch.allclose(turned, 
 # %% [markdown]
 # Nothing in the formula depends on the position of a key. Keys and values are pairs. As pairs they may come in any
 # order: attention is **permutation-invariant** in them. If you shuffle only the keys, every key gets somebody else's
-# value. And if the queries are permuted, the outputs are permuted in the same way: attention is
+# value. And if the queries are reordered, the outputs are reordered in the same way: attention is
 # **permutation-equivariant** in the queries. For a dict that is fine. For language it is a problem, since "dog bites
 # man" and "man bites dog" are different sentences. Lesson 05 adds the order.
 
@@ -519,8 +520,9 @@ check(attention_of_a_colleague, "attention")
 # ## ★ Transfer: kernel regression
 #
 # The dot product is one way to score, not the only one. In statistics, **Nadaraya–Watson kernel regression** (1964)
-# predicts a value at a new point as the average of the values of the known points, weighted by how near they are. With
-# a Gaussian kernel this is attention in which the score of a key is $-\tfrac12 \|q - k\|^2$. Write it from scratch.
+# predicts a value at a new point as the average of the values of the known points, weighted by how near they are. If
+# the weight falls like $e^{-\frac12 \|q - k\|^2}$ (a Gaussian *kernel*), this is attention in which the score of a key
+# is $-\tfrac12 \|q - k\|^2$. Write it from scratch.
 
 
 # %% id="distance_attention" tags=["exercise"]
@@ -640,8 +642,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
 #
-# Only for unit vectors. In general it is the cosine times both lengths, so a long key can beat one that points in
-# exactly the right direction. (<i>Is that the cosine?</i>: A beats B.)
+# Only for vectors of length 1 (unit vectors). In general it is the cosine times both lengths, so a long key can beat
+# one that points in exactly the right direction. (<i>Is that the cosine?</i>: A beats B.)
 # </details>
 #
 # <details><summary>Why softmax, and not scores divided by their sum?</summary>

@@ -124,7 +124,7 @@ for d in widths:
     for name, divisor in divisors.items():
         weights = parts.softmax(scores / divisor(d))
         top[f"scores / {name}"].append(weights.amax(dim=-1).mean().item())
-        spread_out = torch.special.entr(weights).sum(dim=-1) / math.log(64)
+        spread_out = torch.special.entr(weights).sum(dim=-1) / math.log(64)  # the entropy: explained below
         entropy[f"scores / {name}"].append(spread_out.mean().item())
 
 # %%
@@ -239,8 +239,9 @@ compare(queries_divided, measured="nan" if weights[1].isnan().any() else "right"
 print("scores", [scores.tolist()[0] for scores in two_ways], "→ weights", [w.tolist()[0] for w in weights])
 
 # %% [markdown]
-# 64 · 60 · 60 is 230,400. So in half precision it matters *where* one divides: libraries scale the queries first, or
-# queries and keys each by the fourth root of $d_k$. (bfloat16 has the range of float32, with fewer digits.)
+# 64 · 60 · 60 is 230,400: the score becomes infinite, and softmax computes ∞ − ∞, which is `nan`. So in half precision
+# it matters *where* one divides: libraries scale the queries first, or queries and keys each by the fourth root of
+# $d_k$. (bfloat16 has the range of float32, with fewer digits.)
 
 # %% [markdown]
 # ## Explanation 2: the softmax saturates
@@ -466,9 +467,9 @@ print("weight of the best key at lengths 0, 1, 30:", [round(scaled[i].max().item
 # %% [markdown]
 # ### What √d_k does not do: μP
 #
-# So √d_k is right at **initialisation**, when entries are independent with variance 1 and the typical score is 1. The
-# table of the four divisors shows that it does not stay so: with √d_k, training made the typical score grow to 3. From
-# then on the model sets its own temperature.
+# So √d_k is right at **initialisation**, before the first step, when entries are independent with variance 1 and the
+# typical score is 1. The table of the four divisors shows that it does not stay so: with √d_k, training made the
+# typical score grow to 3. From then on the model sets its own temperature.
 
 # %% [markdown]
 # Nor does the width stop mattering. Training aligns a query with its key. Then their products no longer cancel, and
@@ -502,8 +503,9 @@ print("and dividing both by the fourth root:", torch.allclose((q / root) @ (k / 
 # %% [markdown]
 # ### Attention dropout
 #
-# Dropout sets random numbers to 0 during training, and enlarges the others to make up for it (lesson 06). Many programs
-# do so with the *weights*, after the softmax: **attention dropout**. No query can then rely on a single key.
+# Dropout sets numbers chosen at random to 0 during training, and enlarges the others to make up for it (lesson 06).
+# Many programs do so with the *weights*, after the softmax: **attention dropout**. No query can then rely on a single
+# key.
 
 # %%
 weights = parts.softmax(q @ k.T / 8)
@@ -591,7 +593,7 @@ compare(prediction, measured="below" if wide.abs().max() < 10 else "above")
 print(f"additive: at most {wide.abs().max():.0f}, never above {w.abs().sum():.0f}")
 print(f"dot product, undivided: up to about {round((wide_q @ wide_k.mT).abs().max().item(), -1):.0f}")
 for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
-    slope = 1 - torch.tanh(wide_q @ torch.randn(64, 1024).mT / divisor) ** 2
+    slope = 1 - torch.tanh(wide_q @ torch.randn(64, 1024).mT / divisor) ** 2  # the derivative of tanh
     print(f"median slope of tanh(W q), W {name}: {slope.median():.1f}")
 
 # %% [markdown]
