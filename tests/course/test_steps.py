@@ -104,6 +104,15 @@ def test_two_changes_of_one_step_do_not_combine():
     assert set(both.changes) == {"scores", "weights"}
 
 
+def test_a_change_that_asks_for_what_it_replaces_combines_with_another_change_of_that_step():
+    plain = MIXTURE.but(scores=lambda products: products)
+    negative = MIXTURE.but(scores=lambda scores, scale: -scores * scale)
+    for both in (plain.combined(negative), negative.combined(plain)):
+        assert torch.equal(both.attempt(QUERIES, KEYS), torch.softmax(-2 * (QUERIES @ KEYS.mT), dim=-1))
+    first, second = MIXTURE.but(keys=lambda keys: keys + 1), MIXTURE.but(keys=lambda keys: 2 * keys)
+    assert torch.equal(first.combined(second).attempt(QUERIES, KEYS), mixture(QUERIES, 2 * (KEYS + 1)))
+
+
 def test_a_module_in_steps_is_built_as_its_reference_is():
     wrong = DOUBLED.but(multiplied=lambda mapped: mapped).attempt
     assert issubclass(wrong, Doubled) and wrong.__name__ == "Doubled"

@@ -20,7 +20,8 @@ class Mistake:
             answers as a learner would write them. An attempt that behaves as one of them on every case made this
             mistake.
         says: What it does and where to look, told where it is the only mistake; never the answer.
-        hints: A ladder of at least three steps, each telling a little more.
+        hints: A ladder of at least three steps, each telling a little more. Where there are two, the third says how
+            the step is done that the first way does otherwise.
         does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
             told where there are two mistakes. Every mistake that has a variant needs one.
     """
@@ -34,6 +35,8 @@ class Mistake:
     def __post_init__(self) -> None:
         if self.variants and not self.does:
             raise ValueError(f"{self.name} can meet another mistake, so it needs `does`")
+        if len(self.hints) == 2 and self.variants:
+            object.__setattr__(self, "hints", [*self.hints, _as_it_should_be(self.variants[0])])
 
     @property
     def variants(self) -> Sequence[Variant]:
@@ -44,6 +47,16 @@ class Mistake:
     def attempts(self) -> Sequence[Callable[..., Any]]:
         """All ways as functions or classes that can be checked."""
         return [way.attempt if isinstance(way, Variant) else way for way in self.ways]
+
+
+def _as_it_should_be(way: Variant) -> str:
+    """Return a hint on the first step that a way does otherwise."""
+    step = next((name for name in way.of.steps if name in way.changes), None)
+    if step is None:
+        return f"Use {' and '.join(f'`{name}`' for name in way.changes)} as given."
+    code = way.of.expression(step)
+    in_code = f": `{code}`" if code and "\n" not in code and not code.startswith("lambda") else ""
+    return f"What belongs there: {way.of.describe(step)}{in_code}."
 
 
 @dataclass(frozen=True, eq=False)

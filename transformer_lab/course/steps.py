@@ -90,6 +90,13 @@ class InSteps:
         assert isinstance(tree, ast.FunctionDef)
         return "\n".join([lines[0], *lines[tree.body[1].lineno - 1 :]])
 
+    def expression(self, name: str) -> str | None:
+        """Return the expression that a step returns, if that is all it does."""
+        lines = textwrap.dedent(inspect.getsource(self.steps[name]))
+        body = cast(ast.FunctionDef, ast.parse(lines).body[0]).body[1:]
+        one = body[0] if len(body) == 1 and isinstance(body[0], ast.Return) else None
+        return ast.get_source_segment(lines, one.value) if one and one.value else None
+
     def values(self, bound: inspect.BoundArguments) -> dict[str, Any]:
         """Return the right values of all steps and arguments, in order."""
         bound.apply_defaults()
@@ -160,10 +167,32 @@ class Variant:
         return _Evaluation(self, bound.arguments, shared).value(self.result or self.of.last)[0]
 
     def combined(self, other: "Variant") -> "Variant | None":
-        """Return the answer that makes both changes; None where they change the same step."""
-        if self.changes.keys() & other.changes.keys():
-            return None
-        return Variant(self.of, {**self.changes, **other.changes})
+        """Return the answer that makes both changes.
+
+        A change that asks for what it replaces gets what the other change makes of it. Where both change the same step
+        and neither asks for it, there is no such answer: None.
+        """
+        changes = {**self.changes, **other.changes}
+        for name in self.changes.keys() & other.changes.keys():
+            one, two = self.changes[name], other.changes[name]
+            if name not in needs(two):
+                one, two = two, one
+            if name not in needs(two):
+                return None
+            changes[name] = _one_after_the_other(name, one, two)
+        return Variant(self.of, changes)
+
+
+def _one_after_the_other(name: str, one: Step, two: Step) -> Step:
+    """Make the change of a step that hands what the first change makes of it to the second."""
+    asked = tuple(dict.fromkeys([*needs(one), *(need for need in needs(two) if need != name)]))
+
+    def both(*given: Any) -> Any:
+        values = dict(zip(asked, given, strict=True))
+        values[name] = one(*[values[need] for need in needs(one)])
+        return two(*[values[need] for need in needs(two)])
+
+    return asking(both, *asked)
 
 
 class SharedValues:
@@ -233,3 +262,17 @@ class _Evaluation:
 def needs(step: Step) -> tuple[str, ...]:
     """Return the names of what a step asks for."""
     return tuple(inspect.signature(step).parameters)
+
+
+def asking(function: Callable[..., Any], *names: str) -> Step:
+    """Return a step that asks for these and hands them to the function in this order.
+
+    For changes that are made by a function, where the names depend on its arguments.
+    """
+
+    def step(*values: Any) -> Any:
+        return function(*values)
+
+    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
+    step.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
+    return step

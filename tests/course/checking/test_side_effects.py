@@ -45,6 +45,17 @@ def test_a_gradient_that_is_cut_in_part_is_told_as_that():
     )
 
 
+def test_an_answer_from_an_earlier_call_is_told_as_that_and_not_as_a_cut():
+    kept = {}
+
+    def remembers(q, k, v):
+        return kept.setdefault((q.shape, k.shape), mixture(q, k, v))
+
+    verdict = verdict_on(remembers)
+    assert verdict.mistakes == ("remembers_an_earlier_call",)
+    assert "returns the very tensor that the first one made" in verdict.message
+
+
 def test_an_answer_that_cuts_all_gradients_passes_only_where_that_is_allowed():
     verdict = verdict_on(without_gradients)
     assert verdict.mistakes == ("gradient_cut",)

@@ -58,6 +58,7 @@ SIGNATURES = {
     "shift_right": "(tokens, bos_id)",
     "DecoderLayer": "(d_model, n_heads, d_ff)",
     "Decoder": "(vocab_size, d_model, n_heads, d_ff, n_layers, max_length)",
+    "make_batches": "(pairs, batch_size, pad_id)",
     "noam_rate": "(step, d_model, warmup)",
     "smoothed_cross_entropy": "(logits, targets, pad_id, smoothing)",
     "parameter_groups": "(model, weight_decay)",

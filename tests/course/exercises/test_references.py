@@ -313,6 +313,27 @@ def prefix_mask(prefix_lengths, length):
     return table
 
 
+def make_batches(pairs, batch_size, pad_id):
+    """Pairs are moved between heaps of equal lengths, and written into numpy's tables."""
+    heaps = {}
+    for source, target in pairs:
+        heaps.setdefault(len(source), []).append((source, target))
+    waiting = [pair for length in sorted(heaps) for pair in heaps[length]]
+    batches = []
+    while waiting:
+        group, waiting = waiting[:batch_size], waiting[batch_size:]
+        tables = []
+        for side in zip(*group, strict=True):
+            table = np.full((len(group), np.max([len(ids) for ids in side])), pad_id)
+            for row, ids in zip(table, side, strict=True):
+                row[: len(ids)] = ids
+            tables.append(torch.from_numpy(table))
+        lengths = torch.tensor([len(source) for source, _ in group])
+        mask = torch.arange(tables[0].shape[1]) < lengths[:, None, None, None]
+        batches.append((*tables, mask))
+    return batches
+
+
 def noam_rate(step, d_model, warmup):
     """A factor on its highest point, which is at the end of the warm-up."""
     peak = 1 / math.sqrt(d_model * warmup)
@@ -389,6 +410,7 @@ INDEPENDENT = {
     "DecoderLayer": DecoderLayer,
     "Decoder": Decoder,
     "prefix_mask": prefix_mask,
+    "make_batches": make_batches,
     "noam_rate": noam_rate,
     "smoothed_cross_entropy": smoothed_cross_entropy,
     "parameter_groups": parameter_groups,

@@ -70,6 +70,13 @@ class SwappedCross(DecoderLayer):
         return self.norm_2(x + self.cross_attention(memory, x, x))
 
 
+class OffTheStream(DecoderLayer):
+    def forward(self, x: Tensor, memory: Tensor, mask: Tensor | None = None, memory_mask: Tensor | None = None):
+        written = self.norm_1(x + self.self_attention(x, x, x, mask))
+        read = self.norm_2(written + self.cross_attention(written, memory, memory, memory_mask))
+        return self.norm_3(written + self.feed_forward(read))
+
+
 class InAList(nn.Module):
     def __init__(self) -> None:
         super().__init__()
@@ -102,12 +109,12 @@ DECODER = POST - {("norm_1", "feed_forward"), ("norm_2", "output")} | {
 }
 KINDS = {
     EncoderLayer: (POST, "Post-norm: norm_1 and norm_2 normalise the sums."),
-    PreNormEncoderLayer: (PRE, "Pre-norm: norm_1 and norm_2 normalise what sublayers read."),
+    PreNormEncoderLayer: (PRE, "Pre-norm: norm_1 and norm_2 normalise the inputs of the sublayers."),
     Cut: (CUT, "Cut: x goes on only through norm_1 and norm_2."),
     DecoderLayer: (DECODER, "Post-norm: norm_1, norm_2 and norm_3 normalise the sums."),
-    InPlace: (PRE, "Pre-norm: norm_1 and norm_2 normalise what sublayers read."),
+    InPlace: (PRE, "Pre-norm: norm_1 and norm_2 normalise the inputs of the sublayers."),
 }
-ALL = [*KINDS, PreNormDecoderLayer, QueryOnly, Parallel, Halved, NoResiduals, FromBelow, OneNormTwice]
+ALL = [*KINDS, PreNormDecoderLayer, QueryOnly, Parallel, Halved, NoResiduals, FromBelow, OneNormTwice, OffTheStream]
 
 
 def texts(d: Diagram) -> str:
@@ -178,7 +185,7 @@ def test_parallel_sublayers_are_one_sum():
     d = layer(made(Parallel))
     assert d.links() >= {("x", "+"), ("self_attention", "+"), ("feed_forward", "+"), ("norm_1", "feed_forward")}
     assert [box.name for box in d.boxes].count("+") == 1
-    assert "norm_1 normalises what sublayers read" in texts(d)
+    assert "norm_1 normalises the inputs of the sublayers" in texts(d)
     assert "norm_2 is never called" in texts(d)
     assert "mask is never read" in texts(d)
 
@@ -189,6 +196,11 @@ def test_what_cannot_be_explained_is_said():
     assert ("not found", "output") in d.links()
     assert "feed_forward is called, but not found in the output" in texts(d)
     assert "norm_1 is never called" in texts(d)
+
+
+def test_a_sum_beside_the_stream_is_told_from_one_that_is_lost():
+    told = "cross_attention(norm_1, memory, memory_mask) is added to what norm_2 reads, not to the residual stream"
+    assert told in texts(layer(made(OffTheStream)))
 
 
 def test_a_norm_used_twice_is_drawn_twice_and_the_other_named():

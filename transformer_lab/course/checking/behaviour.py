@@ -31,10 +31,12 @@ class Pair:
     Args:
         mistakes: The two, in the order of the steps that they change.
         way: The answer that makes both.
+        n_changes: Number of steps that are changed, one that both change counted twice.
     """
 
     mistakes: tuple[Mistake, Mistake]
     way: Variant
+    n_changes: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,11 +77,12 @@ class Behaviour:
         ]
         single.sort(key=lambda one: one[0])
         found = [
-            Pair((first, second), both)
+            Pair((first, second), both, len(one.changes) + len(other.changes))
             for (_, first, one), (_, second, other) in itertools.combinations(single, 2)
-            if (both := one.combined(other)) is not None
+            if (first is not second or not one.changes.keys() & other.changes.keys())
+            and (both := one.combined(other)) is not None
         ]
-        return sorted(found, key=lambda pair: len(pair.way.changes))
+        return sorted(found, key=lambda pair: pair.n_changes)
 
     def run(self, way: Way) -> Sequence[Observation]:
         """Return all that a way of answering shows on the cases."""

@@ -17,12 +17,14 @@ from transformer_lab.course.checking.recognition import Recognition, recognise, 
 from transformer_lab.course.checking.side_effects import (
     CHANGES_ARGUMENT,
     GRADIENT_CUT,
+    REMEMBERS_A_CALL,
     changed_arguments,
     describe_changes,
     explain_gradients,
     is_cut_entirely,
     listed,
     lost_gradients,
+    remembers_a_call,
     without_part,
 )
 from transformer_lab.course.checking.tolerance import agree, observation_distance
@@ -81,7 +83,8 @@ def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: S
         names.append(CHANGES_ARGUMENT)
     if not cut_entirely and (explained := explain_gradients(known, observed)):
         told.append(explained)
-        names.append(GRADIENT_CUT)
+        lost = lost_gradients(observed, known.expected)
+        names.append(REMEMBERS_A_CALL if lost and remembers_a_call(observed) else GRADIENT_CUT)
     return Verdict(exercise.name, "mistake", readable("\n".join(told)), tuple(names))
 
 

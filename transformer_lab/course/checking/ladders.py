@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from transformer_lab.course.checking.side_effects import CHANGES_ARGUMENT, GRADIENT_CUT
+from transformer_lab.course.checking.side_effects import CHANGES_ARGUMENT, GRADIENT_CUT, REMEMBERS_A_CALL
 from transformer_lab.course.exercise import Exercise
 
 GRADIENT_HINTS = (
@@ -18,7 +18,13 @@ IN_PLACE_HINTS = (
     "`torch.where` makes a new one.",
     "Write `x = x + y`, or begin with `x = x.clone()`.",
 )
-_OF_EVERY_EXERCISE = {GRADIENT_CUT: GRADIENT_HINTS, CHANGES_ARGUMENT: IN_PLACE_HINTS}
+MEMORY_HINTS = (
+    "Call it twice, with two tables of the same shape and other numbers. Does the second call see the second table?",
+    "A dict outside the function, an attribute, a default argument that is a list, or `functools.cache` keeps what an "
+    "earlier call has made.",
+    "Compute the result anew in each call, from nothing but the arguments.",
+)
+_OF_EVERY_EXERCISE = {REMEMBERS_A_CALL: MEMORY_HINTS, GRADIENT_CUT: GRADIENT_HINTS, CHANGES_ARGUMENT: IN_PLACE_HINTS}
 
 
 def ladder(exercise: Exercise, mistake: str | None) -> Sequence[str] | None:

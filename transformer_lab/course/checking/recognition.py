@@ -115,8 +115,8 @@ def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int
             return None  # what several pairs share is not known before all were tried
         if agree(observed, known.run(pair.way), numbers_only=True):
             found.append(pair)
-    fewest = min((len(pair.way.changes) for pair in found), default=0)
-    found = [pair for pair in found if len(pair.way.changes) == fewest]
+    fewest = min((pair.n_changes for pair in found), default=0)
+    found = [pair for pair in found if pair.n_changes == fewest]
     shared = [m for m in (found[0].mistakes if found else ()) if all(m in pair.mistakes for pair in found)]
     if not shared:
         return None

@@ -12,6 +12,8 @@ from transformer_lab.course.steps import Step
 
 GRADIENT_CUT = "gradient_cut"
 """What the mistake is called in verdicts."""
+REMEMBERS_A_CALL = "remembers_an_earlier_call"
+"""The same for an answer that a second call gets from the first."""
 CHANGES_ARGUMENT = "changes_argument"
 """The same for an argument that is changed in place."""
 
@@ -58,6 +60,11 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
     if not lost and not wrong:
         return ""
     place, cuts = _place(known, observed), _cuts(observed)
+    if lost and remembers_a_call(observed):
+        return (
+            "The numbers are right, but a second call returns the very tensor that the first one made: it is kept "
+            f"somewhere. So it is not made of the arguments of its own call, and no gradient reaches {listed(lost)}."
+        )
     if lost:
         told = [f"The numbers are right, but no gradient reaches {listed(lost)}."]
     elif not all(_is_finite(gradient) for seen in observed for name, gradient in _arrivals(seen) if name in wrong):
@@ -72,6 +79,11 @@ def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
         found = [WRITTEN.get(cut, f"`.{cut}()`") for cut in cuts]
         told.append(f"{' or '.join(found)} cuts it.")
     return " ".join(told)
+
+
+def remembers_a_call(observed: Sequence[Observation]) -> bool:
+    """Return whether a second call returned the tensor of the first, to which no gradient of its own can belong."""
+    return any(True for _ in _remarks(observed, "remembers"))
 
 
 def lost_gradients(observed: Sequence[Observation], expected: Sequence[Observation]) -> list[str]:

@@ -33,6 +33,7 @@ class Remarks(TypedDict, total=False):
         warned: First lines of the warnings.
         cuts: What it uses that cuts gradients, such as ``detach``.
         backward: What torch said when it was to compute the gradients, and could not.
+        remembers: Whether a second call returned the tensor of the first, and not one of its own.
     """
 
     seconds: float
@@ -42,6 +43,7 @@ class Remarks(TypedDict, total=False):
     warned: list[str]
     cuts: list[str]
     backward: str
+    remembers: bool
 
 
 @final

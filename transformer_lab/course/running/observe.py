@@ -102,6 +102,8 @@ def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor]
     }
     if _versions(returned) != written:
         seen["overwritten"] = True
+    if _share_memory(returned, again):
+        seen["remarks"]["remembers"] = True
     if own_parameters is not None:
         seen["own_parameters"] = own_parameters
     if parameters is not None:
@@ -126,6 +128,12 @@ def _changed(case: Case, values: Mapping[str, Any]) -> list[str]:
 def _versions(value: Any) -> list[int]:
     """List how often each tensor of floats in a value has been written into."""
     return [tensor._version for tensor in _tensors(value) if not tensor.is_inference()]
+
+
+def _share_memory(first: Any, second: Any) -> bool:
+    """Return whether what two calls with copies of the same inputs returned is one and the same: it was kept."""
+    kept = {tensor.untyped_storage().data_ptr() for tensor in _tensors(first) if tensor.numel()}
+    return any(tensor.untyped_storage().data_ptr() in kept for tensor in _tensors(second) if tensor.numel())
 
 
 def _count_objects(value: Any, ids: set[int]) -> int:

@@ -116,7 +116,7 @@ class Flow:
         if order == "n+" * (len(order) // 2):
             return f"Cut: x goes on only through {norms}."
         if not parts and all(self._reads_a_norm(step) for step in self.steps if step.kind == "part"):
-            return f"Pre-norm: {_and(read)} {_normalise(read)} what sublayers read."
+            return f"Pre-norm: {_and(read)} {_normalise(read)} the inputs of the sublayers."
         return f"On the residual stream: {norms}." if parts else "No part lies on the residual stream."
 
     def _reads_a_norm(self, step: Step) -> bool:
@@ -433,14 +433,29 @@ class _Drawing:
         steps, d = self.flow.steps, self.diagram
         lines = wrap(self.verdict, 34)
         d.text("\n".join(lines), (x, y + 0.085 * len(lines)), bold=True)
-        left_out = [step for i, step in enumerate(steps) if i not in self.drawn and step.kind == "part"]
-        self.notes += [f"{step.name} is called, but not found in the output" for step in left_out]
+        self.notes += [self.left_out(i) for i, step in enumerate(steps) if i not in self.drawn and step.kind == "part"]
         read = {i for step in steps for _, i in step.reads}
         self.notes += [f"{s.name} is never read" for i, s in enumerate(steps) if s.kind == "input" and i not in read]
         self.notes += [f"{name} is never called" for name in self.flow.never_called]
         bottom = d.extent.y0 - 0.14
         for i, line in enumerate(line for note in self.notes for line in wrap(note, 45)):
             d.text(line, (x, bottom - 0.17 * i), colour=WRONG)
+
+    def left_out(self, number: int) -> str:
+        """Say what becomes of a part that is not drawn."""
+        name = self.flow.steps[number].name
+        for i in self.readers(number):
+            reader = self.flow.steps[i]
+            if reader.kind == "part":
+                return f"{name} is read by {reader.name}"
+            if after := [self.flow.steps[j].name for j in self.readers(i) if self.flow.steps[j].kind == "part"]:
+                read = dict.fromkeys(self.flow.steps[j].name for _, j in self.flow.steps[number].reads)
+                return f"{name}({', '.join(read)}) is added to what {_and(after)} reads, not to the residual stream"
+        return f"{name} is called, but not found in the output"
+
+    def readers(self, number: int) -> list[int]:
+        """Return the steps that read a step."""
+        return [i for i, step in enumerate(self.flow.steps) if any(source == number for _, source in step.reads)]
 
 
 def colour_of(step: Step) -> str:

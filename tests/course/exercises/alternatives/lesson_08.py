@@ -66,6 +66,33 @@ def loss_with_one_hot_targets(logits, targets, pad_id, smoothing):
     return (losses * real).sum() / real.sum()
 
 
+def batches_from_nested_sequences(pairs, batch_size, pad_id):
+    """With torch's own padding, and a list that is used up."""
+    waiting = sorted(pairs, key=lambda pair: len(pair[0]), reverse=False)
+    batches = []
+    while waiting:
+        group = [waiting.pop(0) for _ in range(min(batch_size, len(waiting)))]
+        sides = [[torch.tensor(pair[i]) for pair in group] for i in (0, 1)]
+        source, target = (nn.utils.rnn.pad_sequence(side, batch_first=True, padding_value=pad_id) for side in sides)
+        batches.append([source, target, source.ne(pad_id).view(len(group), 1, 1, -1)])
+    return batches
+
+
+def batches_in_full_tables(pairs, batch_size, pad_id):
+    order = torch.tensor([len(source) for source, _ in pairs]).argsort(stable=True)
+    batches = []
+    for rows in order.split(batch_size):
+        group = [pairs[i] for i in rows.tolist()]
+        tables = [torch.full((len(group), max(len(pair[i]) for pair in group)), pad_id) for i in (0, 1)]
+        mask = torch.zeros(len(group), 1, 1, tables[0].shape[1], dtype=torch.bool)
+        for row, (source, target) in enumerate(group):
+            tables[0][row, : len(source)] = torch.tensor(source)
+            tables[1][row, : len(target)] = torch.tensor(target)
+            mask[row, ..., : len(source)] = True
+        batches.append((*tables, mask))
+    return tuple(batches)
+
+
 def rate_by_cases(step, d_model, warmup):
     return 1 / (d_model * step) ** 0.5 if step > warmup else step / (d_model**0.5 * warmup**1.5)
 
@@ -89,6 +116,7 @@ def groups_with_names(model, weight_decay):
 
 
 UNUSUAL = {
+    "make_batches": {"torch's padding": batches_from_nested_sequences, "full tables": batches_in_full_tables},
     "noam_rate": {
         "by cases": rate_by_cases,
         "a tensor": lambda step, d_model, warmup: (

@@ -1,6 +1,7 @@
 """Lesson 08: training the whole Transformer."""
 
 from transformer_lab.course.exercises.lesson_08_training.greedy_decode.exercise import GREEDY_DECODE
+from transformer_lab.course.exercises.lesson_08_training.make_batches.exercise import MAKE_BATCHES
 from transformer_lab.course.exercises.lesson_08_training.noam_rate.exercise import NOAM_RATE
 from transformer_lab.course.exercises.lesson_08_training.parameter_groups.exercise import PARAMETER_GROUPS
 from transformer_lab.course.exercises.lesson_08_training.sequence_log_probability.exercise import (
@@ -8,4 +9,11 @@ from transformer_lab.course.exercises.lesson_08_training.sequence_log_probabilit
 )
 from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.exercise import SMOOTHED_CROSS_ENTROPY
 
-EXERCISES = (SMOOTHED_CROSS_ENTROPY, NOAM_RATE, PARAMETER_GROUPS, GREEDY_DECODE, SEQUENCE_LOG_PROBABILITY)
+EXERCISES = (
+    MAKE_BATCHES,
+    SMOOTHED_CROSS_ENTROPY,
+    NOAM_RATE,
+    PARAMETER_GROUPS,
+    GREEDY_DECODE,
+    SEQUENCE_LOG_PROBABILITY,
+)

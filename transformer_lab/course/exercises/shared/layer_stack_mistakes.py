@@ -1,6 +1,6 @@
 """Mistakes that can be made in an encoder and in a decoder, as functions of the answer in steps."""
 
-import inspect
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -9,7 +9,7 @@ from torch import nn
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.steps import InSteps, Step
+from transformer_lab.course.steps import InSteps, asking
 
 SLICE = "`self.positions[: tokens.shape[1]]`."
 ROW_BY_ROW = "Row t of the table belongs to the token at position t, counted from 0."
@@ -67,6 +67,8 @@ def embedding_mistakes(steps: InSteps) -> list[Mistake]:
                 steps.but(width=lambda self: len(self.positions)).attempt,
                 steps.but(width=lambda tokens: tokens.shape[0]).attempt,
                 steps.but(width=lambda self: len(self.layers)).attempt,
+                steps.but(factor=lambda width: math.isqrt(width)).attempt,
+                steps.but(width=lambda self: self.layers[0].feed_forward.w_1.out_features).attempt,
             ],
             does="the factor is made of another number than the width of the embeddings",
             says=(
@@ -511,6 +513,24 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "function_of_the_output",
+            [
+                steps.but(output=lambda outputs: torch.softmax(outputs[-1], dim=-1)),
+                steps.but(output=lambda outputs: torch.relu(outputs[-1])).attempt,
+                steps.but(output=lambda outputs: torch.tanh(outputs[-1])).attempt,
+            ],
+            does="the output of the last layer goes through a softmax or another function",
+            says=(
+                "The output of the last layer goes through a further function, such as a softmax over its features. "
+                "It is "
+                "asked for as it is."
+            ),
+            hints=[
+                "What comes out of the last layer: vectors, or probabilities?",
+                "Probabilities are made of logits, and these by another layer, in the model that holds this one.",
+            ],
+        ),
+        Mistake(
             "logits",
             [
                 steps.but(output=lambda self, outputs: outputs[-1] @ self.embedding.weight.T),
@@ -588,7 +608,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str, call: str) -> list[Mista
     """
 
     def but(change: Callable[..., Any], *others: str) -> Any:
-        return steps.but(**{step: _asking(change, step, *others)})
+        return steps.but(**{step: asking(change, step, *others)})
 
     pass_on = f"`{call}`, for every layer."
     return [
@@ -686,7 +706,6 @@ def own_mask_mistake(steps: InSteps, whose: str) -> Mistake:
         hints=[
             "What should happen if `mask` is None?",
             "A mask that is passed in has all that is to be hidden; which token is padding is not known here.",
-            "Pass `mask` on as it is.",
         ],
     )
 
@@ -697,17 +716,6 @@ def _causal(tokens: torch.Tensor) -> torch.Tensor:
 
 def _of_the_first_sentence(mask: torch.Tensor | None) -> torch.Tensor | None:
     return mask if mask is None or mask.dim() < 3 else mask[:1]
-
-
-def _asking(change: Callable[..., Any], *names: str) -> Step:
-    """Let a change ask for steps by names that are only known when it is made."""
-
-    def asks(*values: Any) -> Any:
-        return change(*values)
-
-    kind = inspect.Parameter.POSITIONAL_OR_KEYWORD
-    asks.__signature__ = inspect.Signature([inspect.Parameter(name, kind) for name in names])  # type: ignore[attr-defined]
-    return asks
 
 
 def constructor_mistakes(steps: InSteps) -> list[Mistake]:

@@ -69,7 +69,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
         Mistake(
             "assumes_padding_at_the_end",
             [steps.but(real=lambda real: torch.arange(real.shape[1]) < real.sum(dim=1, keepdim=True))],
-            does="the real tokens are counted, and as many are allowed from the left",
+            does="as many tokens are allowed from the left as there are real ones",
             says=(
                 "The real tokens are counted, and then so many are allowed from the left. With padding in front that "
                 "hides tokens and shows padding."
@@ -99,6 +99,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             [
                 steps.but(real=lambda real: real[:1].expand_as(real)),
                 steps.but(real=lambda real: real[:1]).attempt,
+                steps.but(real=lambda real: (torch.arange(real.shape[1]) < real[0].sum()).expand_as(real)).attempt,
             ],
             does="the padding of the first sentence is used for all of them",
             says=(
@@ -147,7 +148,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             [
                 steps.but(real=lambda tokens, pad_id: tokens is not pad_id),
             ],
-            does="`is` and `not` of Python are asked, which give one answer for the whole tensor",
+            does="one answer is given for the whole tensor, as Python's `is` and `not` do",
             says=(
                 "`is` and `not` of Python give one answer for a whole tensor. A comparison of each token takes a sign. "
                 "Look at how the tokens are compared."
@@ -155,7 +156,6 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             hints=[
                 "What does `torch.tensor([1, 2]) is not 1` say? And `torch.tensor([1, 2]) != 1`?",
                 "`==` and `!=` compare entry by entry.",
-                "`tokens != pad_id`.",
             ],
         ),
     ]

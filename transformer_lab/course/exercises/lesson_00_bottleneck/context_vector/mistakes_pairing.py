@@ -22,7 +22,7 @@ MISTAKES = [
             STEPS.but(weighted=lambda weights, states: weights * states),
             STEPS.but(weighted=lambda weights, states: weights[:, None, :] * states),
         ],
-        does="broadcasting lines the n weights up with the *width* of the states",
+        does="the n weights meet the *width* of the states",
         says=(
             "Broadcasting lines the n weights up with the *width* of the states. That crashes, or, where the numbers "
             "happen to fit, weighs entries instead of states. Look at the two shapes."
@@ -114,7 +114,6 @@ MISTAKES = [
             STEPS.but(total=lambda weights, states: (states @ weights[:, :, None]).squeeze(-1)),
             STEPS.but(total=lambda weights, states: states @ weights.T),
             STEPS.but(total=lambda weights, states: (weights[:, None] @ states.mT).squeeze(1)),
-            STEPS.but(total=lambda weights, states: torch.bmm(states, weights[:, :, None]).squeeze(-1)),
         ],
         does="a matrix product pairs the *width* of the states with the weights",
         says=(
@@ -165,7 +164,6 @@ MISTAKES = [
         "matrix_product_of_a_column",
         [
             STEPS.but(weighted=lambda column, states: column @ states),
-            STEPS.but(weighted=lambda column, states: torch.bmm(column, states)),
             STEPS.but(weighted=lambda weights, states: torch.bmm(weights, states)),
             STEPS.but(total=lambda weights, states: (states.mT @ weights[:, None]).squeeze()),
         ],
@@ -191,7 +189,7 @@ MISTAKES = [
                 ).squeeze(-1)
             )
         ],
-        does="the states are reshaped where they should be transposed",
+        does="the numbers of the states are read in their old order along exchanged axes",
         says=(
             "The shape is right, but the numbers are not: `reshape` and `view` only break the same sequence of "
             "numbers into other rows, so each row mixes entries of several states."
@@ -244,6 +242,8 @@ MISTAKES = [
             STEPS.but(
                 weights=lambda weights: weights * (weights >= weights.sort(descending=True).values[:, :2][:, -1:])
             ),
+            STEPS.but(weights=lambda weights: weights * (weights >= 0.01)).attempt,
+            STEPS.but(weights=lambda weights: weights * (weights >= 0.05)).attempt,
         ],
         does="small weights are set to 0",
         says="States with a small weight are left out: their weights are taken for 0. Every state should take part.",

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -73,7 +74,7 @@ MISTAKES = [
             STEPS.but(total=lambda weighted, axis: weighted.mean(dim=axis)),
             STEPS.but(weights=lambda weights: weights / weights.shape[1]),
         ],
-        does="a mean is taken of the weighted states, which divides by their number",
+        does="the weighted states are averaged, that is, their sum is divided by their number",
         says=(
             "All numbers are too small by one factor, the number of states: a mean is taken of the weighted states. "
             "The weights make it an average already."
@@ -172,20 +173,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "a_list_of_contexts",
-        [
-            STEPS.but(context=lambda context: list(context)),
-            STEPS.but(context=lambda context: context.tolist()),
-        ],
-        does="a Python list comes out, not a tensor",
-        says="The numbers are right, but they come as a list. One tensor is asked for, of shape (batch, d).",
-        hints=[
-            "What does `type(...)` say of the result?",
-            "There is a function in torch that makes one tensor of a list of tensors of the same shape.",
-            "`torch.stack(...)`; or do all texts at once, without a list.",
-        ],
-    ),
-    Mistake(
         "weights_returned_too",
         [
             STEPS.but(context=lambda context, weights: (context, weights)),
@@ -212,20 +199,6 @@ MISTAKES = [
             "The shape asked for is (batch, d). Which is it now?",
             "A `[:, None]`, an `unsqueeze` or a `keepdim` has never been undone.",
             "`.squeeze(1)` or `.squeeze(-1)` takes away that one axis.",
-        ],
-    ),
-    Mistake(
-        "squeezes_everything",
-        [STEPS.but(context=lambda context: context.squeeze())],
-        does="`squeeze()` takes away every axis of length 1, the batch's too",
-        says=(
-            "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
-            "number takes away *every* axis of length 1. Look at the shape for a batch of 1."
-        ),
-        hints=[
-            "What does `torch.zeros(1, 1, 3).squeeze().shape` say?",
-            "Only one axis should go. Which number does it have?",
-            "`.squeeze(1)`.",
         ],
     ),
     Mistake(
@@ -305,5 +278,13 @@ MISTAKES = [
             "Rounding is for printing only.",
             "Leave `round` out, and compute with the numbers as they are.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_scaled",
+        "result_transposed",
+        "function_of_the_result",
+        "result_with_another_axis",
+        "only_the_first_result",
     ),
 ]

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.luong_step.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -17,7 +18,6 @@ MISTAKES = [
         hints=[
             "Which comes first in the formula, the context or the state?",
             "The first half of the columns of `w_c` belongs to what stands first.",
-            "`torch.cat([context, state], dim=-1)`.",
         ],
     ),
     Mistake(
@@ -52,6 +52,8 @@ MISTAKES = [
             STEPS.but(output=lambda output: torch.tanh(output)),
             STEPS.but(context=lambda context: torch.tanh(context)),
             STEPS.but(weights=lambda scores: torch.softmax(torch.tanh(scores), dim=-1)),
+            STEPS.but(row=lambda row: torch.tanh(row)),
+            STEPS.but(states=lambda states: torch.tanh(states)).attempt,
         ],
         does="a `tanh` is taken where there should be none",
         says=(
@@ -87,7 +89,7 @@ MISTAKES = [
     Mistake(
         "reshapes_w_c",
         [STEPS.but(matrix=lambda w_c: w_c.reshape(w_c.shape[1], w_c.shape[0]))],
-        does="a reshape of W_c stands where its transpose should",
+        does="the numbers of W_c are read in their old order along exchanged axes",
         says=(
             "The shape is that of the transposed W_c, and the numbers are not: `reshape` and `view` only break the "
             "same sequence of numbers into other rows."
@@ -95,7 +97,6 @@ MISTAKES = [
         hints=[
             "Print `torch.arange(6).reshape(2, 3)`, its `.reshape(3, 2)` and its `.T`.",
             "Entry (i, j) has to become entry (j, i). Which of them does that?",
-            "`w_c.T`.",
         ],
     ),
     Mistake(
@@ -149,7 +150,6 @@ MISTAKES = [
         hints=[
             "`w_c` has the shape (d_out, 2 d). What should be 2 d wide?",
             "[c; s] is context and state side by side.",
-            "`torch.cat([context, state], dim=-1)`.",
         ],
     ),
     Mistake(
@@ -186,7 +186,6 @@ MISTAKES = [
         hints=[
             "Which two vectors does the formula put side by side?",
             "s is the decoder's state, `state`.",
-            "`torch.cat([context, state], dim=-1)`.",
         ],
     ),
     Mistake(
@@ -302,5 +301,13 @@ MISTAKES = [
             "Rounding is for printing only.",
             "Leave `round` out, and compute with the numbers as they are.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_transposed",
+        "function_of_the_result",
+        "result_in_a_list",
+        "axes_of_length_1_removed",
+        "only_the_first_result",
     ),
 ]

@@ -79,7 +79,7 @@ MISTAKES = [
     Mistake(
         "overflows",
         [STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True))],
-        does="the largest score of the row is not subtracted first",
+        does="the exponentials overflow where scores are large",
         says=(
             "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0 or nearly "
             "so: the division goes wrong. torch's own softmax survives such scores."
@@ -139,7 +139,6 @@ MISTAKES = [
         [
             STEPS.but(scores=lambda state, states: states @ state[:, :, None], axis=lambda: 1),
             STEPS.but(scores=lambda state, states: state[:, None] @ states.mT),
-            STEPS.but(scores=lambda state, states: state @ states.mT),
         ],
         does="the scores keep three axes instead of two",
         says=(
@@ -257,7 +256,6 @@ MISTAKES = [
         hints=[
             "Which state asks the second text of a batch?",
             "No text should be picked out: the batch stays the first axis all along.",
-            "`state[:, None, :]` keeps them all.",
         ],
     ),
     Mistake(
@@ -343,12 +341,24 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "a_fixed_factor",
+        [
+            STEPS.but(scores=lambda scores: scores * 2),
+            STEPS.but(scores=lambda scores: scores / 2),
+            STEPS.but(scores=lambda scores: scores * 10).attempt,
+            STEPS.but(scores=lambda scores: scores / 10).attempt,
+        ],
+        does="the scores are multiplied or divided by a fixed number",
+        says="A fixed number multiplies or divides the scores, which makes the weights too sharp or too flat.",
+        hints=["Are the largest weights too large, or too small?", "Which number stands between scores and softmax?"],
+    ),
+    Mistake(
         "squeezes_everything",
         [
             STEPS.but(scores=lambda state, states: (states @ state[:, :, None]).squeeze()),
             STEPS.but(output=lambda output: output.squeeze()),
         ],
-        does="`squeeze()` takes away every axis of length 1",
+        does="every axis of length 1 is taken away",
         says=(
             "Right for several texts; with a single one, the axis of the batch is gone as well. `squeeze()` without a "
             "number takes away *every* axis of length 1. Look at the shapes for a batch of 1."
@@ -381,7 +391,6 @@ MISTAKES = [
         "context_with_three_axes",
         [
             STEPS.but(context=lambda weighted: weighted),
-            STEPS.but(context=lambda weighted: weighted.sum(dim=1, keepdim=True)),
         ],
         does="the context has three axes instead of two",
         says=(

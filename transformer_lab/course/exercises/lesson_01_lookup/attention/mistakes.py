@@ -5,6 +5,7 @@ import torch
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     *attention_mistakes.alone(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON, "only_the_best"),
@@ -28,4 +29,5 @@ MISTAKES = [
     *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_the_batch(STEPS),
     *attention_mistakes.of_scaling_too_early(STEPS),
+    *of_the_result(STEPS, "result_with_another_sign"),
 ]

@@ -3,6 +3,7 @@
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.attention_weights.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     *attention_mistakes.of_the_softmax(STEPS),
@@ -43,4 +44,5 @@ MISTAKES = [
     *attention_mistakes.of_the_transposition(STEPS),
     *attention_mistakes.of_the_batch(STEPS),
     *attention_mistakes.of_scaling_too_early(STEPS),
+    *of_the_result(STEPS, "result_transposed", "function_of_the_result"),
 ]

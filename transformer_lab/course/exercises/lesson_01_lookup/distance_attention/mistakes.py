@@ -5,6 +5,11 @@ import torch
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.distance_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+
+
+def inverse(distances):
+    return 1 / distances / (1 / distances).sum(dim=-1, keepdim=True)
 
 
 def lengths(x):
@@ -41,7 +46,7 @@ MISTAKES = [
             STEPS.but(halves=lambda distances: 2 * distances),
             STEPS.but(halves=lambda distances, queries: distances / queries.shape[-1] ** 0.5),
             STEPS.but(halves=lambda distances: distances / 4).attempt,
-            STEPS.but(halves=lambda distances, queries: distances / 2 / queries.shape[-1] ** 0.5).attempt,
+            STEPS.but(halves=lambda halves, queries: halves / queries.shape[-1] ** 0.5),
         ],
         does="the distances are multiplied or divided by something else than 2",
         says="The scores have another factor than ½. Look at what the distances are multiplied or divided by.",
@@ -72,6 +77,20 @@ MISTAKES = [
             "‖q − k‖² is a sum of squares: there is one square in it.",
             "Square the differences, add up, and square nothing after that.",
         ],
+    ),
+    Mistake(
+        "inverse_distances",
+        [
+            STEPS.but(weights=lambda distances: inverse(distances + 1e-6)),
+            STEPS.but(weights=lambda distances: inverse(distances + 1)),
+            STEPS.but(weights=lambda distances: inverse(distances)).attempt,
+        ],
+        does="the weights are in inverse proportion to the distances, without a softmax",
+        says=(
+            "The weights are in inverse proportion to the distances. That prefers near keys, too, but the formula asks "
+            "for a softmax of minus half the squared distances."
+        ),
+        hints=["What should the weight of a key be beside one that is twice as far?", "Where is the softmax?"],
     ),
     Mistake(
         "absolute_differences",
@@ -189,7 +208,10 @@ MISTAKES = [
         "query_i_with_key_i",
         [
             STEPS.but(differences=lambda queries, keys: queries - keys),
-            STEPS.but(differences=lambda queries, keys: keys - queries).attempt,
+            STEPS.but(
+                differences=lambda queries, keys: queries - keys,
+                mixture=lambda weights, values: weights.unsqueeze(-1) * values,
+            ).attempt,
         ],
         does="query i is compared with key i only",
         says=(
@@ -207,7 +229,6 @@ MISTAKES = [
         "pairs_from_the_front",
         [
             STEPS.but(differences=lambda queries, keys: queries[:, None] - keys[None]),
-            STEPS.but(differences=lambda queries, keys: keys[None] - queries[:, None]).attempt,
             STEPS.but(differences=lambda queries, keys: queries[:, :, None] - keys[:, None]).attempt,
         ],
         does="the pairs of query and key are formed along axes that are counted from the front",
@@ -217,7 +238,6 @@ MISTAKES = [
         "one_table_at_a_time",
         [
             STEPS.but(differences=lambda queries, keys: torch.stack([query - keys for query in queries])).attempt,
-            STEPS.but(differences=lambda queries, keys: torch.stack([keys - query for query in queries])).attempt,
         ],
         says=(
             "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it "
@@ -246,9 +266,16 @@ MISTAKES = [
         ],
     ),
     *attention_mistakes.alone(
-        attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "smallest_first", "one_maximum_for_all"),
+        attention_mistakes.without(
+            attention_mistakes.of_the_softmax(STEPS),
+            "smallest_first",
+            "one_maximum_for_all",
+            "a_fixed_factor",
+            "scores_squashed",
+        ),
         *attention_mistakes.COMMON,
     ),
     *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
     *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
+    *of_the_result(STEPS, "result_with_another_sign"),
 ]

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.similarity.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -27,7 +28,6 @@ MISTAKES = [
             STEPS.but(
                 query=lambda query: query / query.norm(), keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)
             ),
-            STEPS.but(sums=lambda query, keys: torch.cosine_similarity(keys, query[None], dim=-1)),
         ],
         does="the lengths of query and keys are divided away, as in a cosine",
         says=(
@@ -66,20 +66,6 @@ MISTAKES = [
             "How many numbers should come out for 4 keys?",
             "`.sum()` without an axis adds up everything there is.",
             "Name the axis to add along, that of the width: `.sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "keeps_the_axis",
-        [STEPS.but(scores=lambda scores: scores[:, None]), STEPS.but(scores=lambda scores: scores[None])],
-        does="an axis of length 1 too many is left in the result",
-        says=(
-            "The numbers are right, but they lie in a table with an axis of length 1. One plain list of n numbers is "
-            "asked for. Look at the shape."
-        ),
-        hints=[
-            "Print the shape of the result. Which axis has length 1?",
-            "`keepdim=True` leaves the summed axis in place; so does a `[:, None]` or `[None]` that is never undone.",
-            "Leave `keepdim` out, or take the axis away again with `.squeeze(…)`.",
         ],
     ),
     Mistake(
@@ -129,13 +115,13 @@ MISTAKES = [
         "dot_of_a_table",
         [
             STEPS.but(sums=lambda query, keys: torch.dot(query, keys)),
-            STEPS.but(sums=lambda query, keys: torch.dot(keys, query)),
             STEPS.but(sums=lambda query, keys: torch.mm(keys, query)),
             STEPS.but(sums=lambda query, keys: torch.mm(query, keys)),
             STEPS.but(sums=lambda query, keys: torch.outer(query, keys)),
             STEPS.but(sums=lambda query, keys: torch.bmm(keys, query)),
+            STEPS.but(sums=lambda query, keys: torch.mv(query, keys)),
         ],
-        does="a product is called that does not take a table and a vector, such as `torch.dot`",
+        does="a product does not take the shapes that it is given",
         says=(
             "This product takes other shapes: `torch.dot` two vectors, `torch.mm` two tables, `torch.bmm` two batches "
             "of them. `query` is a vector and `keys` a table, so it crashes. Look for a product that takes both."
@@ -144,20 +130,6 @@ MISTAKES = [
             "Which shapes have `query` and `keys`, and which does the product take?",
             "Multiplying entry by entry and adding along an axis works for a table; so does `@`.",
             "`@` with the keys on the left, or `*` and then `.sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "a_list",
-        [STEPS.but(scores=lambda scores: list(scores)), STEPS.but(scores=lambda scores: scores.tolist())],
-        does="a Python list comes out, not a tensor",
-        says=(
-            "The numbers are right, but they come in a Python list. A tensor is asked for: only that can be handed on "
-            "to the next step, and trained."
-        ),
-        hints=[
-            "What is the type of the result?",
-            "`torch.stack` makes one tensor of a list of tensors. But there is a way without any loop.",
-            "Multiply all the keys by the query in one go, and add along the last axis.",
         ],
     ),
     Mistake(
@@ -226,8 +198,10 @@ MISTAKES = [
     Mistake(
         "scaled",
         [
-            STEPS.but(query=lambda query: query / query.shape[-1] ** 0.5),
-            STEPS.but(query=lambda query: query * query.shape[-1] ** 0.5),
+            STEPS.but(sums=lambda sums, query: sums / len(query) ** 0.5),
+            STEPS.but(sums=lambda sums, query: sums * len(query) ** 0.5),
+            STEPS.but(sums=lambda sums: sums / len(sums)).attempt,
+            STEPS.but(sums=lambda sums: sums / len(sums) ** 0.5).attempt,
         ],
         does="the scores are divided or multiplied by the root of the width",
         says=(
@@ -239,6 +213,13 @@ MISTAKES = [
             "Is anything divided in a dot product?",
             "Multiply and add, nothing else.",
         ],
+    ),
+    Mistake(
+        "a_fixed_factor",
+        [STEPS.but(sums=lambda sums: sums * 2), STEPS.but(sums=lambda sums: sums / 2)],
+        does="the sums are multiplied or divided by a fixed number",
+        says="Every score is a fixed number of times too large or too small. Look for a factor.",
+        hints=["By how much do the numbers differ? Is it the same for all keys?", "Which number stands in the code?"],
     ),
     Mistake(
         "adds_instead_of_multiplying",
@@ -290,6 +271,16 @@ MISTAKES = [
             "Every product has one factor from the query and one from the key.",
             "`keys * query` multiplies all of them.",
         ],
+    ),
+    Mistake(
+        "entries_squared",
+        [
+            STEPS.but(row=lambda row: row**2),
+            STEPS.but(products=lambda keys, row: keys**2 * row),
+        ],
+        does="the entries of the query or of the keys are squared before they are multiplied",
+        says="The entries of the query or of the keys are squared before they are multiplied. Look for a power.",
+        hints=["What is the score of the query [3] and the key [2]?", "Each entry takes part in the product once."],
     ),
     Mistake(
         "sums_multiplied",
@@ -495,20 +486,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "squeezes_everything",
-        [STEPS.but(scores=lambda scores: scores.squeeze())],
-        does="`squeeze()` takes away every axis of length 1, even that of the keys",
-        says=(
-            "Right for two keys or more; with a single one, the result loses its only axis: `squeeze()` without a "
-            "number takes away *every* axis of length 1. A vector of one number is asked for there."
-        ),
-        hints=[
-            "What does `torch.zeros(1, 1).squeeze().shape` say?",
-            "Only one axis should go. Which number does it have?",
-            "`.squeeze(0)` or `.squeeze(1)`; or no extra axis in the first place.",
-        ],
-    ),
-    Mistake(
         "best_key",
         [
             STEPS.but(scores=lambda scores: scores.argmax()),
@@ -560,17 +537,6 @@ MISTAKES = [
             "What comes out for the query [1, 0] and the key [-1, 0]? What should?",
             "Look for `abs`, a square, `relu` or `clamp`.",
             "Multiply and add, nothing else.",
-        ],
-    ),
-    Mistake(
-        "wrong_sign",
-        [STEPS.but(sums=lambda sums: -sums)],
-        does="the scores have the wrong sign",
-        says="The scores have the wrong sign: the better a key matches, the smaller its score. Look for a minus.",
-        hints=[
-            "What comes out for the query [1, 0] and the key [1, 0]? What should?",
-            "The dot product of a vector with itself is never negative.",
-            "Leave the minus out.",
         ],
     ),
     Mistake(
@@ -633,4 +599,5 @@ MISTAKES = [
             "Leave it out, and compute with the numbers as they are.",
         ],
     ),
+    *of_the_result(STEPS, "result_scaled", "result_transposed", "function_of_the_result", "only_the_first_result"),
 ]

@@ -75,8 +75,9 @@ MISTAKES = [
         [
             STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum()),
             STEPS.but(weights=lambda scores: torch.exp(scores) / (torch.exp(scores).sum() + 1e-9)),
+            STEPS.but(mixture=lambda scores, values: scores.exp() @ values / scores.exp().sum()).attempt,
         ],
-        does="the largest score of the row is not subtracted first",
+        does="the exponentials overflow where scores are large",
         says=(
             "Right for ordinary scores. At 100 `exp` overflows to infinity, and at -100 every `exp` is 0: the "
             "division gives nan, or 0. The softmax of the exercise before survives such scores."
@@ -184,6 +185,21 @@ MISTAKES = [
             "(d,) @ (n, d): which two numbers would have to be equal?",
             "With the keys on the left, (n, d) @ (d,), the widths meet.",
             "`keys @ query`, or `parts.similarity(query, keys)`.",
+        ],
+    ),
+    Mistake(
+        "dot_of_a_table",
+        [
+            STEPS.but(scores=lambda query, keys: torch.dot(keys, query)).attempt,
+            STEPS.but(scores=lambda query, keys: torch.mv(query, keys)).attempt,
+            STEPS.but(scores=lambda query, keys: torch.mm(keys, query)).attempt,
+            STEPS.but(scores=lambda query, keys: torch.mm(query, keys)).attempt,
+        ],
+        says="A product is called that does not take a table and a vector in this order. `keys` is the table.",
+        hints=[
+            "What does the error say about the number of axes?",
+            "`torch.dot` takes two vectors, `torch.mm` two tables, `torch.mv` a table and then a vector.",
+            "`parts.similarity(query, keys)`, or `keys @ query`.",
         ],
     ),
     Mistake(

@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -82,7 +83,7 @@ MISTAKES = [
     Mistake(
         "weights_along_the_width",
         [STEPS.but(weighted=lambda weights, values: weights * values)],
-        does="broadcasting lines the n weights up with the *width* of the values",
+        does="the n weights meet the *width* of the values",
         says=(
             "Broadcasting lines the n weights up with the *width* of the values. That crashes, or, where the numbers "
             "happen to fit, weighs entries instead of values. Look at the two shapes."
@@ -186,34 +187,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "one_row_too_many",
-        [STEPS.but(found=lambda found: found[None]), STEPS.but(found=lambda found: found[:, None])],
-        does="an axis of length 1 too many is left in the result",
-        says=(
-            "The numbers are right, but they lie in a table with an axis of length 1. One query gives one plain "
-            "vector of width d_v. Look at the shape."
-        ),
-        hints=[
-            "Print the shape of the result. Which axis has length 1?",
-            "A `[None]`, a `[:, None]` or an `unsqueeze` has never been undone.",
-            "A product of (n,) and (n, d_v) needs no extra axis: `weights @ values`.",
-        ],
-    ),
-    Mistake(
-        "squeezes_everything",
-        [STEPS.but(found=lambda found: found.squeeze())],
-        does="`squeeze()` takes away every axis of length 1, even that of the values",
-        says=(
-            "Right for values of width 2 or more; of width 1, the result loses its only axis: `squeeze()` without a "
-            "number takes away *every* axis of length 1. A vector of one number is asked for there."
-        ),
-        hints=[
-            "What does `torch.zeros(1, 1).squeeze().shape` say?",
-            "Only one axis should go. Which number does it have?",
-            "`.squeeze(0)`; or no extra axis in the first place.",
-        ],
-    ),
-    Mistake(
         "no_tensor",
         [STEPS.but(found=lambda found: found.tolist()), STEPS.but(found=lambda found: found.numpy())],
         does="a list or an array comes out, not a tensor",
@@ -257,6 +230,22 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "something_added",
+        [
+            STEPS.but(found=lambda found, values: found + values.mean(dim=0)),
+            STEPS.but(found=lambda found, values, scores: found + values[scores.argmax()]),
+            STEPS.but(found=lambda found, values: found + values[-1]),
+            STEPS.but(found=lambda found, values: found + values[0]).attempt,
+            STEPS.but(found=lambda found, query: found + query).attempt,
+        ],
+        does="something is added to the mixture",
+        says="Something is added to the mixture of the values. The mixture alone is asked for.",
+        hints=[
+            "With a single key, its value should be found. Is it?",
+            "Which sum in the code is not that of the mixture?",
+        ],
+    ),
+    Mistake(
         "rounded",
         [
             STEPS.but(weights=lambda weights: weights.round(decimals=4)),
@@ -277,5 +266,12 @@ MISTAKES = [
             "Rounding is for printing only.",
             "Leave `round` out, and compute with the numbers as they are.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_transposed",
+        "function_of_the_result",
+        "result_in_a_list",
+        "only_the_first_result",
     ),
 ]

@@ -90,7 +90,7 @@ MISTAKES = [
     Mistake(
         "exp_of_a_number",
         [STEPS.but(exponentials=lambda scores: math.exp(scores))],
-        does="`math.exp` is given a whole tensor",
+        does="a whole tensor is given where a number is asked for, as by `math.exp`",
         says=(
             "`math.exp` takes a single number, and the scores are a tensor: it crashes. Look for the `exp` that takes "
             "a whole tensor."

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -60,7 +61,7 @@ MISTAKES = [
             STEPS.but(total=lambda exponentials: exponentials.sum(dim=-1)),
             STEPS.but(largest=lambda scores: scores.amax(dim=-1)),
         ],
-        does="a sum or a maximum loses its axis, because `keepdim=True` is missing",
+        does="a sum or a maximum loses the axis along which it was taken",
         says=(
             "One row alone works. With several, the column of sums or maxima is broadcast as a row, so that numbers "
             "meet the sum or the maximum of another row: a square table goes wrong silently, most others crash. Look "
@@ -104,7 +105,7 @@ MISTAKES = [
     Mistake(
         "no_axis_named",
         [STEPS.but(axis=lambda scores: 0 if scores.dim() in (0, 1, 3) else 1)],
-        does="torch is left to choose the axis of the softmax",
+        does="the axis of the softmax is the first or the second, by the number of axes",
         says=(
             "Right for one row and for one table; with a batch in front, it is the first axis that adds up to 1. That "
             "is the axis torch chooses when none is named (and it warns of it)."
@@ -175,17 +176,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "a_list",
-        [STEPS.but(weights=lambda weights: weights.tolist()), STEPS.but(weights=lambda weights: list(weights))],
-        does="a Python list comes out, not a tensor",
-        says="The numbers come in a Python list. A tensor of the scores' shape is asked for.",
-        hints=[
-            "What is the type of the result?",
-            "The functions of torch take a tensor and return one: where is it left?",
-            "Leave `tolist()` or the list out, and compute with the whole tensor.",
-        ],
-    ),
-    Mistake(
         "rounded",
         [
             STEPS.but(weights=lambda weights: weights.round()),
@@ -202,4 +192,5 @@ MISTAKES = [
             "Leave `round` out, and compute with the numbers as they are.",
         ],
     ),
+    *of_the_result(STEPS, "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -14,7 +14,7 @@ MISTAKES = [
             STEPS.but(shifted=lambda scores: scores, total=lambda total: total + 1e-9),
             STEPS.but(shifted=lambda scores: scores, weights=lambda weights: weights.nan_to_num()),
         ],
-        does="the largest score of the row is not subtracted first",
+        does="the exponentials overflow where scores are large",
         says=(
             "Right for ordinary scores, but at 1000 `exp` overflows to infinity (and at -1000 every `exp` is 0), and "
             "nothing sensible is left to divide. Look for something that may be subtracted from all scores of a row."
@@ -31,9 +31,7 @@ MISTAKES = [
         [
             STEPS.but(largest=lambda scores: scores.mean(dim=-1, keepdim=True)),
             STEPS.but(largest=lambda scores: scores.mean()),
-            STEPS.but(largest=lambda scores: scores.amin(dim=-1, keepdim=True)),
             STEPS.but(largest=lambda scores: scores.min()),
-            STEPS.but(largest=lambda scores: scores.median(dim=-1, keepdim=True).values),
         ],
         does="what is subtracted is not the largest score",
         says=(
@@ -96,8 +94,6 @@ MISTAKES = [
         "clips_the_scores",
         [
             STEPS.but(scores=lambda scores: scores.clamp(-20, 20)),
-            STEPS.but(scores=lambda scores: scores.clamp(-50, 50)),
-            STEPS.but(scores=lambda scores: scores.clamp(-80, 80)),
             STEPS.but(shifted=lambda scores: scores.clamp(max=80)),
         ],
         does="large scores are cut down to a bound",
@@ -128,7 +124,7 @@ MISTAKES = [
     Mistake(
         "maximum_of_python",
         [STEPS.but(largest=lambda scores: max(scores))],
-        does="the built-in `max` of Python is asked for the largest row",
+        does="rows are compared as if each were a number, as Python's own `max` does",
         says=(
             "Python's own `max` goes through the *rows* of a tensor and cannot say which row is the larger one: right "
             "for one row, a crash for several. Look for a maximum that takes an axis."

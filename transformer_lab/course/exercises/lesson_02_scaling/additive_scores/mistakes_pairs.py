@@ -9,7 +9,6 @@ MISTAKES = [
         "pairs_from_the_front",
         [
             STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, None] + from_keys[None]),
-            STEPS.but(sums=lambda from_queries, from_keys: from_queries[:, None] + from_keys[:, None]).attempt,
         ],
         does="the pairs of query and key are formed along the wrong axes",
         says=(

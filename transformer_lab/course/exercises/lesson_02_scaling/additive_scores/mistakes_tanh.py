@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.additive_scores.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def tanh_by_hand(x):
@@ -104,7 +105,7 @@ MISTAKES = [
     Mistake(
         "tanh_by_hand",
         [STEPS.but(hidden=lambda sums: tanh_by_hand(sums))],
-        does="tanh is made of exponentials, which overflow where the sums are large",
+        does="the exponentials in the tanh overflow where the sums are large",
         says=(
             "Right for ordinary numbers. Where a sum is above 88, its exponential is infinite, and infinity divided by "
             "infinity is nan. Look for a ready-made function."
@@ -181,17 +182,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "keeps_the_axis",
-        [STEPS.but(scores=lambda hidden, w: hidden @ w[:, None])],
-        does="the scores keep a last axis of length 1",
-        says=("Each score lies in an axis of its own, of length 1. Look at the shape, and at that of `w`."),
-        hints=[
-            "Print the shape of the result. Which axis should not be there?",
-            "With `w` as a column, of shape (d_h, 1), `@` leaves an axis of length 1 behind; so does `keepdim=True`.",
-            "`w` is a vector of width d_h: `@ w` takes the last axis away.",
-        ],
-    ),
-    Mistake(
         "weights_instead_of_scores",
         [
             STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
@@ -233,4 +223,5 @@ MISTAKES = [
             "Leave `round` out.",
         ],
     ),
+    *of_the_result(STEPS, "result_transposed", "function_of_the_result", "only_the_first_result"),
 ]

@@ -6,6 +6,7 @@ from torch.nn.functional import normalize
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.cosine_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 from transformer_lab.course.steps import Variant
 
 
@@ -175,16 +176,6 @@ OF_LENGTHS = [
                     queries @ keys.mT / (query_lengths * key_lengths)
                 )
             ),
-            STEPS.but(
-                products=lambda queries, keys, query_lengths, key_lengths: (
-                    queries @ keys.mT / query_lengths / key_lengths
-                )
-            ).attempt,
-            STEPS.but(
-                products=lambda queries, keys, query_lengths, key_lengths: (
-                    queries @ keys.mT / (key_lengths * query_lengths)
-                )
-            ).attempt,
         ],
         does="the lengths of the keys stand in a column",
         says=(
@@ -241,7 +232,6 @@ OF_LENGTHS = [
         "query_i_with_key_i",
         [
             STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys, dim=-1)).attempt,
-            STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries, keys)).attempt,
         ],
         says=(
             "Query i is compared with key i only: `cosine_similarity` pairs row i with row i. It crashes as soon as "
@@ -361,7 +351,7 @@ MISTAKES = [
     *OF_LENGTHS,
     *OF_THE_TEMPERATURE,
     *attention_mistakes.alone(
-        attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "overflows", "one_maximum_for_all"),
+        attention_mistakes.without(attention_mistakes.of_the_softmax(STEPS), "one_maximum_for_all", "a_fixed_factor"),
         "softmax_over_the_queries",
         "axis_from_the_front",
         "first_axis",
@@ -371,6 +361,9 @@ MISTAKES = [
         "softmax_twice",
         "sigmoid",
         "smallest_first",
+        "only_the_best",
+        "causal_weights",
+        "logarithm",
     ),
     *attention_mistakes.alone(
         attention_mistakes.of_the_mixture(STEPS),
@@ -379,6 +372,10 @@ MISTAKES = [
         "mixes_the_keys",
         "weights_as_well",
         "queries_added",
+        "averaged_over_the_keys",
+        "values_on_the_left",
+        "entry_by_entry",
     ),
     *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
+    *of_the_result(STEPS, "result_with_another_sign"),
 ]

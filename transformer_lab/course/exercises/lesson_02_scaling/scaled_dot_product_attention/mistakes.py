@@ -3,6 +3,7 @@
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.scaled_dot_product_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     *attention_mistakes.alone(
@@ -14,6 +15,8 @@ MISTAKES = [
         "multiplies_by_the_root",
         "multiplies_by_d_k",
         "the_measured_spread",
+        "averages_the_products",
+        "another_power",
     ),
     *attention_mistakes.of_the_width(STEPS),
     Mistake(
@@ -69,4 +72,5 @@ MISTAKES = [
     *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS), *attention_mistakes.COMMON),
     *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), *attention_mistakes.COMMON),
     *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
+    *of_the_result(STEPS, "result_with_another_sign"),
 ]

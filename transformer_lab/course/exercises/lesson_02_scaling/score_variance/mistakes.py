@@ -193,6 +193,7 @@ MISTAKES = [
             STEPS.but(of_the_score=lambda total: int(total)),
             STEPS.but(of_the_score=lambda total: round(total)),
             STEPS.but(of_the_score=lambda total: total // 1),
+            STEPS.but(of_the_score=lambda total: float(round(total))).attempt,
         ],
         does="the result is cut down to a whole number",
         says="The result is cut down to a whole number. A variance is any number from 0 on.",

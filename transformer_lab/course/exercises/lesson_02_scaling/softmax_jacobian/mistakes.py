@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.softmax_jacobian.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def squares(probabilities):
@@ -109,17 +110,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "wrong_sign",
-        [STEPS.but(difference=lambda own, products: products - own)],
-        does="the subtraction is turned round",
-        says="All the signs are turned round: raising a score would lower its own weight.",
-        hints=[
-            "Is the diagonal positive?",
-            "p_i (1 − p_i) is the diagonal.",
-            "Turn the subtraction round.",
-        ],
-    ),
-    Mistake(
         "identity_on_the_diagonal",
         [STEPS.but(own=lambda delta: delta)],
         does="δ_ij stands without its factor p_i",
@@ -144,7 +134,6 @@ MISTAKES = [
         hints=[
             "With p = (1, 0), nothing can move any more. Is the table 0 there?",
             "The factor p_i is the same along a whole row. What shape must p have to multiply row by row?",
-            "Multiply by `probabilities[:, None]`.",
         ],
     ),
     Mistake(
@@ -271,6 +260,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "size_is_a_tensor",
+        [STEPS.but(delta=lambda probabilities: torch.eye(probabilities)).attempt],
+        says="`torch.eye` is given the weights themselves. It asks for a number: how many rows the table has.",
+        hints=[
+            "How many rows and columns does the Jacobian have?",
+            "What does `len(probabilities)` say?",
+            "`torch.eye(len(probabilities))`.",
+        ],
+    ),
+    Mistake(
         "delta_by_comparing_weights",
         [STEPS.but(delta=lambda row, column: (row == column).float())],
         does="whether two *weights* are equal decides what δ_ij is",
@@ -346,20 +345,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "a_list",
-        [
-            STEPS.but(jacobian=lambda difference: difference.tolist()),
-            STEPS.but(jacobian=lambda difference: list(difference)),
-        ],
-        does="a Python list comes out, not a tensor",
-        says="The numbers come in a Python list. A tensor of shape (n, n) is asked for.",
-        hints=[
-            "What is the type of the result?",
-            "`torch.stack` makes one tensor of a list of rows.",
-            "Without loops there is no list: `torch.diag` and `torch.outer` make whole tables.",
-        ],
-    ),
-    Mistake(
         "rounded",
         [
             STEPS.but(jacobian=lambda difference: difference.round(decimals=4)),
@@ -375,5 +360,11 @@ MISTAKES = [
             "Rounding is for printing only.",
             "Leave `round` out, and compute with the numbers as they are.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_transposed",
+        "function_of_the_result",
+        "axes_of_length_1_removed",
     ),
 ]

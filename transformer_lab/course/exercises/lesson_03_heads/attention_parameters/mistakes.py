@@ -34,7 +34,10 @@ MISTAKES = [
     ),
     Mistake(
         "forgets_w_o",
-        [STEPS.but(layers=lambda: 3)],
+        [
+            STEPS.but(layers=lambda: 3),
+            STEPS.but(layers=lambda n_heads: 4 if n_heads > 1 else 3).attempt,
+        ],
         does="only three layers are counted, not four",
         says="Three layers are counted, and there are four. Which one comes after the heads are merged?",
         hints=[
@@ -173,10 +176,18 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "biases_added_once_more",
+        [STEPS.but(total=lambda total, biases: total + biases), STEPS.but(biases=lambda biases: 2 * biases)],
+        does="more biases are counted than there are",
+        says="More biases are counted than there are: one for each output of each layer. Look at what is added.",
+        hints=["How many outputs has one layer?", "With bias=False, is the count right?"],
+    ),
+    Mistake(
         "biases_for_every_head",
         [
             STEPS.but(biases=lambda biases, n_heads: biases * n_heads),
             STEPS.but(biases=lambda biases, n_heads: biases // n_heads),
+            STEPS.but(biases=lambda bias, n_heads: n_heads if bias else 0),
         ],
         does="the number of biases depends on that of the heads",
         says=(
@@ -225,6 +236,22 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "heads_64_wide",
+        [
+            STEPS.but(
+                total=lambda d_model, n_heads, bias: (
+                    (4 * d_model + 3 * bool(bias)) * 64 * n_heads + (d_model if bias else 0)
+                )
+            ),
+        ],
+        does="every head is taken to be 64 wide, as in the paper",
+        says=(
+            "Every head is taken to be 64 wide, as in the paper. Here d_model and the number of heads say how wide it"
+            " is."
+        ),
+        hints=["How wide is a head if d_model is 12 and there are 3?", "Does a fixed number stand in the code?"],
+    ),
+    Mistake(
         "counts_in_float32",
         [STEPS.but(total=lambda total: int(torch.tensor(float(total))))],
         does="the count goes through float32, which rounds large numbers",
@@ -240,7 +267,7 @@ MISTAKES = [
     ),
     Mistake(
         "counts_in_floats",
-        [STEPS.but(total=lambda total: float(total)), STEPS.but(weights=lambda weights: float(weights)).attempt],
+        [STEPS.but(total=lambda total: float(total))],
         does="the count is a float",
         says="The count is right, but it came out as a float. Parameters come in whole numbers: look at the division.",
         hints=[

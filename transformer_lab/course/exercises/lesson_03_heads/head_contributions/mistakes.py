@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.head_contributions.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def merged(heads):
@@ -57,6 +58,22 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "pieces_not_transposed",
+        [
+            STEPS.but(
+                terms=lambda heads, w_o, own: torch.stack(
+                    [heads[:, i] @ w_o[:, own(i)] for i in range(heads.shape[1])], dim=1
+                )
+            ).attempt,
+        ],
+        says="The columns of w_o that belong to a head meet it as they are. Look at which axes the product pairs.",
+        hints=[
+            "What are the shapes of a head and of its columns of w_o?",
+            "The merged vector meets `w_o.T`, not `w_o`.",
+            "Transpose the piece: `.T`.",
+        ],
+    ),
+    Mistake(
         "every_other_column",
         [STEPS.but(own=lambda heads: lambda head: slice(head, None, heads.shape[1]))],
         does="the features of the merged vector are dealt out in turn: head 0 gets 0, h, 2h and so on",
@@ -86,7 +103,10 @@ MISTAKES = [
     ),
     Mistake(
         "slices_overlap",
-        [STEPS.but(own=lambda heads: lambda head: slice(head, head + heads.shape[3]))],
+        [
+            STEPS.but(own=lambda heads: lambda head: slice(head, head + heads.shape[3])),
+            STEPS.but(own=lambda heads: lambda head: slice(head * heads.shape[3] + 1, (head + 1) * heads.shape[3] + 1)),
+        ],
         does="the columns of each head begin only one after those of the head before it",
         says=(
             "The slices of w_o overlap: each begins only one column after the one before it. Look at where a slice "
@@ -110,6 +130,13 @@ MISTAKES = [
             "Head i owns columns i·d_k to (i + 1)·d_k − 1.",
             "Go through heads and columns in the same order.",
         ],
+    ),
+    Mistake(
+        "a_head_left_out",
+        [STEPS.but(heads=lambda heads: heads[:, :-1]), STEPS.but(heads=lambda heads: heads[:, 1:])],
+        does="the first or the last head is left out",
+        says="The first or the last head is left out. Look at where the loop or the slice begins and ends.",
+        hints=["How many heads does the result have?", "`range(n)` goes from 0 to n − 1."],
     ),
     Mistake(
         "the_whole_output",
@@ -161,6 +188,7 @@ MISTAKES = [
         [
             STEPS.but(terms=lambda heads, w_o: without_head(heads, w_o)[1]),
             STEPS.but(terms=lambda heads, w_o: without_head(heads, w_o)[1] - without_head(heads, w_o)[0][:, None]),
+            STEPS.but(terms=lambda heads, w_o: without_head(heads, w_o)[1] / max(heads.shape[1] - 1, 1)).attempt,
         ],
         does="the output without a head, or its change, stands for what the head adds",
         says=(
@@ -179,6 +207,8 @@ MISTAKES = [
             STEPS.but(scaled=lambda terms: terms / terms.shape[1]),
             STEPS.but(scaled=lambda terms, heads: terms / heads.shape[3] ** 0.5),
             STEPS.but(scaled=lambda terms, heads: terms / heads.shape[3]).attempt,
+            STEPS.but(scaled=lambda terms: terms / max(terms.shape[1] - 1, 1)).attempt,
+            STEPS.but(scaled=lambda terms: terms * terms.shape[1]).attempt,
         ],
         does="the terms are divided, by the number of heads or the width of one",
         says=(
@@ -305,4 +335,5 @@ MISTAKES = [
             "`w_o.shape[0]`.",
         ],
     ),
+    *of_the_result(STEPS, "result_with_another_sign", "result_scaled", "result_transposed", "function_of_the_result"),
 ]

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.merge_heads.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -40,7 +41,6 @@ MISTAKES = [
         "views_the_transposed",
         [
             STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model)),
-            STEPS.but(merged=lambda x, swapped, n, d_model: swapped.view(len(x), n, d_model).contiguous()),
         ],
         does="`view` is asked of a transposed tensor",
         says=(
@@ -138,19 +138,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "loses_axes_of_length_1",
-        [STEPS.but(merged=lambda merged: merged.squeeze())],
-        does="`squeeze` removes every axis of length 1, that of the batch included",
-        says=(
-            "An axis of length 1 is lost, as `squeeze` removes *every* such axis: that of a batch of one sentence, too."
-        ),
-        hints=[
-            "Which shape comes out for a batch of one sentence?",
-            "The shape asked for has three axes, whatever their lengths.",
-            "Leave the squeezing out.",
-        ],
-    ),
-    Mistake(
         "swaps_with_the_batch",
         [
             STEPS.but(swapped=lambda x: x.transpose(0, 1)),
@@ -204,6 +191,8 @@ MISTAKES = [
             STEPS.but(merged=lambda x: x.sum(dim=1)),
             STEPS.but(merged=lambda x: x.mean(dim=1)),
             STEPS.but(merged=lambda x: x.amax(dim=1)),
+            STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])).attempt,
+            STEPS.but(merged=lambda x: x.sum(dim=1).repeat(1, 1, x.shape[1])).attempt,
         ],
         does="the heads are made one by a sum, a mean or a maximum",
         says=(
@@ -215,6 +204,22 @@ MISTAKES = [
             "No arithmetic is needed, only another arrangement.",
             "Swap axes 1 and 2, then merge the last two.",
         ],
+    ),
+    Mistake(
+        "scaled_on_the_way",
+        [
+            STEPS.but(x=lambda x: x / x.shape[1]),
+            STEPS.but(x=lambda x: x / x.shape[1] ** 0.5),
+            STEPS.but(x=lambda x: x / x.shape[3] ** 0.5).attempt,
+            STEPS.but(x=lambda x: x / x.shape[3]).attempt,
+            STEPS.but(x=lambda x: x * x.shape[1]).attempt,
+        ],
+        does="the numbers are scaled on the way",
+        says=(
+            "The numbers are multiplied or divided by a length. Merging only puts them side by side. Look for a "
+            "division."
+        ),
+        hints=["By which factor do the numbers differ?", "Which numbers of the input should be found in the output?"],
     ),
     Mistake(
         "merges_the_wrong_neighbours",
@@ -240,6 +245,13 @@ MISTAKES = [
             "Head 0 comes first.",
             "`range(n_heads)`, from 0 on.",
         ],
+    ),
+    Mistake(
+        "features_in_reverse",
+        [STEPS.but(x=lambda x: x.flip(3))],
+        does="the features of each head come in reverse order",
+        says="The features of each head come in reverse order. They should keep the order that they have in `x`.",
+        hints=["Which number of `x` should come first?", "Where is something turned round?"],
     ),
     Mistake(
         "last_head_left_out",
@@ -269,7 +281,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_list_of_heads",
-        [STEPS.but(merged=lambda x: x.unbind(1)), STEPS.but(merged=lambda x: list(x.unbind(1)))],
+        [STEPS.but(merged=lambda x: x.unbind(1))],
         does="the heads come as separate tensors",
         says="The heads come as separate tensors, and they should stand side by side in one. A step is missing.",
         hints=[
@@ -288,5 +300,12 @@ MISTAKES = [
             "One of the two takes brackets.",
             "`x.shape` without brackets, or `x.size()`.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_scaled",
+        "result_transposed",
+        "function_of_the_result",
     ),
 ]

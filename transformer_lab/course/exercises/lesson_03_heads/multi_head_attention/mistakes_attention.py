@@ -193,48 +193,85 @@ OF_THE_MASK = [
     ),
 ]
 
+
+def with_a_low_number(mistakes):
+    """Return mistakes that also hide with −1e9, which is right in itself: here, every query sees something."""
+    return attention_mistakes.also_filled_with(
+        mistakes,
+        -1e9,
+        "softmax_over_the_queries",
+        "axis_from_the_front",
+        "first_axis",
+        "scores_instead_of_weights",
+        "smallest_first",
+        "mask_inverted",
+        "mask_transposed",
+    )
+
+
 MISTAKES = [
     *OF_THE_WIDTH,
     *OF_THE_KEYS,
     *OF_THE_MASK,
     *attention_mistakes.renamed(
-        attention_mistakes.without(
-            [
-                *attention_mistakes.alone(
-                    attention_mistakes.of_the_scaling(STEPS), "no_scaling", "divides_by_d_k", "multiplies_by_the_root"
-                ),
-                *attention_mistakes.alone(attention_mistakes.of_the_width(STEPS), "root_of_the_number_of_keys"),
-                *attention_mistakes.alone(
-                    attention_mistakes.of_the_mask(STEPS),
-                    "mask_inverted",
-                    "mask_ignored",
-                    "filled_with_zero",
-                    "mask_added",
-                    "mask_after_the_softmax",
-                    "not_low_enough",
-                ),
-                *attention_mistakes.alone(
-                    attention_mistakes.of_the_softmax(STEPS),
-                    "softmax_over_the_queries",
-                    "axis_from_the_front",
-                    "scores_instead_of_weights",
-                    "overflows",
-                    "never_divided",
-                ),
-                *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
-                *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS)),
-                *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
-                *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS)),
-            ],
-            *attention_mistakes.RARE,
-            "root_of_d_v",  # d_v is d_k
-            "root_of_the_second_length",  # n_heads
-            "swaps_axes_from_the_front",
-            "transposes_the_batch",
-            "pairs_from_the_front",
-            "one_table_at_a_time",
-            "weights_as_well",
-            "queries_added",
+        attention_mistakes.at_most(
+            3,
+            attention_mistakes.without(
+                [
+                    *attention_mistakes.alone(
+                        attention_mistakes.of_the_scaling(STEPS),
+                        "no_scaling",
+                        "divides_by_d_k",
+                        "multiplies_by_the_root",
+                        "half_of_d_k",
+                    ),
+                    *attention_mistakes.alone(
+                        attention_mistakes.of_the_width(STEPS),
+                        "root_of_the_number_of_keys",
+                        "root_of_the_number_of_queries",
+                        "a_fixed_width",
+                    ),
+                    *attention_mistakes.alone(
+                        with_a_low_number(attention_mistakes.of_the_mask(STEPS)),
+                        "mask_inverted",
+                        "mask_transposed",
+                        "mask_ignored",
+                        "filled_with_zero",
+                        "mask_added",
+                        "mask_after_the_softmax",
+                        "not_low_enough",
+                    ),
+                    *attention_mistakes.alone(
+                        with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
+                        "softmax_over_the_queries",
+                        "softmax_twice",
+                        "smallest_first",
+                        "sigmoid",
+                        "axis_from_the_front",
+                        "scores_instead_of_weights",
+                        "overflows",
+                        "never_divided",
+                    ),
+                    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
+                    *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS)),
+                    *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
+                    *attention_mistakes.alone(
+                        attention_mistakes.of_the_mixture(STEPS), "mixes_the_keys", "averaged_over_the_keys"
+                    ),
+                ],
+                *attention_mistakes.RARE,
+                "a_fixed_factor",
+                "averages_the_products",
+                "root_of_d_v",  # d_v is d_k
+                "root_of_the_second_length",  # n_heads
+                "swaps_axes_from_the_front",
+                "transposes_the_batch",
+                "pairs_from_the_front",
+                "one_table_at_a_time",
+                "weights_as_well",
+                "queries_added",
+                "the_whole_shape",
+            ),
         ),
         queries="q",
         keys="k",

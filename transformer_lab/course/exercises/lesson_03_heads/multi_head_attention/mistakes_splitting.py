@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS
+from transformer_lab.course.exercises.shared.library_parts import parts
 
 
 def split_as_queries(width_of_head):
@@ -29,7 +30,7 @@ MISTAKES = [
     Mistake(
         "split_by_view",
         [STEPS.but(split=split_by_reshaping)],
-        does="features are split into heads by reshaping alone, without a transposition",
+        does="the numbers are dealt out to the heads in the order in which they are stored",
         says=(
             "The heads got positions instead of features, as if the projections had been reshaped without a "
             "transposition. Look at how they are split."
@@ -56,7 +57,7 @@ MISTAKES = [
     Mistake(
         "merged_by_view",
         [STEPS.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1))],
-        does="the heads are merged by reshaping alone, without a transposition",
+        does="the heads are merged in the order in which their numbers are stored",
         says=(
             "The heads are put together without a transposition, so that positions get mixed up with one another. Look "
             "at how they are merged."
@@ -246,6 +247,16 @@ MISTAKES = [
             "With 12 features and 3 heads, how wide is a head?",
             "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
             "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
+        ],
+    ),
+    Mistake(
+        "split_without_their_number",
+        [STEPS.but(queries=lambda from_query: parts.split_heads(from_query)).attempt],
+        says="`split_heads` is not told into how many heads it should split the features.",
+        hints=[
+            "Which two arguments does `split_heads` take?",
+            "Where does the module keep the number of its heads?",
+            "`parts.split_heads(self.w_q(query), self.n_heads)`.",
         ],
     ),
 ]

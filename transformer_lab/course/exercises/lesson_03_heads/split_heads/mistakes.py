@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.split_heads.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def overlapping(x, n_heads, d_k):
@@ -14,7 +15,10 @@ MISTAKES = [
     Mistake(
         "splits_by_view",
         [STEPS.but(heads=lambda x, sizes: x.reshape(len(x), sizes[0], x.shape[1], sizes[1]))],
-        does="the features are only reshaped, without a transposition, so that heads get positions, not features",
+        does=(
+            "the numbers are dealt out to the heads in the order in which they are stored, so that heads get "
+            "positions, not features"
+        ),
         says=(
             "The shape is right, but the heads got positions instead of features: the first head holds everything "
             "about the first positions, and nothing about the last. Read off in the first case whose numbers head 0 "
@@ -129,17 +133,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "loses_axes_of_length_1",
-        [STEPS.but(heads=lambda heads: heads.squeeze()), STEPS.but(heads=lambda heads: heads.squeeze(0))],
-        does="`squeeze` removes axes of length 1, that of the batch included",
-        says="An axis of length 1 is lost: `squeeze` removes that of a batch of one sentence, too.",
-        hints=[
-            "Which shape comes out for a batch of one sentence?",
-            "The shape asked for has four axes, whatever their lengths.",
-            "Leave the squeezing out.",
-        ],
-    ),
-    Mistake(
         "heads_before_batch",
         [STEPS.but(heads=lambda cut: cut.permute(2, 0, 1, 3))],
         does="the heads stand in front of the batch",
@@ -196,8 +189,27 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "features_in_reverse",
+        [STEPS.but(cut=lambda cut: cut.flip(3))],
+        does="the features of each head come in reverse order",
+        says="The features of each head come in reverse order. They should keep the order that they have in `x`.",
+        hints=["Which feature of `x` is the first of head 0?", "Where is something turned round?"],
+    ),
+    Mistake(
         "slices_overlap",
-        [STEPS.but(cut=overlapping)],
+        [
+            STEPS.but(cut=overlapping),
+            STEPS.but(
+                cut=lambda x, n_heads, d_k: torch.stack(
+                    [x[..., (s := max(i * d_k - 1, 0)) : s + d_k] for i in range(n_heads)], dim=2
+                )
+            ).attempt,
+            STEPS.but(
+                cut=lambda x, n_heads, d_k: torch.stack(
+                    [x[..., i * (d_k - 1) : i * (d_k - 1) + d_k] for i in range(n_heads)], dim=2
+                )
+            ).attempt,
+        ],
         does="each head begins only one feature after the one before it",
         says=(
             "The slices overlap: each head begins only one feature after the one before it. Look at where a slice "
@@ -260,6 +272,19 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "the_same_slice_for_all",
+        [
+            STEPS.but(cut=lambda cut: cut[:, :, :1].expand_as(cut)),
+            STEPS.but(cut=lambda cut: cut[:, :, -1:].expand_as(cut)),
+        ],
+        does="every head gets the same slice of the features",
+        says="Every head gets the same slice of the features. Each should have a slice of its own. Look at its bounds.",
+        hints=[
+            "Which features belong to head 0, and which to head 1?",
+            "Does the number of the head occur in the slice?",
+        ],
+    ),
+    Mistake(
         "divides_to_a_float",
         [
             STEPS.but(d_k=lambda x, n_heads: x.shape[2] / n_heads),
@@ -304,5 +329,13 @@ MISTAKES = [
             "What does `x[0]` hold?",
             "`batch, n, d_model = x.shape`, and the batch stays the first axis.",
         ],
+    ),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_scaled",
+        "result_transposed",
+        "function_of_the_result",
+        "only_the_first_result",
     ),
 ]

@@ -17,7 +17,7 @@ MISTAKES = [
     Mistake(
         "upper_triangle",
         [STEPS.but(allowed=lambda table, diagonal: table.tril(diagonal).mT)],
-        does="rows and columns have changed places: each query looks ahead, where it should look back",
+        does="rows and columns have changed places",
         says=(
             "The first row is True everywhere: the first position sees the whole future, and the last one only itself. "
             "Rows and columns seem to have changed places."
@@ -63,6 +63,16 @@ MISTAKES = [
             "The second argument of `tril` moves the edge. Which diagonal is the last that is allowed?",
             "Column j is allowed up to j = i: `.tril()` without a number.",
         ],
+    ),
+    Mistake(
+        "further_from_the_diagonal",
+        [STEPS.but(diagonal=lambda: 2), STEPS.but(diagonal=lambda: -2)],
+        does="the triangle ends two diagonals away from where it should",
+        says=(
+            "The triangle ends two diagonals away from where it should. Look at the number that names the last "
+            "diagonal."
+        ),
+        hints=["Which is the last position that query 2 may see?", "Diagonal 0 holds each position with itself."],
     ),
     Mistake(
         "nothing_hidden",
@@ -156,7 +166,6 @@ MISTAKES = [
         hints=[
             "Print `mask.shape` for 3 positions, and for 1.",
             "There is a row for each position, and a column for each position.",
-            "`torch.ones(length, length, dtype=torch.bool)`.",
         ],
     ),
     Mistake(
@@ -224,7 +233,6 @@ MISTAKES = [
         hints=[
             "Print the shape of what `.tril()` is called on.",
             "There is a row for each query, and a column for each key.",
-            "`torch.ones(length, length, dtype=torch.bool)`.",
         ],
     ),
     mask_mistakes.a_list(STEPS),

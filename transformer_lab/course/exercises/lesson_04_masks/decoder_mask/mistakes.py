@@ -36,6 +36,19 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "added_up",
+        [
+            STEPS.but(sign=lambda: lambda keys, not_later: keys.long() + not_later.long()),
+            STEPS.but(sign=lambda: lambda keys, not_later: keys.float() + not_later.float()),
+        ],
+        does="the two halves are added up as numbers",
+        says="The two halves are added up, so that there are 0, 1 and 2. Where are both conditions met?",
+        hints=[
+            "Which number is there where only one of the two holds?",
+            "A mask holds True and False: True *and* True.",
+        ],
+    ),
+    Mistake(
         "turned_round",
         [STEPS.but(both=lambda both: ~both)],
         does="the entries are True where looking is forbidden",
@@ -122,7 +135,7 @@ MISTAKES = [
     Mistake(
         "sees_what_comes_after",
         [STEPS.but(not_later=lambda n, diagonal: torch.ones(n, n, dtype=torch.bool).tril(diagonal).mT)],
-        does="rows and columns of the triangle have changed places: each query looks ahead, where it should look back",
+        does="rows and columns of the triangle have changed places",
         says="The triangle is the wrong one: each position sees itself and what comes *after*.",
         hints=[
             "What does the first row say? What may the first position look at?",
@@ -168,6 +181,18 @@ MISTAKES = [
             "A row may be all False; what becomes of it is not this mask's business.",
             "Nothing more than real keys *and* keys that are not later.",
         ],
+    ),
+    Mistake(
+        "rows_of_nothing_opened",
+        [
+            STEPS.but(both=lambda both: both | ~both.any(dim=-1, keepdim=True)),
+        ],
+        does="a query that may see nothing is shown everything",
+        says=(
+            "A query that may see nothing is shown everything. That avoids nan, but it lets padding and the future in; "
+            "what becomes of such rows is decided in the attention."
+        ),
+        hints=["What should the row of a query be if all keys up to it are padding?", "Which line makes an exception?"],
     ),
     Mistake(
         "padding_does_not_look",
@@ -223,6 +248,19 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "unsqueeze_of_two_axes",
+        [
+            STEPS.but(keys=lambda real: real.unsqueeze(1, 2)).attempt,
+            STEPS.but(keys=lambda real: real.unsqueeze((1, 2))).attempt,
+        ],
+        says="`unsqueeze` is given two axes. It adds one axis at a time.",
+        hints=[
+            "What does the error say about the arguments?",
+            "Two axes are added by two calls, or by `None` in square brackets.",
+            "`[:, None, None, :]`.",
+        ],
+    ),
+    Mistake(
         "axis_for_the_heads_in_front",
         [STEPS.but(keys=lambda real: real[None, :, None, :])],
         does="the axis for the heads stands in front of the batch",
@@ -275,7 +313,7 @@ MISTAKES = [
     Mistake(
         "joined_by_the_word",
         [STEPS.but(sign=lambda: lambda keys, not_later: keys and not_later)],
-        does="the two are joined by the word `and`",
+        does="a whole tensor is asked whether it is true, as by the word `and`",
         says=(
             "Python's words `and`, `or` and `not` ask whether a whole tensor is true, which has no answer. Entry by "
             "entry, it takes a sign."
@@ -297,7 +335,6 @@ MISTAKES = [
         hints=[
             "Which axis of `tokens` counts the tokens of a sentence?",
             "`tokens.shape[0]` and `len(tokens)` are the batch.",
-            "`tokens.shape[1]`.",
         ],
     ),
     *padding_mistakes.which_tokens(STEPS),

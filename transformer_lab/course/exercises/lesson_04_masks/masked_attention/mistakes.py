@@ -7,6 +7,7 @@ import torch
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_04_masks.masked_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def untreated(**changes):
@@ -61,7 +62,6 @@ OF_EMPTY_ROWS = [
             untreated(scores=added, mixture=lambda probabilities, values: probabilities.nan_to_num() @ values).attempt,
             untreated(mixture=lambda mixture: mixture.nan_to_num()).attempt,
             untreated(scores=added, mixture=lambda mixture: mixture.nan_to_num()).attempt,
-            untreated(mixture=lambda mixture, empty: mixture.masked_fill(empty, 0.0)).attempt,
         ],
         says=(
             "The output is right, and the gradient is nan: inside, the empty rows still were nan, and on the way back "
@@ -101,7 +101,7 @@ OF_EMPTY_ROWS = [
                 weights=lambda probabilities, empty: probabilities.masked_fill(empty, 1 / probabilities.shape[-1])
             ),
         ],
-        does="hidden scores become very low, not −∞, so that where all are hidden, all keys get the same weight",
+        does="a query that may see nothing gives all keys the same weight",
         says=(
             "Right wherever a query may see something. Where it may see nothing, all keys get the same weight, as all "
             "its scores are equally low. The output should be zeros."
@@ -147,9 +147,6 @@ OF_EMPTY_ROWS = [
         "zeroes_all_that_miss_a_key",
         [
             STEPS.but(empty=lambda visible: ~visible.all(dim=-1, keepdim=True)),
-            STEPS.but(
-                empty=lambda visible: ~visible.all(dim=-1, keepdim=True), hidden=lambda visible: ~visible
-            ).attempt,
         ],
         does="a query that misses some key is taken for one that may see nothing",
         says=(
@@ -196,10 +193,6 @@ OF_EMPTY_ROWS = [
         [
             STEPS.but(empty=lambda visible: ~visible.any(dim=-1), hidden=lambda visible: ~visible),
             STEPS.but(empty=lambda visible: ~visible.any(dim=-1)).attempt,
-            STEPS.but(
-                hidden=lambda visible: ~visible,
-                weights=lambda probabilities, visible: torch.where(visible.any(dim=-1), probabilities, 0.0),
-            ).attempt,
             untreated(mixture=lambda mixture, visible: mixture.masked_fill(~visible.any(dim=-1), 0.0)).attempt,
         ],
         does="what says which queries may see nothing has lost the axis of the keys",
@@ -239,6 +232,7 @@ OF_EMPTY_ROWS = [
         "mask_inverted_for_the_scores",
         [
             STEPS.but(hidden=lambda visible: visible),
+            STEPS.but(hidden=lambda visible: visible, fill=lambda: -1e9),
         ],
         does="the scores are hidden where looking is allowed",
         says="The mask is read the wrong way round: what is allowed gets hidden. True means *may look*.",
@@ -262,6 +256,19 @@ OF_EMPTY_ROWS = [
 ]
 
 
+def with_a_low_number(mistakes):
+    """Return mistakes that also hide with −1e9, which is right in itself where empty rows are seen to."""
+    return attention_mistakes.also_filled_with(
+        mistakes,
+        -1e9,
+        "softmax_over_the_queries",
+        "axis_from_the_front",
+        "first_axis",
+        "scores_instead_of_weights",
+        "smallest_first",
+    )
+
+
 def over_another_axis(mistake):
     """Return a mistake in the axis of the softmax, and the way in which nan is mended after it."""
     axes = {"softmax_over_the_queries": -2, "first_axis": 0, "axis_from_the_front": 1}
@@ -272,7 +279,7 @@ def over_another_axis(mistake):
         probabilities=lambda scores: scores.softmax(dim=axes[mistake.name]),
         weights=lambda probabilities: probabilities.nan_to_num(),
     )
-    return dataclasses.replace(mistake, ways=[*mistake.ways, mended.attempt])
+    return dataclasses.replace(mistake, ways=[*mistake.ways, mended])
 
 
 MISTAKES = [
@@ -288,25 +295,27 @@ MISTAKES = [
         "mask_after_the_softmax",
         "renormalised_after_the_softmax",
         "one_row_of_the_mask",
+        "mask_transposed",
     ),
     *attention_mistakes.without(
         [
             *attention_mistakes.alone(
-                attention_mistakes.of_the_scaling(STEPS),
+                attention_mistakes.at_most(3, attention_mistakes.of_the_scaling(STEPS)),
                 "no_scaling",
                 "divides_by_d_k",
                 "multiplies_by_the_root",
                 "half_of_d_k",
+                "averages_the_products",
             ),
             *attention_mistakes.alone(
-                attention_mistakes.of_the_width(STEPS),
+                attention_mistakes.at_most(3, attention_mistakes.of_the_width(STEPS)),
                 "root_of_the_number_of_keys",
                 "root_of_the_number_of_queries",
                 "root_of_d_v",
             ),
             *attention_mistakes.of_values_scaled_too(STEPS),
             *attention_mistakes.alone(
-                [over_another_axis(mistake) for mistake in attention_mistakes.of_the_softmax(STEPS)],
+                [over_another_axis(m) for m in with_a_low_number(attention_mistakes.of_the_softmax(STEPS))],
                 "softmax_over_the_queries",
                 "axis_from_the_front",
                 "first_axis",
@@ -315,14 +324,34 @@ MISTAKES = [
                 "overflows",
                 "smallest_first",
                 "sigmoid",
+                "softmax_twice",
+                "a_fixed_factor",
+                "softmax_over_everything",
             ),
             *attention_mistakes.alone(
-                attention_mistakes.of_the_transposition(STEPS), "transposes_the_batch", "swaps_axes_from_the_front"
+                attention_mistakes.at_most(3, attention_mistakes.of_the_transposition(STEPS)),
+                "transposes_the_batch",
+                "swaps_axes_from_the_front",
             ),
-            *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS), "keys_by_queries"),
-            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS)),
-            *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), "only_the_weights", "weights_as_well"),
+            *attention_mistakes.alone(
+                attention_mistakes.at_most(3, attention_mistakes.of_the_products(STEPS)),
+                "keys_by_queries",
+                "queries_with_queries",
+                "one_number_of_axes",
+            ),
+            *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
+            *attention_mistakes.alone(
+                attention_mistakes.at_most(3, attention_mistakes.of_the_mixture(STEPS)),
+                "only_the_weights",
+                "weights_as_well",
+                "mixes_the_keys",
+                "queries_added",
+                "averaged_over_the_keys",
+                "weights_transposed",
+            ),
         ],
         *attention_mistakes.RARE,
+        "the_whole_shape",
     ),
+    *of_the_result(STEPS, "result_with_another_sign"),
 ]

@@ -56,6 +56,19 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "unsqueeze_of_two_axes",
+        [
+            STEPS.but(per_query=lambda real: real.unsqueeze(1, 2)).attempt,
+            STEPS.but(per_query=lambda real: real.unsqueeze((1, 2))).attempt,
+        ],
+        says="`unsqueeze` is given two axes. It adds one axis at a time.",
+        hints=[
+            "What does the error say about the arguments?",
+            "Two axes are added by two calls, or by `None` in square brackets.",
+            "`[:, None, None, :]`.",
+        ],
+    ),
+    Mistake(
         "one_axis_elsewhere",
         [
             STEPS.but(per_query=lambda real: real[:, :, None]),
@@ -139,7 +152,7 @@ MISTAKES = [
             STEPS.but(per_query=lambda tokens, pad_id: (tokens.squeeze() != pad_id)[..., None, None, :]),
             STEPS.but(per_query=lambda per_query: per_query.squeeze()),
         ],
-        does="`squeeze` removes every axis of length 1, that of the batch or the tokens included",
+        does="every axis of length 1 is removed, that of the batch or the tokens included",
         says=(
             "An axis of length 1 is lost, as `squeeze` removes *every* such axis: that of a batch of one sentence "
             "too, and that of sentences of one token. Look at what is squeezed."
@@ -186,7 +199,7 @@ MISTAKES = [
             STEPS.but(real=lambda real: real.all()[None, None]),
             STEPS.but(real=lambda real: real.any()[None, None]),
         ],
-        does="one answer is given for a whole sentence or batch, by `all` or `any`",
+        does="one answer is given for a whole sentence or batch",
         says=(
             "There is one answer for a whole sentence, or for the whole batch: `all` and `any` make one of many. Each "
             "token should have its own."

@@ -104,8 +104,7 @@ MISTAKES = [
     Mistake(
         "both_ways",
         [
-            STEPS.but(not_ahead=lambda back: back.abs() >= 0, near=lambda back, window: back.abs() < window),
-            STEPS.but(back=lambda positions: (positions[:, None] - positions[None, :]).abs()),
+            STEPS.but(back=lambda back: back.abs()),
         ],
         does="the window reaches as far ahead as back",
         says=(
@@ -121,7 +120,7 @@ MISTAKES = [
     Mistake(
         "window_into_the_future",
         [STEPS.but(back=lambda positions: positions[None, :] - positions[:, None])],
-        does="rows and columns have changed places: the window opens to what comes after",
+        does="rows and columns have changed places",
         says=(
             "The window opens to the wrong side: each position sees itself and what comes *after*. Rows and columns "
             "have changed places."
@@ -158,6 +157,22 @@ MISTAKES = [
             "What does the last row say? Which keys should it see?",
             "How far back is the position itself? Is that allowed?",
             "The distance is *less* than the window.",
+        ],
+    ),
+    Mistake(
+        "sign_of_the_window",
+        [
+            STEPS.but(near=lambda back, window: back <= 1 - window),
+            STEPS.but(near=lambda back, window: back <= -window),
+        ],
+        does="the far end of the window has the wrong sign",
+        says=(
+            "Hardly anything is left: the window and the past have at most one key in common. Look at the sign of its"
+            " bound."
+        ),
+        hints=[
+            "For which keys is query 5 not too far away if the window is 3?",
+            "In `triu(k)`, a negative k goes down and to the left.",
         ],
     ),
     Mistake(

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.alibi_bias.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import in_float64, of_the_result
 
 MISTAKES = [
     Mistake(
@@ -142,7 +143,6 @@ MISTAKES = [
         hints=[
             "With 2 queries and 5 keys, at which positions are the queries?",
             "Positions are counted from 0: the last key is at n_key − 1.",
-            "They are `torch.arange(n_key - n_query, n_key)`.",
         ],
     ),
     Mistake(
@@ -184,7 +184,6 @@ MISTAKES = [
         hints=[
             "Which shapes have the slopes and the distances?",
             "To meet a table of (n_query, n_key), the slopes need the shape (n_heads, 1, 1).",
-            "`slopes[:, None, None]`.",
         ],
     ),
     Mistake(
@@ -217,17 +216,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "ready_for_a_batch",
-        [STEPS.but(bias=lambda bias: bias[None])],
-        does="an axis of length 1 stands in front",
-        says="The numbers are right, but an axis of length 1 stands in front, as for a batch. It is not asked for.",
-        hints=[
-            "What shape is asked for?",
-            "Torch adds such a bias to the scores of a whole batch without that axis.",
-            "Leave out `unsqueeze(0)` or `[None]`.",
-        ],
-    ),
-    Mistake(
         "queries_and_keys_exchanged",
         [STEPS.but(bias=lambda bias: bias.mT)],
         does="queries and keys have changed places",
@@ -238,15 +226,13 @@ MISTAKES = [
             "`[:, None]` belongs to the queries.",
         ],
     ),
-    Mistake(
-        "in_float64",
-        [STEPS.but(bias=lambda bias: bias.double())],
-        does="the bias comes in float64",
-        says="The numbers are right, but they come in float64, and scores are in float32.",
-        hints=[
-            "What does `.dtype` say of the result?",
-            "Numpy computes in float64 unless it is told otherwise, and `torch.tensor` of its arrays keeps that.",
-            "`.float()` at the end.",
-        ],
+    in_float64(STEPS),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_scaled",
+        "result_transposed",
+        "function_of_the_result",
+        "only_the_first_result",
     ),
 ]

@@ -173,7 +173,6 @@ MISTAKES = [
         "slopes_in_whole_numbers",
         [
             STEPS.but(slopes=lambda heads, n_heads: 2 ** (-8 * heads // n_heads)),
-            STEPS.but(slopes=lambda slopes: slopes.long()),
         ],
         does="the slopes are whole numbers, and so 0",
         says="The slopes are whole numbers, and so all of them are 0. Look at the types in the power.",

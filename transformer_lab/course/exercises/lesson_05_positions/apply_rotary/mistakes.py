@@ -7,6 +7,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.apply_rotary.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import in_float64, of_the_result
 
 HALVES = {
     "first": lambda x, width: x[..., : width // 2],
@@ -471,7 +472,6 @@ MISTAKES = [
         hints=[
             "Which shapes have the positions and the frequencies, and which should the angles have?",
             "A column times a row is a table.",
-            "`positions[:, None]` is a column.",
         ],
     ),
     Mistake(
@@ -489,7 +489,6 @@ MISTAKES = [
         hints=[
             "Which axis of `x` holds the features, with a batch in front and without?",
             "Negative numbers count axes from the end.",
-            "`x.shape[-1]`.",
         ],
     ),
     Mistake(
@@ -506,15 +505,6 @@ MISTAKES = [
             "`x[..., 0::2]` and `x[..., 1::2]`.",
         ],
     ),
-    Mistake(
-        "in_float64",
-        [STEPS.but(turned=lambda turned: turned.double())],
-        does="the result comes in float64",
-        says="The numbers are right, but they come in float64, and x is in float32.",
-        hints=[
-            "What does `.dtype` say of x, and of the result?",
-            "One float64 among the angles, from numpy or `.double()`, makes all that follows float64.",
-            "`.to(x.dtype)` at the end.",
-        ],
-    ),
+    in_float64(STEPS),
+    *of_the_result(STEPS, "function_of_the_result"),
 ]

@@ -5,6 +5,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.relative_bias.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -232,17 +233,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "negated",
-        [STEPS.but(bias=lambda bias: -bias)],
-        does="a minus stands before the numbers of the table",
-        says="All numbers have the wrong sign. Here the bias is learned, and taken from the table as it is.",
-        hints=[
-            "Compare one number of the result with the table.",
-            "ALiBi subtracts a penalty; a learned number has a sign of its own.",
-            "Leave the minus out.",
-        ],
-    ),
-    Mistake(
         "rows_of_the_table",
         [
             STEPS.but(bias=lambda table, columns: table[columns]),
@@ -253,7 +243,6 @@ MISTAKES = [
         hints=[
             "What shape has the table, and which axis are the offsets?",
             "`table[index]` picks rows.",
-            "`table[:, columns]`.",
         ],
     ),
     Mistake(
@@ -267,7 +256,6 @@ MISTAKES = [
         hints=[
             "What shape has the index, and what shape has the table?",
             "An index in square brackets looks up a whole table of columns at once.",
-            "`table[:, columns]`.",
         ],
     ),
     Mistake(
@@ -300,15 +288,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "ready_for_a_batch",
-        [STEPS.but(bias=lambda bias: bias[None])],
-        does="an axis of length 1 stands in front",
-        says="The numbers are right, but an axis of length 1 stands in front, as for a batch. It is not asked for.",
-        hints=[
-            "What shape is asked for?",
-            "Torch adds such a bias to the scores of a whole batch without that axis.",
-            "Leave out `unsqueeze(0)` or `[None]`.",
+        "the_same_row_for_all_heads",
+        [
+            STEPS.but(table=lambda table: table[:1].expand_as(table)),
+            STEPS.but(table=lambda table: table.mean(dim=0).expand_as(table)).attempt,
         ],
+        does="all heads get the numbers of one row of the table",
+        says=(
+            "All heads get the numbers of one row of the table. Each head has a row of its own. Look at what is "
+            "indexed."
+        ),
+        hints=["What does the first axis of the table stand for?", "Is a single row picked, or an average taken?"],
     ),
     Mistake(
         "queries_and_keys_exchanged",
@@ -321,4 +311,5 @@ MISTAKES = [
             "`[:, None]` belongs to the queries.",
         ],
     ),
+    *of_the_result(STEPS, "result_transposed", "only_the_first_result"),
 ]

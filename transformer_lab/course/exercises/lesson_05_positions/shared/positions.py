@@ -24,7 +24,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             hints=[
                 "With one query and 4 keys, which key is at distance 0?",
                 "The queries' positions end at n_key − 1. Where do they begin?",
-                "They are `torch.arange(n_key - n_query, n_key)`.",
             ],
         ),
         Mistake(
@@ -38,7 +37,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             hints=[
                 "With 2 queries and 5 keys, at which positions are the queries?",
                 "They end at n_key − 1, and there are n_query of them.",
-                "They are `torch.arange(n_key - n_query, n_key)`.",
             ],
         ),
         Mistake(
@@ -52,7 +50,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             hints=[
                 "With 2 queries and 5 keys, at which positions are the queries, in order?",
                 "Row 0 is the query that comes first.",
-                "They are `torch.arange(n_key - n_query, n_key)`.",
             ],
         ),
         Mistake(
@@ -63,7 +60,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             hints=[
                 "With one query and 4 keys, how many rows should there be?",
                 "Only the last n_query positions are asked for.",
-                "The queries are `torch.arange(n_key - n_query, n_key)`.",
             ],
         ),
         Mistake(
@@ -74,7 +70,6 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             hints=[
                 "With 2 queries and 5 keys, at which positions are the queries?",
                 "Only the last of them stands at n_key − 1.",
-                "They are `torch.arange(n_key - n_query, n_key)`.",
             ],
         ),
         Mistake(

@@ -9,6 +9,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.shift_rotation.answer import STEPS, two_by_two
+from transformer_lab.course.exercises.shared.result_mistakes import in_float64, of_the_result
 
 
 def _overlapping(blocks, width):
@@ -121,6 +122,7 @@ MISTAKES = [
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines)).attempt,
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, -sines, 0 * sines + 1)).attempt,
             STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, 0 * sines, 0 * sines, cosines)).attempt,
+            STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, 0 * sines, 0 * sines + 1)),
         ],
         does="an entry of each block is not filled in",
         says="An entry of each block is not filled in: it is still what it was at the start.",
@@ -134,7 +136,6 @@ MISTAKES = [
         "sines_without_sign",
         [
             STEPS.but(sines=lambda sines: sines.abs()),
-            STEPS.but(sines=lambda cosines: (1 - cosines**2).sqrt()),
         ],
         does="the sines have lost their sign",
         says=(
@@ -303,7 +304,7 @@ MISTAKES = [
             STEPS.but(cosines=lambda angles: torch.tensor([math.cos(angles)])),
             STEPS.but(sines=lambda angles: torch.tensor([math.sin(angles)])),
         ],
-        does="`math.sin` or `math.cos` is given a whole tensor",
+        does="a whole tensor is given where a number is asked for, as by `math.sin`",
         says="`math.sin` and `math.cos` take a single number, and several angles come at once: it crashes.",
         hints=[
             "The functions of `math` know nothing of tensors. Which module has functions that do?",
@@ -311,15 +312,6 @@ MISTAKES = [
             "`torch.sin(angles)`, or `angles.sin()`.",
         ],
     ),
-    Mistake(
-        "in_float64",
-        [STEPS.but(rotation=lambda rotation: rotation.double())],
-        does="the matrix comes in float64",
-        says="The numbers are right, but they come in float64, and the encoding is in float32.",
-        hints=[
-            "What does `.dtype` say of the result?",
-            "Numpy computes in float64 unless it is told otherwise, and `torch.tensor` of its arrays keeps that.",
-            "`.float()` at the end.",
-        ],
-    ),
+    in_float64(STEPS),
+    *of_the_result(STEPS, "result_transposed", "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -6,6 +6,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_05_positions.sinusoidal_encoding.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import in_float64, of_the_result
 
 
 def _cosines_further_on(by):
@@ -147,7 +148,7 @@ MISTAKES = [
     Mistake(
         "math_of_a_tensor",
         [STEPS.but(sines=lambda angles: math.sin(angles)), STEPS.but(cosines=lambda angles: math.cos(angles))],
-        does="`math.sin` or `math.cos` is given a whole tensor",
+        does="a whole tensor is given where a number is asked for, as by `math.sin`",
         says="`math.sin` and `math.cos` take a single number, and the angles are a tensor: it crashes.",
         hints=[
             "The functions of `math` know nothing of tensors. Which module has functions that do?",
@@ -211,11 +212,8 @@ MISTAKES = [
             STEPS.but(
                 encoding=lambda sines, cosines, length, d_model: torch.stack([sines, cosines]).reshape(length, d_model)
             ),
-            STEPS.but(
-                encoding=lambda sines, cosines, length, d_model: torch.cat([sines, cosines]).reshape(length, d_model)
-            ),
         ],
-        does="`reshape` or `view` puts numbers of different positions into one row",
+        does="numbers of different positions get into one row",
         says=(
             "The shape is right, and rows hold numbers of different positions: reshaping only cuts one long row of "
             "numbers into new rows. Look at the order of the axes before it."
@@ -270,20 +268,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "ready_for_a_batch",
-        [STEPS.but(encoding=lambda encoding: encoding[None])],
-        does="an axis of length 1 stands in front",
-        says=(
-            "The numbers are right, but an axis of length 1 stands in front, as for a batch. Only the table is asked "
-            "for."
-        ),
-        hints=[
-            "What shape is asked for?",
-            "Torch adds a table to a whole batch without such an axis.",
-            "Leave out `unsqueeze(0)` or `[None]`.",
-        ],
-    ),
-    Mistake(
         "counts_from_one",
         [STEPS.but(positions=lambda length: torch.arange(1, length + 1))],
         does="positions are counted from 1",
@@ -320,7 +304,6 @@ MISTAKES = [
         hints=[
             "At position 1 the first feature should be sin 1 = 0.84. What is it here?",
             "A position is a whole number: the same whatever the length of the text.",
-            "`torch.arange(length)`, undivided.",
         ],
     ),
     Mistake(
@@ -349,15 +332,6 @@ MISTAKES = [
             "Leave the factor out; in a Transformer it is the word vectors that are scaled.",
         ],
     ),
-    Mistake(
-        "in_float64",
-        [STEPS.but(encoding=lambda encoding: encoding.double())],
-        does="the table comes in float64",
-        says="The numbers are right, but they come in float64, and everything else here is in float32.",
-        hints=[
-            "What does `.dtype` say of the result?",
-            "Numpy computes in float64 unless it is told otherwise, and `torch.tensor` of its arrays keeps that.",
-            "`.float()` at the end.",
-        ],
-    ),
+    in_float64(STEPS),
+    *of_the_result(STEPS, "result_transposed", "axes_of_length_1_removed"),
 ]

@@ -3,6 +3,7 @@
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.encoder_layer.answer import STEPS, EncoderLayer
 from transformer_lab.course.exercises.lesson_06_encoder.shared import layer_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 from transformer_lab.course.steps import Step
 
 PRE_NORM_ATTENTION: dict[str, Step] = {
@@ -316,4 +317,13 @@ MISTAKES = [
         ),
     ),
     layer_mistakes.remembers(EncoderLayer),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_transposed",
+        "result_in_a_list",
+        "result_with_another_axis",
+        "axes_of_length_1_removed",
+        "only_the_first_result",
+    ),
 ]

@@ -213,7 +213,7 @@ ACTIVATION = [
     Mistake(
         "largest_of_all",
         [activation(lambda hidden: max(0, hidden))],
-        does="a whole tensor is compared with 0 by the `max` of Python",
+        does="a whole tensor is asked whether it is above 0, as by Python's own `max`",
         says=(
             "The formula's max is meant number by number. `max(0, z)` asks Python which of two things is the larger, "
             "and for a whole tensor there is no answer."

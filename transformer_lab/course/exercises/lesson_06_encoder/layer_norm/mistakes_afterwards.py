@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
     Mistake(
@@ -183,4 +184,5 @@ MISTAKES = [
             "Multiply by the whole weight, and add the whole bias: they line up with the last axis.",
         ],
     ),
+    *of_the_result(STEPS, "axes_of_length_1_removed"),
 ]

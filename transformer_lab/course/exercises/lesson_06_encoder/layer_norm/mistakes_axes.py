@@ -79,7 +79,12 @@ MISTAKES = [
     ),
     Mistake(
         "axis_from_the_front",
-        [STEPS.but(axis=lambda: 1), STEPS.but(axis=lambda: 2)],
+        [
+            STEPS.but(axis=lambda: 1),
+            STEPS.but(axis=lambda: 2),
+            STEPS.but(axis=lambda x: min(x.dim() - 1, 2)).attempt,
+            STEPS.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
+        ],
         does="the axis is counted from the front",
         says=(
             "Right for one number of axes in front of the features, and for no other: the axis is counted from the "
@@ -101,7 +106,7 @@ MISTAKES = [
             STEPS.but(mean=lambda x, axis: x.mean(dim=axis)),
             STEPS.but(variance=lambda squares, axis: squares.mean(dim=axis)),
         ],
-        does="mean or variance loses its axis, because `keepdim=True` is missing",
+        does="mean or variance loses the axis along which it was taken",
         says=(
             "Right for a single vector. For several, mean or variance has lost its last axis, so it does not line up "
             "with the vectors: a crash, or, where n and d are equal, nonsense. Look at the shapes of mean and "
@@ -168,7 +173,6 @@ MISTAKES = [
         hints=[
             "In the first case, the first deviation should be 3, and the others −1. What are they?",
             "Each deviation is the number less the mean.",
-            "`x - mean`.",
         ],
     ),
     Mistake(
@@ -182,7 +186,6 @@ MISTAKES = [
         hints=[
             "In the first case, the first deviation should be 3, and the others −1. What are they?",
             "Each deviation is the number less the mean.",
-            "`x - mean`.",
         ],
     ),
     Mistake(

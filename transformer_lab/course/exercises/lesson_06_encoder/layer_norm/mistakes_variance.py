@@ -207,7 +207,6 @@ EPS = [
         hints=[
             "In the first case the variance is 3 and eps is 1. What should be divided by?",
             "By 2, the root of 3 + 1; not by 1 + √3.",
-            "Take the root of `variance + eps`.",
         ],
     ),
     Mistake(
@@ -271,7 +270,6 @@ EPS = [
         hints=[
             "In which case does eps make a difference that can be seen?",
             "The formula has the square of the deviations, but not of eps.",
-            "The root of `variance + eps`.",
         ],
     ),
     Mistake(
@@ -282,7 +280,6 @@ EPS = [
         hints=[
             "In the first case the variance is 3 and eps is 1. What should be divided by?",
             "By 2, the root of 3 + 1.",
-            "Take the root of `variance + eps`.",
         ],
     ),
     Mistake(
@@ -301,7 +298,6 @@ EPS = [
         hints=[
             "In the first case the variance is 3 and eps is 1. What should be divided by?",
             "By 2, the root of 3 + 1; not by √3.",
-            "Take the root of `variance + eps`.",
         ],
     ),
 ]
@@ -340,7 +336,7 @@ ROOT = [
     Mistake(
         "root_of_a_number",
         [STEPS.but(root=lambda with_eps: math.sqrt(with_eps))],
-        does="`math.sqrt` is given a whole tensor",
+        does="a whole tensor is given where a number is asked for, as by `math.sqrt`",
         says=(
             "`math.sqrt` takes the root of a single number, so only a single vector can be normalised. Each vector "
             "has a variance of its own."

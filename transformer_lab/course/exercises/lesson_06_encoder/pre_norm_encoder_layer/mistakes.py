@@ -5,6 +5,7 @@ from torch.nn import functional as F
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.pre_norm_encoder_layer.answer import STEPS, PreNormEncoderLayer
 from transformer_lab.course.exercises.lesson_06_encoder.shared import layer_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 from transformer_lab.course.steps import Step
 
 POST_NORM_ATTENTION: dict[str, Step] = {
@@ -108,6 +109,7 @@ NORMS = [
             STEPS.but(queries=lambda x: x),
             STEPS.but(keys=lambda x: x),
             STEPS.but(values=lambda x: x),
+            STEPS.but(keys=lambda x: x, values=lambda x: x),
         ],
         does="some of queries, keys and values are made from x itself, without the norm",
         says=(
@@ -319,4 +321,14 @@ MISTAKES = [
         ),
     ),
     layer_mistakes.remembers(PreNormEncoderLayer),
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_scaled",
+        "result_transposed",
+        "result_in_a_list",
+        "result_with_another_axis",
+        "axes_of_length_1_removed",
+        "only_the_first_result",
+    ),
 ]

@@ -5,6 +5,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.sentence_vectors.answer import STEPS
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 SUM = [
     Mistake(
@@ -66,6 +67,9 @@ SUM = [
             STEPS.but(mean=lambda x: x[:, 0]),
             STEPS.but(mean=lambda x: x[:, -1]),
             STEPS.but(mean=lambda x, count: x[torch.arange(len(x)), count.squeeze(1) - 1]),
+            STEPS.but(mean=lambda x, count: x[:, 0] * (count > 0)).attempt,
+            STEPS.but(mean=lambda x, count: x[:, -1] * (count > 0)).attempt,
+            STEPS.but(mean=lambda x, count: x[torch.arange(len(x)), count.squeeze(1) - 1] * (count > 0)).attempt,
         ],
         does="the vector of a single token is taken, the first or the last one",
         says=(
@@ -196,7 +200,10 @@ DIVISOR = [
     ),
     Mistake(
         "nan_where_nothing_is_real",
-        [STEPS.but(divisor=lambda count: count)],
+        [
+            STEPS.but(divisor=lambda count: count),
+            STEPS.but(divisor=lambda count: count if count.any() else count + 1).attempt,
+        ],
         does="nothing is done about a number of 0 tokens",
         says="Where a sentence is nothing but padding, 0 is divided by 0. It should get a vector of zeros.",
         hints=[
@@ -251,7 +258,7 @@ DIVISOR = [
     Mistake(
         "largest_of_python",
         [STEPS.but(divisor=lambda count: max(count, 1))],
-        does="a whole tensor is compared with 1 by the `max` of Python",
+        does="a whole tensor is asked whether it is above 1, as by Python's own `max`",
         says=(
             "`max(…, 1)` asks Python which of two things is the larger. For a tensor of several numbers there is no "
             "answer, and it crashes."
@@ -289,4 +296,8 @@ DIVISOR = [
     ),
 ]
 
-MISTAKES = [*SUM, *DIVISOR]
+MISTAKES = [
+    *SUM,
+    *DIVISOR,
+    *of_the_result(STEPS, "result_with_another_axis", "function_of_the_result", "only_the_first_result"),
+]

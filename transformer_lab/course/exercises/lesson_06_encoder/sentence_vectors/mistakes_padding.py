@@ -48,7 +48,6 @@ MISTAKES = [
         hints=[
             "For which tokens should it be True?",
             "Real is what is *not* padding.",
-            "`tokens != pad_id`.",
         ],
     ),
     Mistake(
@@ -100,7 +99,6 @@ MISTAKES = [
         hints=[
             "In the cases with a `pad_id` other than 0, which tokens are left out?",
             "Token numbers have no order that means anything: below and above `pad_id` there are words.",
-            "`tokens != pad_id`.",
         ],
     ),
     Mistake(
@@ -111,7 +109,6 @@ MISTAKES = [
         hints=[
             "In the first case `pad_id` is 0. Which tokens are below it?",
             "Token numbers have no order that means anything: below and above `pad_id` there are words.",
-            "`tokens != pad_id`.",
         ],
     ),
     Mistake(
@@ -179,6 +176,7 @@ MISTAKES = [
         [
             STEPS.but(mean=lambda x, real: x[real].mean(dim=0)),
             STEPS.but(total=lambda x, real: x[real].sum(dim=0)),
+            STEPS.but(mean=lambda x, real: x[real].mean(dim=0).expand(len(x), -1)).attempt,
         ],
         does="the real tokens of all sentences are thrown together",
         says=(
@@ -190,6 +188,20 @@ MISTAKES = [
             "Multiplying by 0 and 1 takes out vectors and keeps the shape.",
             "Multiply, add up over `dim=1`, divide.",
         ],
+    ),
+    Mistake(
+        "a_token_left_out",
+        [
+            STEPS.but(x=lambda x: x[:, 1:], tokens=lambda tokens: tokens[:, 1:]),
+            STEPS.but(x=lambda x: x[:, :-1], tokens=lambda tokens: tokens[:, :-1]),
+            STEPS.but(without_padding=lambda without_padding: without_padding[:, 1:]),
+            STEPS.but(without_padding=lambda without_padding: without_padding[:, :-1]).attempt,
+        ],
+        does="the first or the last token of each sentence is left out",
+        says=(
+            "The first or the last token of each sentence is left out. Look at the slices, or at where the loop begins."
+        ),
+        hints=["Which tokens does the mean of a sentence without padding run over?", "`1:` and `:-1` drop one."],
     ),
     Mistake(
         "erased_in_place",

@@ -34,6 +34,26 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "some_masks_ignored",
+            _alone(
+                [
+                    _mask_if(steps, lambda mask: mask.dim() > 2),
+                    _mask_if(steps, lambda mask: mask.dim() == 2),
+                    _mask_if(steps, lambda mask: mask.dim() == 4 and mask.shape[2] == 1),
+                ]
+            ),
+            does="masks of some shapes have no effect",
+            says=(
+                "Masks of some shapes have no effect. A mask may have two, three or four axes. Look at where it is "
+                "tested."
+            ),
+            hints=[
+                "Which shapes of masks does the annotation of `forward` allow?",
+                "Every mask that is not None should reach the attention.",
+                "Hand the mask on as it comes.",
+            ],
+        ),
+        Mistake(
             "mask_inverted",
             [_but_mask(steps, lambda mask: ~mask)],
             does="the mask is inverted",
@@ -199,6 +219,55 @@ def mistakes_with_the_attention(
                 "How was multi-head attention called in lesson 03?",
                 "Self-attention: queries, keys and values are the same.",
                 "The same vectors three times, then the mask.",
+            ],
+        ),
+        Mistake(
+            "taken_for_a_pair",
+            _alone(
+                [
+                    steps.but(
+                        attended=lambda self, queries, keys, values, mask: _first_of_two(
+                            self.self_attention(queries, keys, values, mask)
+                        )
+                    ),
+                    steps.but(attended=lambda attended: attended[0]),
+                ]
+            ),
+            says=(
+                "The output of the attention is taken for a pair of output and weights, as torch's own module returns. "
+                "What is taken apart here is the batch."
+            ),
+            hints=[
+                "What does the multi-head attention of lesson 03 return?",
+                "`a, b = tensor` splits the first axis, and `tensor[0]` is its first entry.",
+                "Take the output as it comes.",
+            ],
+        ),
+        Mistake(
+            "torchs_keyword",
+            _alone(
+                [
+                    steps.but(
+                        attended=lambda self, queries, mask: self.self_attention(
+                            queries, queries, queries, attn_mask=mask
+                        )
+                    ),
+                    steps.but(
+                        attended=lambda self, queries, mask: self.self_attention(
+                            queries, queries, queries, key_padding_mask=mask
+                        )
+                    ),
+                ]
+            ),
+            says=(
+                "The attention is called as torch's own `nn.MultiheadAttention` is. That of lesson 03 takes the mask "
+                "as its "
+                "fourth argument, and calls it `mask`."
+            ),
+            hints=[
+                "Which arguments does `forward` of the multi-head attention of lesson 03 have?",
+                "The name in the error is one of torch's own module.",
+                "`self.self_attention(x, x, x, mask)`, with the right three in front.",
             ],
         ),
         Mistake(
@@ -412,13 +481,11 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_x_once_more",
-            _alone(
-                [
-                    steps.but(sum_1=lambda x, sum_1: x + sum_1),
-                    steps.but(sum_2=lambda x, sum_2: x + sum_2),
-                    steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed),
-                ]
-            ),
+            [
+                steps.but(sum_1=lambda x, sum_1: x + sum_1),
+                steps.but(sum_2=lambda x, sum_2: x + sum_2),
+                steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed).attempt,
+            ],
             does="there is one summand too many in a sum",
             says="There is one summand too many in a sum: x is in it already. Look at what each sum is made of.",
             hints=[
@@ -569,9 +636,18 @@ def remembers(reference: type[Any]) -> Mistake:
     )
 
 
+def _first_of_two(found: Any) -> Any:
+    first, _ = found
+    return first
+
+
 def _alone(ways: Sequence[Variant]) -> list[Callable[..., Any]]:
     """Return ways that are not tried beside all others, which would take too long: few make them, or nothing shows."""
     return [way.attempt for way in ways]
+
+
+def _mask_if(steps: InSteps, holds: Callable[[Tensor], bool]) -> Variant:
+    return steps.but(mask=lambda mask: mask if mask is not None and holds(mask) else None)
 
 
 def _but_mask(steps: InSteps, change: Callable[[Tensor], Tensor]) -> Variant:

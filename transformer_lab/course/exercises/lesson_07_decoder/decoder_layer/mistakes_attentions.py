@@ -3,6 +3,12 @@
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_07_decoder.decoder_layer.answer import STEPS
 
+
+def first_of_two(found):
+    first, _ = found
+    return first
+
+
 MISTAKES = [
     Mistake(
         "self_attention_to_the_memory",
@@ -40,6 +46,44 @@ MISTAKES = [
             "Each of the two attentions has queries, keys and values. Which sequence does each of the three come from?",
             "`self.self_attention(x, x, x, mask)`, and in the same form `self.cross_attention(x, memory, memory, "
             "memory_mask)`.",
+        ],
+    ),
+    Mistake(
+        "taken_for_a_pair",
+        [
+            STEPS.but(self_attended=lambda self_attended: first_of_two(self_attended)).attempt,
+            STEPS.but(self_attended=lambda self_attended: self_attended[0]).attempt,
+        ],
+        says=(
+            "The output of an attention is taken for a pair of output and weights, as torch's own module returns. "
+            "What is "
+            "taken apart here is the batch."
+        ),
+        hints=[
+            "What does the multi-head attention of lesson 03 return?",
+            "`a, b = tensor` splits the first axis, and `tensor[0]` is its first entry.",
+            "Take the output as it comes.",
+        ],
+    ),
+    Mistake(
+        "torchs_keyword",
+        [
+            STEPS.but(self_attended=lambda attentions, x, mask: attentions[0](x, x, x, attn_mask=mask)).attempt,
+            STEPS.but(
+                cross_attended=lambda attentions, x, memory, memory_mask: attentions[1](
+                    x, memory, memory, memory_mask=memory_mask
+                )
+            ).attempt,
+        ],
+        says=(
+            "An attention is called with a keyword that it does not have. That of lesson 03 takes its mask as the "
+            "fourth "
+            "argument, and calls it `mask`."
+        ),
+        hints=[
+            "Which arguments does `forward` of the multi-head attention of lesson 03 have?",
+            "`attn_mask` belongs to torch's own module, and `memory_mask` is a name of this layer alone.",
+            "The mask is the fourth argument, without a name.",
         ],
     ),
     Mistake(

@@ -147,7 +147,6 @@ MISTAKES = [
         hints=[
             "What should happen if `mask` is None?",
             "A model that generates token by token may need another mask than one that trains.",
-            "Pass `mask` on as it is.",
         ],
     ),
     Mistake(

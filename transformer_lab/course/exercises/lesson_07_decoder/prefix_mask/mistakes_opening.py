@@ -271,7 +271,7 @@ MISTAKES = [
     Mistake(
         "joined_by_the_word",
         [STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix or not_later)],
-        does="the two halves are joined by `or`, `and` or `not`, which ask about a whole tensor",
+        does="a whole tensor is asked whether it is true, as by the words `or`, `and` and `not`",
         says=(
             "The words `or`, `and` and `not` ask whether a whole tensor is True, which torch refuses to answer. What "
             "is meant is an or for each entry."

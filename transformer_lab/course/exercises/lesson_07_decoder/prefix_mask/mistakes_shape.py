@@ -169,7 +169,6 @@ MISTAKES = [
         hints=[
             "What shape have the lengths, and along which axis of the result should they lie?",
             "Axes are matched from the end; `[:, None]` adds one of length 1.",
-            "`prefix_lengths[:, None, None, None]`.",
         ],
     ),
     Mistake(

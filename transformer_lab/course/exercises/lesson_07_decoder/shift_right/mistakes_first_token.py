@@ -38,7 +38,6 @@ MISTAKES = [
         hints=[
             "For the labels `[5, 6, 7]`, what comes out, and what should?",
             "Every token has to move one position on, and only the last one has no position left.",
-            "All but the last: `tokens[:, :-1]`.",
         ],
     ),
     Mistake(
@@ -108,7 +107,6 @@ MISTAKES = [
         "stacked",
         [
             STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest], dim=1)),
-            STEPS.but(shifted=lambda begin, rest: torch.stack([begin, rest])),
         ],
         does="the two pieces are stacked, on an axis of their own",
         says=(
@@ -141,7 +139,6 @@ MISTAKES = [
         [
             STEPS.but(begin=lambda bos_id: bos_id),
             STEPS.but(begin=lambda bos_id: torch.tensor([bos_id])),
-            STEPS.but(begin=lambda tokens, bos_id: torch.full((len(tokens),), bos_id)),
             STEPS.but(begin=lambda bos_id: torch.tensor(bos_id)),
             STEPS.but(begin=lambda bos_id: [bos_id]),
         ],
@@ -182,6 +179,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "bos_in_the_first_row_only",
+        [
+            STEPS.but(begin=lambda begin, tokens: torch.cat([begin[:1], tokens[1:, -1:]])),
+            STEPS.but(begin=lambda begin: torch.cat([begin[:1], 0 * begin[1:]])).attempt,
+        ],
+        does="only the first row gets a bos",
+        says="Only the first row gets a bos. Every row of the batch begins with one. Look at what is written where.",
+        hints=["What stands in front of the second row?", "`out[0, 0]` is one entry; `out[:, 0]` is a column."],
+    ),
+    Mistake(
         "bos_for_every_column",
         [
             STEPS.but(begin=lambda tokens, bos_id: torch.full((tokens.shape[1], 1), bos_id)),
@@ -195,7 +202,6 @@ MISTAKES = [
         hints=[
             "With 3 rows of 5 tokens, how many bos are needed, and in which shape?",
             "`tokens` has the shape (batch, n). Which of the two is `tokens.shape[1]`?",
-            "`torch.full((tokens.shape[0], 1), bos_id)`.",
         ],
     ),
     Mistake(

@@ -136,7 +136,6 @@ MISTAKES = [
         hints=[
             "For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?",
             "The function is not told which token is the end, and does not need to know.",
-            "Take `tokens[:, :-1]` as it is.",
         ],
     ),
     Mistake(
@@ -173,7 +172,7 @@ MISTAKES = [
     Mistake(
         "writes_into_the_tokens",
         [STEPS.but(shifted=_in_place)],
-        does="the tokens that were given are written to",
+        does="the tokens that were given are overwritten",
         says=(
             "What comes out is right, but the labels that were given are changed as well: the loss then compares the "
             "model with its own input. Nothing that is handed over should be written to."
@@ -187,7 +186,7 @@ MISTAKES = [
     Mistake(
         "overtakes_itself",
         [STEPS.but(shifted=_over_itself)],
-        does="it writes into the table from which it still reads",
+        does="tokens are overwritten before they have moved on",
         says=(
             "It writes into the very table from which it still reads, and torch refuses that. Look for a second table."
         ),

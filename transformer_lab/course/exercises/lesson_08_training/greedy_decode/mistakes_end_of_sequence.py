@@ -152,7 +152,7 @@ MISTAKES = [
     Mistake(
         "asks_the_whole_batch",
         [STEPS.but(stop=lambda eos_id: lambda ended, tokens, target: tokens == eos_id)],
-        does="an `if` asks all sentences at once whether they have ended",
+        does="a whole tensor is asked whether it is true, as by an `if`",
         says="An `if` takes one answer, and here there is one for each sentence: with several, torch refuses.",
         hints=[
             "What is `best == eos_id` for 2 sentences?",

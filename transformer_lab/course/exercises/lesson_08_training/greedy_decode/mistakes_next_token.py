@@ -26,7 +26,6 @@ MISTAKES = [
         hints=[
             "What is the first column of the target?",
             "Which of the two ids has to stand there?",
-            "`torch.full((len(source), 1), bos_id)`.",
         ],
     ),
     Mistake(
@@ -37,7 +36,6 @@ MISTAKES = [
         hints=[
             "What is the first column of the target?",
             "`torch.zeros` writes zeros. Which function writes any number?",
-            "`torch.full((len(source), 1), bos_id)`.",
         ],
     ),
     Mistake(
@@ -71,7 +69,6 @@ MISTAKES = [
         hints=[
             "What is the model shown in the first round, beside the source?",
             "The source goes into the model by itself; what is written begins with bos.",
-            "`torch.full((len(source), 1), bos_id)`.",
         ],
     ),
     Mistake(

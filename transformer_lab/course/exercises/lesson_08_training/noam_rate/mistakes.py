@@ -2,6 +2,8 @@
 
 import math
 
+import torch
+
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.noam_rate.answer import STEPS
 
@@ -25,6 +27,21 @@ MISTAKES = [
             "For step 1 and a warm-up of 4, the two rates are 1 and 1/8. Which of them is a slow start?",
             "The straight line belongs to the warm-up, the root to the time after it. When is the line below the root?",
             "`min` instead of `max`.",
+        ],
+    ),
+    Mistake(
+        "torchs_minimum_of_numbers",
+        [
+            STEPS.but(lower=lambda falling, rising: torch.min(falling, rising)).attempt,
+            STEPS.but(lower=lambda falling, rising: torch.minimum(falling, rising)).attempt,
+            STEPS.but(falling=lambda step: torch.rsqrt(step)).attempt,
+            STEPS.but(falling=lambda step: 1 / torch.sqrt(step)).attempt,
+        ],
+        says="A function of torch is given plain numbers. It asks for tensors, and there are none here.",
+        hints=[
+            "What are `step` and `warmup`: numbers or tensors?",
+            "Python has a `min` of its own, and `**` for powers.",
+            "`min(…, …)`.",
         ],
     ),
     Mistake(
@@ -64,7 +81,6 @@ MISTAKES = [
         "stays_at_the_top",
         [
             STEPS.but(falling=lambda warmup: warmup**-0.5),
-            STEPS.but(step=lambda step, warmup: min(step, warmup)).attempt,
         ],
         does="the rate stays where it is after the warm-up",
         says="It rises as it should, and then stays where it is. After the warm-up it should fall.",
@@ -76,7 +92,7 @@ MISTAKES = [
     ),
     Mistake(
         "never_warms_up",
-        [STEPS.but(lower=lambda falling: falling), STEPS.but(slope=lambda warmup: warmup**1.5).attempt],
+        [STEPS.but(lower=lambda falling: falling)],
         does="the straight line of the warm-up is missing, or has a slope that is never the lower one",
         says="It starts at its highest and only falls: there is no warm-up.",
         hints=[
@@ -90,7 +106,6 @@ MISTAKES = [
         [
             STEPS.but(rising=lambda warmup: warmup**-0.5),
             STEPS.but(rising=lambda slope: slope),
-            STEPS.but(step=lambda step, warmup: max(step, warmup)).attempt,
         ],
         does="the rate of the warm-up does not depend on the step",
         says="During the warm-up it does not move: it should rise in even steps.",
@@ -183,7 +198,6 @@ MISTAKES = [
         hints=[
             "Compare the rates for d_model 16 and 512.",
             "The formula begins with a factor that has d_model in it.",
-            "Times `d_model**-0.5`.",
         ],
     ),
     Mistake(
@@ -243,7 +257,6 @@ MISTAKES = [
         hints=[
             "Compare the rates for d_model 16 and 512.",
             "To the power of −½ is one over the root.",
-            "`d_model**-0.5`.",
         ],
     ),
     Mistake(
@@ -258,7 +271,6 @@ MISTAKES = [
         hints=[
             "With d_model = 16, the rate should be a quarter of what it is without that factor.",
             "To the power of −½ is one over the root.",
-            "`d_model**-0.5`.",
         ],
     ),
     Mistake(
@@ -269,7 +281,6 @@ MISTAKES = [
         hints=[
             "With d_model = 16, the rate should be a quarter of what it is without that factor.",
             "To the power of −½ is one over the root already.",
-            "`d_model**-0.5`.",
         ],
     ),
     Mistake(
@@ -320,6 +331,13 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "a_tensor",
+        [STEPS.but(rate=lambda rate: torch.tensor([rate])), STEPS.but(rate=lambda rate: [rate]).attempt],
+        does="the rate comes in a tensor with an axis",
+        says="The rate comes in a tensor or a list of one entry. A number is asked for.",
+        hints=["What does `type` say of the result?", "`step` is a number, and so is everything that is made of it."],
+    ),
+    Mistake(
         "the_papers_width",
         [STEPS.but(d_model=lambda: 512)],
         does="`d_model` is always 512",
@@ -357,7 +375,6 @@ MISTAKES = [
         hints=[
             "At the last step of the warm-up the two rates should be equal. Put step = warmup = 4 into both.",
             "4 · 4^x should be 4^(−½). What is x?",
-            "`warmup**-1.5`.",
         ],
     ),
     Mistake(
@@ -371,7 +388,6 @@ MISTAKES = [
         hints=[
             "At the last step of the warm-up the two rates should be equal. Put step = warmup = 4 into both.",
             "4 · 4^x should be 4^(−½). What is x?",
-            "`warmup**-1.5`.",
         ],
     ),
     Mistake(
@@ -396,7 +412,6 @@ MISTAKES = [
         hints=[
             "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
             "To the power of −½ is one over the root. −3/2 belongs to the warm-up.",
-            "`step**-0.5`.",
         ],
     ),
     Mistake(
@@ -411,7 +426,6 @@ MISTAKES = [
         hints=[
             "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
             "To the power of −½ is one over the root.",
-            "`step**-0.5`.",
         ],
     ),
     Mistake(
@@ -453,7 +467,6 @@ MISTAKES = [
         [
             STEPS.but(rising=lambda step, warmup: warmup * step**-1.5),
             STEPS.but(rising=lambda step, warmup: (step * warmup) ** -1.5),
-            STEPS.but(rising=lambda step, warmup: step**-1.5 * warmup**-1.5).attempt,
         ],
         does="the exponent −3/2 of the second rate belongs to the step",
         says=(
@@ -501,6 +514,13 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "width_and_warmup_exchanged",
+        [STEPS.but(width_factor=lambda warmup: warmup**-0.5, slope=lambda d_model: d_model**-1.5)],
+        does="width and warm-up have changed places",
+        says="Width and warm-up have changed places. Look at which of them has the exponent −1/2, and which −3/2.",
+        hints=["At which step should the rate be highest?", "One factor is that of the width, for all steps."],
+    ),
+    Mistake(
         "halves_instead_of_roots",
         [
             STEPS.but(
@@ -530,7 +550,7 @@ MISTAKES = [
                 slope=lambda warmup: warmup ** (-3 // 2),
             )
         ],
-        does="the exponents are divided by `//`, which makes whole numbers of them",
+        does="the exponents are rounded down to whole numbers",
         says=(
             "`-1 // 2` is −1, and `-3 // 2` is −2: the exponents are whole numbers, and there is no root in the "
             "formula."

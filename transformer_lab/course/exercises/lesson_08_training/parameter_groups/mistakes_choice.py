@@ -36,7 +36,6 @@ MISTAKES = [
         "shared_ones_twice",
         [
             STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters(recurse=False)]),
-            STEPS.but(parameters=lambda model: [p for _, p in model.named_parameters(remove_duplicate=False)]).attempt,
             STEPS.but(parameters=lambda model: [p for m in model.modules() for p in m.parameters()]).attempt,
         ],
         does="parameters that modules share, or that modules hold for modules in them, are listed several times",
@@ -123,7 +122,7 @@ MISTAKES = [
     Mistake(
         "a_generator_used_up",
         [STEPS.but(parameters=lambda model: model.parameters())],
-        does="`model.parameters()`, a generator, is gone through twice, and is empty the second time",
+        does="the second list is empty, as when a generator is gone through twice",
         says=(
             "The second group is empty: `model.parameters()` is a generator, and can be gone through once. The first "
             "list has used it up."
@@ -131,7 +130,6 @@ MISTAKES = [
         hints=[
             "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
             "Either ask the model for its parameters twice, or keep them.",
-            "`list(model.parameters())`.",
         ],
     ),
     Mistake(
@@ -166,7 +164,7 @@ MISTAKES = [
     ),
     Mistake(
         "vectors_decay",
-        [STEPS.but(decays=lambda: lambda p: p.dim() < 2)],
+        [STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay)],
         does="the groups have changed places: vectors decay, and matrices do not",
         says="The groups have changed places: biases and norms decay, and matrices do not.",
         hints=[
@@ -197,7 +195,6 @@ MISTAKES = [
         [
             by_name(lambda name: name.endswith("weight") and "norm" not in name),
             by_module(nn.Linear, of_them=True),
-            by_module((nn.Linear, nn.Embedding), of_them=True).attempt,
         ],
         does="only the weights of linear layers decay, or of linear layers and embeddings",
         says=(
@@ -212,7 +209,7 @@ MISTAKES = [
     ),
     Mistake(
         "all_but_norms_decay",
-        [by_module(nn.LayerNorm, of_them=False), by_name(lambda name: "norm" not in name)],
+        [by_module(nn.LayerNorm, of_them=False)],
         does="everything decays that belongs to no norm, biases included",
         says="Only what belongs to a norm is left alone, and all else decays: the biases, too, which are vectors.",
         hints=[
@@ -282,8 +279,8 @@ MISTAKES = [
             STEPS.but(decays=lambda: lambda p: p.numel() > 2).attempt,
             STEPS.but(decays=lambda: lambda p: p.shape[0] >= 2).attempt,
             STEPS.but(decays=lambda: lambda p: len(p) >= 2).attempt,
-            STEPS.but(decays=lambda: lambda p: p.shape[-1] >= 2).attempt,
             STEPS.but(decays=lambda: lambda p: p.shape[1] >= 2).attempt,
+            STEPS.but(decays=lambda: lambda p: p.squeeze().dim() >= 2).attempt,
         ],
         does="the numbers in a parameter, or along an axis, are counted, not its axes",
         says="What is compared is how many *numbers* there are, in all or along an axis. The number of axes decides.",
@@ -350,6 +347,7 @@ MISTAKES = [
                 decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 2],
                 others=lambda parameters, entry: [entry(p) for p in parameters if p.dim() == 1],
             ).attempt,
+            STEPS.but(parameters=lambda model: [p for name, p in model.named_parameters() if "embedding" not in name]),
         ],
         does="some parameters are in neither group",
         says="Some parameters are in neither group: they would never be trained. Which numbers of axes are left out?",

@@ -41,7 +41,6 @@ MISTAKES = [
         [
             STEPS.but(entry=lambda: lambda p: p.data),
             STEPS.but(entry=lambda: lambda p: p.clone()).attempt,
-            STEPS.but(parameters=lambda model: [p.data for p in model.parameters()]).attempt,
         ],
         does="the lists hold copies, or the bare numbers, and not the parameters themselves",
         says=(

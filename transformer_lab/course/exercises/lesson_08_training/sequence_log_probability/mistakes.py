@@ -6,11 +6,8 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.sequence_log_probability.answer import STEPS
-
-
-def _guarded(tiny):
-    """Make the step that keeps probabilities from becoming 0 by adding a little."""
-    return lambda logits: (logits.softmax(-1) + tiny).log()
+from transformer_lab.course.exercises.lesson_08_training.shared.log_probability_mistakes import of_the_log_probabilities
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
 def classes_on_the_wrong_axis(logits, targets, pad_id):
@@ -38,7 +35,6 @@ MISTAKES = [
         hints=[
             "In one case the padding is token 2, and token 0 a real one.",
             "With which number are the targets compared?",
-            "`targets == pad_id`.",
         ],
     ),
     Mistake(
@@ -53,6 +49,16 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "padding_of_the_first_sentence",
+        [STEPS.but(padding=lambda padding: padding[:1].expand_as(padding))],
+        does="the padding of the first sentence is taken for that of all",
+        says=(
+            "The padding of the first sentence is taken for that of all. Each sentence has its own. Look at what is "
+            "indexed."
+        ),
+        hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
+    ),
+    Mistake(
         "padding_up_to_the_padding_id",
         [STEPS.but(padding=lambda targets, pad_id: targets <= pad_id)],
         does="tokens with an id *below* `pad_id` are taken for padding, too",
@@ -60,7 +66,6 @@ MISTAKES = [
         hints=[
             "In one case the padding is token 2. Which tokens does the comparison leave out?",
             "One token is padding, all the others are real.",
-            "`targets == pad_id`.",
         ],
     ),
     Mistake(
@@ -71,7 +76,6 @@ MISTAKES = [
         hints=[
             "What happens to a real token for which the model would write padding? Is it added?",
             "Which argument says what the sentence is?",
-            "`targets == pad_id`.",
         ],
     ),
     Mistake(
@@ -210,17 +214,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "keeps_the_axis",
-        [STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.sum(dim=-1, keepdim=True))],
-        does="the output keeps an axis of length 1",
-        says="An axis of length 1 is left at the end. One number for each sentence is asked for: shape (batch,).",
-        hints=[
-            "What shape is asked for, and what shape comes out?",
-            "`keepdim=True`, or a `gather` without `squeeze`, leaves an axis of length 1.",
-            "`.squeeze(-1)` behind the `gather`, and `.sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
         "a_running_sum",
         [STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.cumsum(dim=-1))],
         does="a running sum is taken: a number for each position",
@@ -302,28 +295,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "the_log_of_the_softmax",
-        [
-            STEPS.but(log_probabilities=lambda logits: logits.softmax(-1).log()),
-            STEPS.but(log_probabilities=_guarded(1e-9)),
-            STEPS.but(
-                log_probabilities=lambda logits: logits.softmax(-1).log(),
-                of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,
-            ),
-            *[STEPS.but(log_probabilities=_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
-        ],
-        does="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
-        says=(
-            "Where logits lie far apart, a probability becomes 0 before its logarithm is taken, and the result is −∞, "
-            "or is cut off."
-        ),
-        hints=[
-            "In a new cell: `torch.tensor([0.0, 200.0]).softmax(-1).log()`.",
-            "The logarithm of e^(−200) is −200. Which function never forms e^(−200)?",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
-    ),
-    Mistake(
         "the_log_of_a_product",
         [
             STEPS.but(
@@ -376,51 +347,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "exponentials_overflow",
-        [
-            STEPS.but(log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
-            STEPS.but(log_probabilities=lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
-            STEPS.but(
-                log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log(),
-                of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,
-            ).attempt,
-        ],
-        does="`exp` is taken of the logits as they are, which overflows where they are large",
-        says="`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the result, or it is nan.",
-        hints=[
-            "What is `torch.tensor(1000.0).exp()`?",
-            "There is a function that takes the logarithm of a softmax without forming any large number.",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "logits_added_up",
-        [STEPS.but(log_probabilities=lambda logits: logits)],
-        does="the logits are used as if they were log-probabilities",
-        says="The logits are taken for log-probabilities. Adding 1 to all of them should change nothing.",
-        hints=[
-            "What has to hold for probabilities, and does not for e to the power of these numbers?",
-            "One step is missing between logits and log-probabilities.",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "softmax_twice",
-        [
-            STEPS.but(logits=lambda logits: logits.softmax(-1)),
-        ],
-        does="a softmax is taken of the logits, and then another one",
-        says=(
-            "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second makes them "
-            "even."
-        ),
-        hints=[
-            "What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first.",
-            "`log_softmax` takes *logits*.",
-            "`torch.log_softmax(logits, dim=-1)`, and no softmax beside it.",
-        ],
-    ),
-    Mistake(
         "another_base",
         [
             STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(2)),
@@ -432,34 +358,6 @@ MISTAKES = [
             "By which factor are the numbers wrong? Is it the same in every case?",
             "`log2` and `log10` have other bases.",
             "`torch.log_softmax(logits, dim=-1)`, and no division by `math.log(…)`.",
-        ],
-    ),
-    Mistake(
-        "softmax_over_the_positions",
-        [STEPS.but(vocabulary_axis=lambda: 1)],
-        does="the softmax runs over the places of a sentence",
-        says=(
-            "The probabilities add up to 1 over the positions: the places of a sentence compete with each other. The "
-            "tokens of the vocabulary should, at each place."
-        ),
-        hints=[
-            "Which axis of the logits is the vocabulary?",
-            "Which one is `dim=1`?",
-            "`dim=-1`.",
-        ],
-    ),
-    Mistake(
-        "softmax_over_the_batch",
-        [STEPS.but(vocabulary_axis=lambda: 0)],
-        does="the softmax runs over the sentences of the batch",
-        says=(
-            "The probabilities add up to 1 over the batch: the sentences compete with each other. The tokens of the "
-            "vocabulary should, at each place."
-        ),
-        hints=[
-            "Which axis of the logits is the vocabulary?",
-            "Which one is `dim=0`?",
-            "`dim=-1`.",
         ],
     ),
     Mistake(
@@ -519,24 +417,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "reshaped_instead_of_transposed",
-        [
-            STEPS.but(
-                logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
-            )
-        ],
-        does="the axes of the logits are put in order by `view` or `reshape`",
-        says=(
-            "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between the "
-            "numbers elsewhere; the numbers of one token do not stay together."
-        ),
-        hints=[
-            "Lesson 03 had the same trap: the right shape, the wrong numbers.",
-            "Axes are exchanged by `transpose`.",
-            "`logits.transpose(1, 2)`.",
-        ],
-    ),
-    Mistake(
         "gathers_along_the_positions",
         [
             STEPS.but(
@@ -545,7 +425,7 @@ MISTAKES = [
                 )
             )
         ],
-        does="`gather` goes along the positions, not along the vocabulary",
+        does="the targets are looked up along the positions, not along the vocabulary",
         says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
         hints=[
             "Which axis of (batch, n, vocab_size) is `dim=1`?",
@@ -618,7 +498,7 @@ MISTAKES = [
                 ]
             ),
         ],
-        does="the targets are used as an index in square brackets, which does not pick one token for each place",
+        does="the targets pick more, or other, entries than one token for each place",
         says=(
             "In square brackets, `targets` picks *all* the targets at every place, or picks along another axis: it "
             "does not pick place by place."
@@ -627,20 +507,6 @@ MISTAKES = [
             "Print the shape of what is picked. It should be (batch, n).",
             "`gather` goes through all the places, and takes from each the number that its index names.",
             "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
-    ),
-    Mistake(
-        "shifts_once_more",
-        [STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:])],
-        does="the targets are shifted once more",
-        says=(
-            "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t "
-            "speak of."
-        ),
-        hints=[
-            "How many tokens does a sentence have here, and how many should it have?",
-            "Logits and targets have the same length, and belong together place by place.",
-            "Leave the slices out.",
         ],
     ),
     Mistake(
@@ -661,7 +527,6 @@ MISTAKES = [
         "without_the_gradient",
         [
             STEPS.but(log_probability=lambda log_probability: log_probability.detach()).attempt,
-            STEPS.but(log_probability=lambda log_probability: torch.tensor(log_probability.tolist())).attempt,
         ],
         says="The numbers are right, but they are cut off from the logits: no gradient gets back to the model.",
         hints=[
@@ -670,15 +535,11 @@ MISTAKES = [
             "Leave them out, and compute with the tensors themselves.",
         ],
     ),
-    Mistake(
-        "a_list_of_numbers",
-        [STEPS.but(log_probability=lambda log_probability: log_probability.tolist())],
-        does="a list of numbers is returned, not a tensor",
-        says="The numbers are in a list. A tensor of shape (batch,) is asked for, through which gradients can pass.",
-        hints=[
-            "What does the annotation say behind the arrow?",
-            "`.item()` and `.tolist()` make plain numbers of a tensor.",
-            "`.sum(dim=-1)` gives the tensor that is asked for.",
-        ],
+    *of_the_result(
+        STEPS,
+        "result_with_another_sign",
+        "result_transposed",
+        "function_of_the_result",
     ),
+    *of_the_log_probabilities(STEPS, of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding),
 ]

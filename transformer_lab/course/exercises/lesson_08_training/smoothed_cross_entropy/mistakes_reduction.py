@@ -43,8 +43,17 @@ MISTAKES = [
         hints=[
             "For which tokens is `targets == pad_id` True?",
             "The real tokens are all the others.",
-            "`targets != pad_id`.",
         ],
+    ),
+    Mistake(
+        "padding_of_the_first_sentence",
+        [STEPS.but(real=lambda real: real[:1].expand_as(real))],
+        does="the padding of the first sentence is taken for that of all",
+        says=(
+            "The padding of the first sentence is taken for that of all. Each sentence has its own. Look at what is "
+            "indexed."
+        ),
+        hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
     ),
     Mistake(
         "padding_is_always_zero",
@@ -54,7 +63,6 @@ MISTAKES = [
         hints=[
             "In one case the padding is token 2, and token 0 a real one.",
             "With which number are the targets compared?",
-            "`targets != pad_id`.",
         ],
     ),
     Mistake(
@@ -65,7 +73,6 @@ MISTAKES = [
         hints=[
             "In one case the padding is token 2. Which tokens does the comparison leave out?",
             "One token is padding, all the others are real.",
-            "`targets != pad_id`.",
         ],
     ),
     Mistake(
@@ -76,7 +83,6 @@ MISTAKES = [
         hints=[
             "What happens to a real token for which the model would write padding? Is it counted?",
             "A model could lower this loss by expecting padding wherever it is unsure.",
-            "`targets != pad_id`.",
         ],
     ),
     Mistake(
@@ -286,20 +292,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "shifts_once_more",
-        [STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:])],
-        does="the targets are shifted once more",
-        says=(
-            "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t "
-            "should say. Shifted twice, the model learns to skip every other token."
-        ),
-        hints=[
-            "The training loop gives `batch.target[:, 1:]` as targets. What would be left of it after a second shift?",
-            "Logits and targets have the same length, and belong together place by place.",
-            "Leave the slices out.",
-        ],
-    ),
-    Mistake(
         "only_the_first_sentence",
         [STEPS.but(logits=lambda logits: logits[:1], targets=lambda targets: targets[:1])],
         does="only the first sentence of the batch is used",
@@ -373,7 +365,7 @@ MISTAKES = [
     Mistake(
         "gathers_along_the_positions",
         [STEPS.but(of_targets=lambda surprises, targets: surprises.gather(1, targets.unsqueeze(-1)).squeeze(-1))],
-        does="`gather` goes along the positions, not along the vocabulary",
+        does="the targets are looked up along the positions, not along the vocabulary",
         says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
         hints=[
             "Which axis of (batch, n, vocab_size) is `dim=1`?",
@@ -392,7 +384,7 @@ MISTAKES = [
             STEPS.but(of_targets=lambda surprises, targets: surprises[targets]),
             STEPS.but(of_targets=lambda surprises, targets: surprises[:, targets]).attempt,
         ],
-        does="the targets are used as an index in square brackets, which does not pick one token for each place",
+        does="the targets pick more, or other, entries than one token for each place",
         says=(
             "In square brackets, `targets` picks *all* the targets at every place, or picks along another axis: it "
             "does not pick place by place."
@@ -401,25 +393,6 @@ MISTAKES = [
             "Print the shape of what is picked. It should be (batch, n).",
             "`gather` goes through all the places, and takes from each the number that its index names.",
             "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
-    ),
-    Mistake(
-        "reshaped_instead_of_transposed",
-        [
-            STEPS.but(
-                logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
-            ),
-            STEPS.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
-        ],
-        does="the axes of the logits are put in order by `view` or `reshape`",
-        says=(
-            "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between the "
-            "numbers elsewhere; the numbers of one token do not stay together."
-        ),
-        hints=[
-            "Lesson 03 had the same trap: the right shape, the wrong numbers.",
-            "Axes are exchanged by `transpose`.",
-            "`logits.transpose(1, 2)`, or `logits.flatten(0, 1)` and `targets.flatten()`.",
         ],
     ),
     Mistake(

@@ -5,6 +5,7 @@ import math
 import torch
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.lesson_08_training.shared.log_probability_mistakes import of_the_log_probabilities
 from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.answer import STEPS
 
 
@@ -18,11 +19,6 @@ def entropy(smoothing, vocab_size):
 def without_padding(surprises, pad_id):
     """Return the surprises of all tokens but padding."""
     return torch.cat([surprises[..., :pad_id], surprises[..., pad_id + 1 :]], dim=-1)
-
-
-def _guarded(tiny):
-    """Make the step that keeps probabilities from becoming 0 by adding a little."""
-    return lambda logits: (logits.softmax(-1) + tiny).log()
 
 
 MISTAKES = [
@@ -60,63 +56,6 @@ MISTAKES = [
             "What is the loss of a model that says exactly what the target says? Here it is 0.",
             "The loss of a token is the sum of −log p, each times its weight in the target.",
             "Add up `-(target * log_p)` over the vocabulary, instead of `kl_div`.",
-        ],
-    ),
-    Mistake(
-        "softmax_twice",
-        [STEPS.but(logits=lambda logits: logits.softmax(-1))],
-        does="a softmax is taken of the logits, and then another one",
-        says=(
-            "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second can tell them "
-            "hardly apart: the loss gets stuck far above 0, however well the model knows."
-        ),
-        hints=[
-            "What is `log_softmax` of the probabilities 1, 0, 0? It should be 0 at the first.",
-            "`log_softmax` and `cross_entropy` both take *logits*.",
-            "Leave the first softmax out.",
-        ],
-    ),
-    Mistake(
-        "log_of_the_softmax",
-        [
-            STEPS.but(log_probabilities=lambda logits: logits.softmax(-1).log()),
-            STEPS.but(log_probabilities=lambda logits: (logits.softmax(-1) + 1e-9).log()),
-            *[STEPS.but(log_probabilities=_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
-        ],
-        does="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
-        says=(
-            "For logits that lie far apart, the probability becomes 0 before its logarithm is taken, and the loss "
-            "becomes infinite, or is cut off."
-        ),
-        hints=[
-            "In a new cell: `torch.tensor([0.0, 200.0]).softmax(-1).log()`.",
-            "The logarithm of e^(−200) is −200. Which function never forms e^(−200)?",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "exponentials_overflow",
-        [
-            STEPS.but(log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
-            STEPS.but(log_probabilities=lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
-        ],
-        does="`exp` is taken of the logits as they are, which overflows where they are large",
-        says="`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the loss, or it is nan.",
-        hints=[
-            "What is `torch.tensor(1000.0).exp()`?",
-            "There is a function that takes the logarithm of a softmax without forming any large number.",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "no_softmax",
-        [STEPS.but(log_probabilities=lambda logits: logits)],
-        does="the logits are used as if they were log-probabilities",
-        says="The logits are used as if they were log-probabilities. Adding 1 to all of them would lower the loss.",
-        hints=[
-            "What has to hold for probabilities, and does not for e to the power of these numbers?",
-            "One step is missing between logits and log-probabilities.",
-            "`torch.log_softmax(logits, dim=-1)`.",
         ],
     ),
     Mistake(
@@ -161,34 +100,6 @@ MISTAKES = [
             "By which factor is the loss wrong? Is it the same in every case?",
             "`log2` and `log10` have other bases. The loss is the natural logarithm.",
             "`torch.log_softmax(logits, dim=-1)`, and no division by `math.log(…)`.",
-        ],
-    ),
-    Mistake(
-        "softmax_over_the_positions",
-        [STEPS.but(vocabulary_axis=lambda: 1)],
-        does="the softmax runs over the places of a sentence",
-        says=(
-            "The probabilities add up to 1 over the positions: the places of a sentence compete with each other. The "
-            "tokens of the vocabulary should, at each place."
-        ),
-        hints=[
-            "Which axis of the logits is the vocabulary?",
-            "Which one is `dim=1`?",
-            "`dim=-1`.",
-        ],
-    ),
-    Mistake(
-        "softmax_over_the_batch",
-        [STEPS.but(vocabulary_axis=lambda: 0)],
-        does="the softmax runs over the sentences of the batch",
-        says=(
-            "The probabilities add up to 1 over the batch: the sentences compete with each other. The tokens of the "
-            "vocabulary should, at each place."
-        ),
-        hints=[
-            "Which axis of the logits is the vocabulary?",
-            "Which one is `dim=0`?",
-            "`dim=-1`.",
         ],
     ),
     Mistake(
@@ -354,7 +265,6 @@ MISTAKES = [
             STEPS.but(average=lambda surprises: surprises.mean()),
             STEPS.but(average=lambda surprises: surprises.mean(dim=1)),
             STEPS.but(average=lambda surprises: surprises.mean(dim=1, keepdim=True)).attempt,
-            STEPS.but(average=lambda surprises: surprises.mean(dim=0)).attempt,
         ],
         does="the average of −log p does not run over the vocabulary alone",
         says=(
@@ -486,4 +396,5 @@ MISTAKES = [
             "`(1 - smoothing) * …`.",
         ],
     ),
+    *of_the_log_probabilities(STEPS),
 ]

@@ -6,7 +6,7 @@ of the steps: ``turned``, ``products`` (``scores`` where nothing is divided), ``
 else is wrong, is given as an attempt rather than as a variant: it meets no other mistake.
 """
 
-from transformer_lab.course.exercises.shared.attention_mistakes.masks import of_the_mask
+from transformer_lab.course.exercises.shared.attention_mistakes.masks import also_filled_with, of_the_mask
 from transformer_lab.course.exercises.shared.attention_mistakes.scaling import (
     of_scaling_too_early,
     of_the_scaling,
@@ -20,7 +20,14 @@ from transformer_lab.course.exercises.shared.attention_mistakes.scores import (
     of_the_products,
     of_the_transposition,
 )
-from transformer_lab.course.exercises.shared.attention_mistakes.selection import COMMON, RARE, alone, renamed, without
+from transformer_lab.course.exercises.shared.attention_mistakes.selection import (
+    COMMON,
+    RARE,
+    alone,
+    at_most,
+    renamed,
+    without,
+)
 from transformer_lab.course.exercises.shared.attention_mistakes.weights import of_the_mixture, of_the_softmax
 
 __all__ = [
@@ -29,6 +36,8 @@ __all__ = [
     "RARE",
     "all_axes_turned_round",
     "alone",
+    "also_filled_with",
+    "at_most",
     "of_scaling_too_early",
     "of_the_batch",
     "of_the_mask",

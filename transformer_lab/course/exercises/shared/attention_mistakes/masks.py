@@ -1,5 +1,6 @@
 """Mistakes in reading a mask, and in hiding what it hides."""
 
+import dataclasses
 from collections.abc import Callable
 from typing import Any
 
@@ -129,8 +130,6 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             [
                 filled(lambda scaled, visible: scaled + ~visible * -torch.inf).attempt,
                 steps.but(fill=lambda: torch.inf).attempt,
-                filled(lambda scaled, visible: scaled.masked_fill(~visible, -torch.inf) * visible).attempt,
-                steps.but(fill=lambda: torch.nan).attempt,
                 *(
                     [
                         steps.but(
@@ -139,7 +138,6 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                         for change in (
                             lambda scaled, visible: scaled + ~visible * -torch.inf,
                             lambda scaled, visible: scaled.masked_fill(~visible, torch.inf),
-                            lambda scaled, visible: scaled.masked_fill(~visible, -torch.inf) * visible,
                         )
                     ]
                     if outer
@@ -266,6 +264,21 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
                 "Use the mask whatever its shape: `scores.masked_fill(~mask, -torch.inf)`.",
             ],
         ),
+    ]
+
+
+def also_filled_with(mistakes: list[Mistake], number: float, *names: str) -> list[Mistake]:
+    """Return these mistakes, of which some are also made with another number for what is hidden.
+
+    Where nothing is left to see, −∞ gives nan and a very negative number does not; that is no second mistake.
+    """
+    return [
+        dataclasses.replace(
+            m, ways=[*m.ways, *(way.of.but(**way.changes, fill=lambda: number) for way in m.variants[:1])]
+        )
+        if m.name in names
+        else m
+        for m in mistakes
     ]
 
 

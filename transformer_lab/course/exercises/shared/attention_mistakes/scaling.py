@@ -17,7 +17,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             "root_of_the_number_of_keys",
             [
                 steps.but(width=lambda keys: keys.shape[-2]),
-                steps.but(width=lambda queries, turned: (queries @ turned).shape[-1]),
             ],
             does="the number of keys is taken for d_k",
             says=(
@@ -27,7 +26,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             hints=[
                 "How many products are added up in one score?",
                 "`shape[-2]` counts vectors, `shape[-1]` is their width, until they are transposed.",
-                "d_k is `queries.shape[-1]`.",
             ],
         ),
         Mistake(
@@ -41,7 +39,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             hints=[
                 "How many products are added up in one score?",
                 "`shape[-2]` counts vectors, `shape[-1]` is their width.",
-                "d_k is `queries.shape[-1]`.",
             ],
         ),
         Mistake(
@@ -56,7 +53,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
                 "How many products are added up in one score?",
                 "Of keys of shape (7, 3, 4), `len` and `shape[0]` are 7. Which of the three numbers is d_k, and where "
                 "does it stand?",
-                "d_k is the last one: `queries.shape[-1]`.",
             ],
         ),
         Mistake(
@@ -70,7 +66,6 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             hints=[
                 "Of keys of shape (7, 3, 4), `shape[1]` is 3. Which of the numbers is d_k?",
                 "Which index means the last length, however many stand in front?",
-                "`queries.shape[-1]`.",
             ],
         ),
         Mistake(
@@ -154,6 +149,20 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
                 "If all scores are divided by c, what happens to their variance?",
                 "Var(s / c) = Var(s) / c². With Var(s) = d_k, which c gives 1?",
                 "The *root* of d_k, once: `queries.shape[-1] ** 0.5`.",
+            ],
+        ),
+        Mistake(
+            "averages_the_products",
+            [steps.but(products=lambda products, queries: products / queries.shape[-1])],
+            does="the mean of the products of each query and key is taken, not their sum",
+            says=(
+                "The products of each query and key are averaged, not added up: that divides every score by the width "
+                "once more. Look at how the products become one number."
+            ),
+            hints=[
+                "Which number comes out for the query [1, 1] and the key [1, 1], before it is scaled?",
+                "A dot product is a sum. Where does a mean come in, or a second division?",
+                "`queries @ keys.transpose(-2, -1)`, and then one division.",
             ],
         ),
         Mistake(

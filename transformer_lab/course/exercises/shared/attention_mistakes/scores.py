@@ -81,9 +81,8 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
                 steps.but(turned=lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
                 steps.but(turned=lambda keys: keys.reshape(keys.shape[-1], keys.shape[-2])).attempt,
                 steps.but(turned=lambda keys: keys.reshape(keys.shape[1], keys.shape[0])).attempt,
-                steps.but(turned=lambda keys: keys.view(keys.shape[-1], keys.shape[-2])).attempt,
             ],
-            does="the keys are reshaped where they should be transposed",
+            does="the numbers of the keys are read in their old order along exchanged axes",
             says=(
                 "The keys get the shape of transposed ones, but not their numbers: `reshape` and `view` only break the "
                 "same sequence of numbers into other rows, so each column mixes several keys."
@@ -149,7 +148,6 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             "query_i_with_key_i",
             [
                 _product(steps, lambda queries, keys: (queries * keys).sum(dim=-1)),
-                _product(steps, lambda queries, keys: (keys * queries).sum(dim=-1)).attempt,
                 _product(steps, lambda queries, keys: torch.einsum("...qd,...qd->...q", queries, keys)).attempt,
             ],
             does="query i is compared with key i only",
@@ -188,6 +186,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 "Queries times transposed keys: `queries @ keys.mT`.",
             ],
         ),
+        *([_with_the_values(steps)] if "values" in steps.known else []),
         Mistake(
             "keys_with_keys",
             [_product(steps, lambda keys: keys @ keys.mT)],
@@ -216,6 +215,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                 _product(steps, lambda queries, keys: torch.einsum("qd,kd->qk", queries, keys)),
                 _product(steps, lambda queries, turned: torch.mm(queries, turned)).attempt,
                 _product(steps, lambda queries, keys: torch.tensordot(queries, keys, dims=([-1], [-1]))).attempt,
+                _product(steps, lambda queries, keys: torch.bmm(queries, keys.transpose(1, 2))).attempt,
             ],
             does="a product is taken that works for one number of axes only",
             says=(
@@ -237,7 +237,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
                     steps, lambda queries, keys: torch.stack([(keys * query).sum(-1) for query in queries])
                 ).attempt,
             ],
-            does="a loop takes the first axis of the queries for that of the single queries",
+            does="the first axis of the queries is taken for that of the single queries",
             says=(
                 "Right for one table of queries. With a batch in front, the loop goes through the *batch*, and what it "
                 "hands over as one query is a whole table. Look for a way without the loop."
@@ -286,6 +286,24 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             ],
         ),
     ]
+
+
+def _with_the_values(steps: InSteps) -> Mistake:
+    return Mistake(
+        "queries_with_values",
+        [_product(steps, lambda queries, values: queries @ values.mT)],
+        does="the queries are compared with the values, not with the keys",
+        says=(
+            "The queries are compared with the values. It is the keys that a query is held against; the values are "
+            "what is "
+            "handed over. Where their widths differ, it crashes."
+        ),
+        hints=[
+            "Do the keys occur in the code at all?",
+            "Keys decide how much, values are mixed.",
+            "`queries @ keys.transpose(-2, -1)`.",
+        ],
+    )
 
 
 def of_the_batch(steps: InSteps) -> list[Mistake]:

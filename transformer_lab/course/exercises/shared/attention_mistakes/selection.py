@@ -24,6 +24,16 @@ COMMON = (
     "softmax_twice",
     "sigmoid",
     "smallest_first",
+    "scores_squashed",
+    "a_fixed_factor",
+    "logarithm",
+    "only_the_best",
+    "plain_average",
+    "queries_with_queries",
+    "keys_with_keys",
+    "values_on_the_left",
+    "entry_by_entry",
+    "mixes_the_queries",
     "causal_weights",
     "only_the_weights",
     "weights_transposed",
@@ -36,6 +46,7 @@ COMMON = (
 
 
 RARE = (
+    "scores_squashed",
     "another_power",
     "rounded_root",
     "whole_number_division",
@@ -59,6 +70,11 @@ def without(mistakes: list[Mistake], *names: str) -> list[Mistake]:
 def alone(mistakes: list[Mistake], *but: str) -> list[Mistake]:
     """Return these mistakes so that they meet no other, but for some."""
     return [m if m.name in but else dataclasses.replace(m, ways=m.attempts) for m in mistakes]
+
+
+def at_most(n_ways: int, mistakes: list[Mistake]) -> list[Mistake]:
+    """Return these mistakes with the first ways of each: for modules, whose cases take long."""
+    return [dataclasses.replace(m, ways=m.ways[:n_ways]) for m in mistakes]
 
 
 def renamed(mistakes: list[Mistake], **names: str) -> list[Mistake]:

@@ -1,11 +1,14 @@
 """Mistakes in making weights of the scores, and in mixing the values by them."""
 
+from collections.abc import Callable
+
 import torch
+from torch import Tensor
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.shared.attention_mistakes.selection import first_of
-from transformer_lab.course.steps import InSteps, Step, Variant
+from transformer_lab.course.steps import InSteps, Step, Variant, asking
 
 
 def of_the_softmax(steps: InSteps) -> list[Mistake]:
@@ -14,6 +17,9 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
 
     def made(change: Step) -> Variant:
         return steps.but(**{name: change})
+
+    def changed(change: Callable[[Tensor], Tensor]) -> Variant:
+        return steps.but(**{name: asking(change, name)})
 
     return [
         Mistake(
@@ -36,7 +42,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         Mistake(
             "axis_from_the_front",
             [made(lambda scores: scores.softmax(dim=1))],
-            does="the axis of the softmax is number 1, counted from the front",
+            does="the softmax runs along axis 1, counted from the front",
             says=(
                 "Right for one table; with a batch in front, the weights add up to 1 along another axis, because the "
                 "softmax counts its axis from the front. Look at how the axis is named."
@@ -112,7 +118,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
                 made(lambda scores: scores.exp() / scores.exp().sum(dim=-1, keepdim=True)),
                 made(lambda scores: scores.exp() / (scores.exp().sum(dim=-1, keepdim=True) + 1e-9)),
             ],
-            does="the largest score of the row is not subtracted first",
+            does="the exponentials overflow where scores are large",
             says=(
                 "Right for ordinary scores. But `exp` of a score above 88 is infinite, and where all are far below 0, "
                 "all are 0: the division then gives nan. Lesson 01 says what may be subtracted from the scores first."
@@ -157,7 +163,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "softmax_twice",
-            [made(lambda scores: scores.softmax(dim=-1).softmax(dim=-1))],
+            [changed(lambda weights: weights.softmax(dim=-1))],
             does="the softmax is taken twice",
             says=(
                 "The weights are nearly the same for all keys: a softmax is taken of something that has been through "
@@ -195,13 +201,55 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "smallest_first",
-            [made(lambda scores: (-scores).softmax(dim=-1))],
+            [
+                steps.but(scores=lambda scores: -scores),
+                *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
+            ],
             does="the softmax is taken of the scores with the wrong sign",
             says="The key with the smallest score gets the largest weight. Look at the sign of the scores.",
             hints=[
                 "Which key should get the largest weight?",
                 "A softmax prefers large scores.",
                 "Take the softmax of the scores as they are, without turning their sign.",
+            ],
+        ),
+        Mistake(
+            "a_fixed_factor",
+            [
+                steps.but(scores=lambda scores: scores / 2),
+                steps.but(scores=lambda scores: scores * 2),
+                steps.but(scores=lambda scores: scores / 10).attempt,
+                steps.but(scores=lambda scores: scores * 10).attempt,
+            ],
+            does="the scores are multiplied or divided by a fixed number",
+            says=(
+                "The scores are multiplied or divided by a fixed number, which makes the weights too sharp or too "
+                "flat. Look at what the softmax is taken of."
+            ),
+            hints=[
+                "Are the largest weights too large, or too small?",
+                "A temperature like this is a number between the scores and the softmax. Where does it come in?",
+                "Leave the number out.",
+            ],
+        ),
+        Mistake(
+            "scores_squashed",
+            [
+                steps.but(scores=lambda scores: scores.relu()),
+                steps.but(scores=lambda scores: scores.tanh()),
+                steps.but(scores=lambda scores: scores.sigmoid()).attempt,
+                steps.but(scores=lambda scores: scores.square()).attempt,
+                steps.but(scores=lambda scores: scores.exp()).attempt,
+            ],
+            does="the scores go through a further function before the softmax",
+            says=(
+                "The scores go through a further function before the softmax, such as tanh or a ReLU, so that some "
+                "differences between them are lost. Look at what happens to the scores."
+            ),
+            hints=[
+                "Which weights should the scores −1 and −5 get, and which do they get?",
+                "A softmax takes any numbers, negative ones, too: nothing has to be done to the scores first.",
+                "Leave out what is done between the scores and the softmax.",
             ],
         ),
         Mistake(
@@ -297,7 +345,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 mixed(lambda weights, values: values @ weights),
                 mixed(lambda weights, values: values.mT @ weights),
                 mixed(lambda weights, values: weights @ values.mT),
-                mixed(lambda weights, values: values.mT @ weights.mT),
             ],
             does="the last product does not pair the keys of the weights with those of the values",
             says=(
@@ -308,7 +355,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             hints=[
                 "The weights have the shape (n_query, n_key), the values (n_key, d_v). In which order do they fit?",
                 "In `a @ b`, the rows of the result are mixtures of the rows of b.",
-                "`weights @ values`.",
             ],
         ),
         Mistake(
@@ -332,7 +378,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             "entry_by_entry",
             [
                 mixed(lambda weights, values: weights * values),
-                mixed(lambda weights, values: values * weights).attempt,
                 mixed(lambda weights, values: (weights * values).sum(dim=-1, keepdim=True)).attempt,
                 mixed(lambda weights, values: (weights * values).sum(dim=-2)).attempt,
             ],
@@ -376,7 +421,6 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             "weights_as_well",
             [
                 mixed(lambda mixture, weights: (mixture, weights)),
-                mixed(lambda mixture, weights: [mixture, weights]).attempt,
                 mixed(lambda mixture, weights: (weights, mixture)).attempt,
             ],
             does="the weights are returned besides the output",

@@ -1,0 +1,1 @@
+"""The exercise ``make_batches``: its cases, its reference, its mistakes."""
