@@ -444,7 +444,7 @@ print("queries in reverse give the outputs in reverse:", torch.allclose(turned, 
 # %% [markdown]
 # Nothing in the formula depends on the position of a key. Keys and values are pairs. As pairs they may come in any
 # order: attention is **permutation-invariant** in them. If you shuffle only the keys, every key gets somebody else's
-# value. And if the queries are reordered, the outputs are reordered in the same way: attention is
+# value. And if the queries are reordered (permuted), the outputs are reordered in the same way: attention is
 # **permutation-equivariant** in the queries. For a dict that is fine. For language it is a problem, since "dog bites
 # man" and "man bites dog" are different sentences. Lesson 05 adds the order.
 
