@@ -226,8 +226,8 @@ print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 #   wrong, and that is the trouble. (And in float16, −1e9 *is* −∞.)
 # - **−∞** gives nan. How far does it spread?
 #
-# **Predict.** `<pad> 3 mars 2021`, causal, padding hidden, −∞: after one layer, one of the four rows is nan. How many
-# are nan after two layers?
+# **Predict.** In `<pad> 3 mars 2021` we hide the future and the padding, both with −∞. After one layer, one of the four
+# rows is nan. How many are nan after two layers?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -472,8 +472,8 @@ print("                 the last two rows:       ", (our_weights > 0).sum(dim=-1
 #
 # No model can know which day comes. We train on nine days of ten: 32,872 days. The best that a model can do is to give
 # each the probability 1/32872. The loss is minus the logarithm of the probability of what really comes: for a whole
-# text, $\ln 32872 = 10.4$ (in nats), or for each of its 11 characters **10.4 / 11 = 0.95. On average, no honest loss is
-# below that.**
+# text, $\ln 32872 = 10.4$ (in nats, the unit of the natural logarithm), or for each of its 11 characters **10.4 / 11 =
+# 0.95. On average, no honest loss is below that.**
 
 # %%
 days = [(date(1950, 1, 1) + timedelta(i)).isoformat() for i in range(36525)]
@@ -532,7 +532,8 @@ def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tens
 
 
 # %% [markdown]
-# Two models are alike but for their masks: the mask of the second, `.tril(1)`, ends one position too late.
+# Two models are alike but for their masks: the mask of the second, `.tril(1)`, keeps one diagonal more, so it ends one
+# position too late.
 #
 # **Predict.** What is the loss of this leaky model after 250 steps? (Six models are trained, three of each kind, which
 # takes about ten seconds.)
@@ -589,8 +590,8 @@ compare(real_leaky, measured=round(real["leaky"], 1))
 pd.DataFrame({name: generated[:4] for name, generated in texts_of.items()})
 
 # %% [markdown]
-# **The model with the perfect loss generates next to no dates.** It learned to copy the next character from its
-# position. When it generates, there is nothing to copy yet.
+# **The model with the perfect loss generates next to no dates.** It learned to copy the next character, which its mask
+# lets it see. When it generates, there is nothing to copy yet.
 
 # %% [markdown]
 # ## The leak test

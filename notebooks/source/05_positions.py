@@ -100,8 +100,8 @@ digits = {t: [int(bit) for bit in f"{t:03b}"[::-1]] for t in range(8)}
 pd.DataFrame(digits, index=["ones", "twos", "fours"]).rename_axis(columns="position")
 
 # %% [markdown]
-# Read it row by row. Every row is a *wave* of zeros and ones: the first changes at every position, the second half as
-# fast, the third half as fast again. Together they tell all positions apart, and no entry is ever above 1.
+# Read it row by row. Every row is a *wave* of zeros and ones: the first changes at every position, the second at every
+# second one, the third at every fourth. Together they tell all positions apart, and no entry is ever above 1.
 #
 # The Transformer does the same with smooth waves: sines, from fast to slow, and each beside its cosine.
 
@@ -190,9 +190,10 @@ print("with the sines alone:", [f"{value:.0f}" for value in sines])
 #
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
 #
-# and all pairs together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. Before or
-# after makes no difference to a cosine. (As a complex number, a pair is $e^{-\mathrm{i} m \theta}$ times
-# $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times the conjugate of the other.)
+# and all pairs together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. The cosine
+# of $b - a$ is that of $a - b$, so before and after make no difference. (As a complex number, a pair is $e^{-\mathrm{i}
+# m \theta}$ times $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times the conjugate of
+# the other.)
 #
 # **Predict.** The dot product is 256 at distance 0. Of the 199 steps from distance 0 to 199, at how many does it *rise*
 # again: at 0, about 50, or about 100?
@@ -212,13 +213,13 @@ print({f"distance {k}": round(by_distance[k].item()) for k in (0, 1, 10, 50)})
 # %% [markdown]
 # ## A step is a rotation
 #
-# Going $k$ positions on turns every pair by $k\,\theta_i$. Recall the sine and cosine of a sum:
+# A step of $k$ positions turns every pair by $k\,\theta_i$. Recall the sine and cosine of a sum:
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad \cos(a + b) = \cos a \cos b - \sin a \sin b$$
 #
 # With $a = p\,\theta_i$ and $b = k\,\theta_i$, $\sin b$ and $\cos b$ are the same at every position $p$: they fill a 2
-# × 2 matrix. All pairs together make one large matrix $R$, with $\operatorname{PE}(p + k) = R\,\operatorname{PE}(p)$ at
-# *every* position $p$. The offset $k$ may be negative, too: a step back.
+# × 2 matrix. These blocks along its diagonal, and 0 elsewhere, make one large matrix $R$, with $\operatorname{PE}(p +
+# k) = R\,\operatorname{PE}(p)$ at *every* position $p$. The offset $k$ may be negative, too: a step back.
 #
 # **Exercise.** Write the matrix, for the encoding above. (Work out the block of one pair on paper first.)
 
@@ -250,9 +251,9 @@ print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 # %% [markdown]
 # ## What learned projections make of it
 #
-# A word $x_m$ at position $m$ now comes in as $x_m + p_m$, with $p_m$ for its $\operatorname{PE}(m)$. For two inputs
-# $a$ and $b$, here columns, query and key are $q = W_q a$ and $k = W_k b$, and their score is $q^\top k = a^\top
-# W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four:
+# A word $x_m$ at position $m$ now comes in as $x_m + p_m$, where $p_m$ is short for $\operatorname{PE}(m)$. For two
+# inputs $a$ and $b$, here column vectors, query and key are $q = W_q a$ and $k = W_k b$, and their score is $q^\top k =
+# a^\top W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four:
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
@@ -334,8 +335,8 @@ diagrams.positions.rotary_hands([(2, 0), (4, 2), (7, 5)])
 
 # %% [markdown]
 # If a query is rotated by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$. Of the
-# positions only this offset counts, for *any* queries and keys, so for whatever the projections learn. Values are not
-# rotated: positions decide where to attend, not what the values say.
+# two positions, only this offset counts, for *any* queries and keys, so for whatever the projections learn. Values are
+# not rotated: positions decide where to attend, not what the values say.
 #
 # **Predict.** Take the first pair alone, $\theta = 1$, and let query and key be the same vector. Of the distances 1 to
 # 10, which has the highest score?
@@ -350,7 +351,7 @@ compare(prediction, measured=1 + int(by_offset[1:].argmax()))
 print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
 # %% [markdown]
-# At 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this; it will be the undoing of RoPE on long texts.
+# At 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this: it will matter on long texts.
 
 # %% [markdown]
 # ## ALiBi: lower the scores by distance
@@ -384,8 +385,8 @@ ax = plots.lines(range(40), heads, xlabel="distance to the key", ylabel="weight"
 print("weight on the nearest 10 keys:", [round(w, 2) for w in weights[:, -10:].sum(dim=1).tolist()])
 
 # %% [markdown]
-# The first head attends mostly to what is near, the last nearly evenly to everything. Nothing here is learned: that
-# near tokens matter more is built in, an **inductive bias**.
+# The first head attends mostly to what is near, the last nearly evenly to everything. Nothing here is learned. It is
+# built in that near tokens matter more: an **inductive bias**.
 
 # %% [markdown]
 # ## Which scheme extrapolates to longer texts?
@@ -494,7 +495,6 @@ print("best distance of heads 0 to 3, of the first 16:", best[16], " of all 64:"
 # 6.3 positions, are full turns of the fast hand. In texts of 16, left of the grey line, the peak at distance 2 is the
 # highest, because the next hand lowers those that follow. But it turns, too, and further back it raises them again. At
 # 40 and more, wrong keys win. No training text held such keys, so nothing in training spoke against them.
-#
 
 # %% [markdown]
 # ### Raise the base
@@ -578,12 +578,12 @@ print("with bos, then one token 16 times:", said[0].tolist())
 print(f"without bos, positions 12 to 14 are called 15 in {(lost == 15).float().mean():.1f} of the cases")
 
 # %% [markdown]
-# Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less. But the further
-# it reads, the less it knows, and near the end it calls most positions the last one. It cannot count: an average of
-# equal vectors is the same for any number of them. With `<bos>` it can. A head that attends evenly gives `<bos>` the
-# weight 1/t at the t-th position, and that number says how many tokens there are. The decoders of lessons 07 and 08
-# begin with `<bos>`. So a causal model can know the position without being told (Haviv et al., 2022). Kazemnejad et al.
-# (2023) even found that NoPE extrapolates best on some tasks.
+# Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less, which hints at
+# their number. But the further it reads, the less it knows, and near the end it calls most positions the last one. It
+# cannot count: an average of equal vectors is the same for any number of them. With `<bos>` it can. A head that attends
+# evenly gives `<bos>` the weight 1/t at the t-th position, and that number says how many tokens there are. The decoders
+# of lessons 07 and 08 begin with `<bos>`. So a causal model can know the position without being told (Haviv et al.,
+# 2022). Kazemnejad et al. (2023) even found that NoPE extrapolates best on some tasks.
 
 # %% [markdown]
 # ## Bug hunt
