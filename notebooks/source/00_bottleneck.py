@@ -522,8 +522,8 @@ correct = sum(t == iso for t, (_, iso) in zip(translated, tested)) / len(tested)
 print(f"completely right: {correct:.0%} of held-out dates;  3 mars 2021 →", *translate(translator, ["3 mars 2021"]))
 
 # %% [markdown]
-# **Predict.** When the decoder generates the last digit of the month, the 3 in `2021-03`, to which character of `3 mars
-# 2021` does it attend most? Think of what the *state* at each character has read. Type the character.
+# **Predict.** When the decoder generates the last digit of the month, the 3 in `2021-03`, which character of `3 mars
+# 2021` does it attend to most? Think of what the *state* at each character has read. Type the character.
 
 # %% tags=["prediction"]
 prediction = ...  # "_" for a space
@@ -767,7 +767,8 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # <details><summary>Then why not simply make that vector wider?</summary>
 #
 # Capacity is not what is missing: packing and unpacking have to be learned, and in the same training twice the width
-# hardly helped. Attention did, with the smaller width. (<i>The bottleneck</i>, <i>Where the weights come from</i>)
+# hardly helped. Attention helped, even with the smaller width. (<i>The bottleneck</i>, <i>Where the weights come
+# from</i>)
 # </details>
 #
 # <details><summary>Why do recurrent networks find it hard to learn from the beginning of a long text?</summary>
