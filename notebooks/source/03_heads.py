@@ -91,7 +91,7 @@ for date, values in dates.items():
 
 # %% [markdown]
 # Each of these lookups is an **attention head**. **Multi-head attention** runs several heads in parallel, each with
-# weights of its own, and concatenates their outputs: it puts them next to each other in one vector.
+# weights of its own, and concatenates their outputs: it puts them next to each other.
 #
 # Here we typed the weights in. In a Transformer each head learns what to attend to. In trained translation models,
 # Voita et al. (2019) found heads that attend to the next or the previous word, heads that link a verb to its subject or
@@ -134,8 +134,8 @@ print("scores symmetric with projections:", torch.allclose(projected, projected.
 # head gets d_k = 128 / 4 = 32 of the 128 columns of q, of k and of v. Head 0 gets columns 0 to 31, head 1 columns 32 to
 # 63, and so on. (The paper's base model has d_model = 512 and 8 heads, so d_k = 64.)
 #
-# Our attention accepts any number of leading axes. If the heads are one of these axes, all heads are computed at once.
-# So (batch, n, d_model) has to become (batch, n_heads, n, d_k).
+# Our attention accepts any leading axes. If the heads are one of these, all are computed at once. So (batch, n,
+# d_model) has to become (batch, n_heads, n, d_k).
 
 # %% [markdown]
 # `x.view(shape)` returns the same numbers in another shape. Is that all we need? Here is a text of 3 positions with 4
@@ -575,8 +575,8 @@ print(f"the same character is named twice at {(named[..., 0] == named[..., 1]).f
 #
 # ### Do the heads specialise?
 #
-# Nobody told the heads where to attend. We compute their weights from the trained layers, and label them with
-# `3 mars 2021` (in this model the weights are the same for every text).
+# Nobody told the heads where to attend. We compute their weights from the trained layers. The labels are those of
+# `3 mars 2021`, but in this model the weights are the same for every text.
 
 
 # %%
@@ -619,7 +619,7 @@ where(weights_of(four_heads))
 
 # %% [markdown]
 # Nothing in the loss asks the heads to differ. They differ where that helps: in this run there are two for each
-# direction. Are the spare heads of any use? The ★ section below removes heads and measures the damage.
+# direction. Are the spare heads of any use? The ★ section below removes heads to find out.
 
 # %% [markdown]
 # ## Bug hunt
