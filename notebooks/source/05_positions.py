@@ -191,9 +191,9 @@ print("with the sines alone:", [f"{value:.0f}" for value in sines])
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
 #
 # and all pairs together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. The cosine
-# of $b - a$ is that of $a - b$, so before and after make no difference. (As a complex number, a pair is $e^{-\mathrm{i}
-# m \theta}$ times $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times the conjugate of
-# the other.)
+# of $b - a$ is that of $a - b$, so it does not matter which position comes first. (As a complex number, a pair is
+# $e^{-\mathrm{i} m \theta}$ times $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times
+# the conjugate of the other.)
 #
 # **Predict.** The dot product is 256 at distance 0. Of the 199 steps from distance 0 to 199, at how many does it *rise*
 # again: at 0, about 50, or about 100?
