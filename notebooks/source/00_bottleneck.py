@@ -72,9 +72,9 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## The encoder: a recurrent neural network
 #
-# Each character is a token, and is looked up in an embedding. So a text becomes a list of vectors $x_1, x_2, \dots,
-# x_n$. A **recurrent neural network** (RNN) reads them in order. Its memory is a vector, the **hidden state** $h$.
-# After each token it computes a new hidden state from the old one and from the token:
+# Each character is a token, and is looked up in an embedding. So a text becomes a list of vectors, $x_1$ to $x_n$. A
+# **recurrent neural network** (RNN) reads them in order. Its memory is a vector, the **hidden state** $h$. After each
+# token it computes a new hidden state from the old one and from the token:
 #
 # $$h_t = f(h_{t-1}, x_t), \qquad \text{in the simplest case} \quad h_t = \tanh(W h_{t-1} + U x_t)$$
 #
@@ -364,16 +364,16 @@ check(context_vector)
 # %% [markdown]
 # From here on, `parts.context_vector` is your function if it passed (and is fast enough), and otherwise the library's.
 #
-# The context vector is as narrow as before. But now there is a *new one for each step*, which holds only what that step
-# needs.
+# The context vector is as narrow as before. But now there is a *new one for each step*, which only has to hold what
+# that step needs.
 
 # %% [markdown]
 # ## Where the weights come from: additive attention
 #
 # The decoder itself computes the weights. Before step $t$ its state is $s_{t-1}$. The last token was computed from this
-# state, so the state can encode how much has been generated, and what is needed next. A small network compares it with
-# each of the encoder's states, and returns a **score**, a single number: how well do the two match? Softmax turns the
-# scores into weights:
+# state, so the state can encode how much has been generated, and what is needed next. A small network compares
+# $s_{t-1}$ with each of the encoder's states, and returns a **score**, a single number: how well do the two match?
+# Softmax turns the scores into weights:
 #
 # $$a_t = \operatorname{softmax}[\operatorname{score}(s_{t-1}, h_1), \dots, \operatorname{score}(s_{t-1}, h_n)]$$
 #
@@ -412,8 +412,8 @@ trace_shapes(Translator(11, 11, 64), source, generated)
 #
 # Now the same training on the same digits, with the *narrow* width, 32. (It takes about 15 seconds.)
 #
-# **Predict.** How many of sixteen digits does it copy correctly: `"nearly all"`, or `"about half"`, as with one vector
-# of width 64?
+# **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, or `"about half"`, as with one
+# vector of width 64?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -625,8 +625,8 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. The shape is right. Read it and decide which line is wrong *before* you run the
-# check. Then fix it.
+# A colleague sends you this version. Its result has the right shape. Read it and decide which line is wrong *before*
+# you run the check. Then fix it.
 
 
 # %% id="mend-context" tags=["bug-hunt"]
@@ -642,8 +642,8 @@ check(context_of_a_colleague, "context_vector")
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Try weights for which you know the answer: with 1, 0, 0, the first state must come back unchanged. The cell below
-# does it. A model with this bug could never attend to one position alone.
+# Try weights for which you know the answer: with 1, 0, 0, the first state must come back unchanged. The cell below does
+# so. A model with this bug could never attend to one position alone.
 # </details>
 
 # %%
@@ -764,7 +764,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # more has to be packed into it, and the more is lost. (<i>The bottleneck</i>)
 # </details>
 #
-# <details><summary>Then why not simply make that vector wider?</summary>
+# <details><summary>Why not avoid the bottleneck by making the context vector wider?</summary>
 #
 # Capacity is not what is missing: packing and unpacking have to be learned, and in the same training twice the width
 # hardly helped. Attention helped, even with the smaller width. (<i>The bottleneck</i>, <i>Where the weights come
@@ -778,7 +778,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # (<i>Vanishing and exploding gradients</i>: below 0.00001 after 40 steps)
 # </details>
 #
-# <details><summary>What do the gates of a GRU or LSTM change about that?</summary>
+# <details><summary>How do the gates of a GRU or LSTM help against vanishing gradients?</summary>
 #
 # They make the update a sum: z · old + (1 − z) · new. Where the update gate z is near 1, the factor from the new state
 # back to the old one is near 1, and the gradient can survive, once training has opened the gates. All that is kept
@@ -788,7 +788,7 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # %% [markdown]
 # <details><summary>Describe one decoder step with Bahdanau's attention.</summary>
 #
-# The state before the step scores each of the encoder's states by a small network. Softmax turns the scores into
+# The state before the step scores each of the encoder's states with a small network. Softmax turns the scores into
 # weights. The weighted average of the states is the context vector. With it and the last token, the decoder takes its
 # step. (<i>Where the weights come from</i>)
 # </details>

@@ -33,7 +33,7 @@
 
 # %% [markdown]
 # The next cell imports what this lesson needs. Run every cell in order with **Shift+Enter**. The picture after it shows
-# what this lesson builds of the Transformer; all other names come later.
+# which part of the Transformer this lesson builds; the other names come later.
 
 # %% id="imports"
 import math
@@ -130,8 +130,8 @@ check(similarity)
 # Stuck? Put `hint(similarity)` into a new cell: each time it tells you a little more, about your mistake if the check
 # named one, otherwise about the exercise. `solution(similarity)` shows an answer. You can also go on without solving
 # it: from here on, `parts.similarity` is your function if it passed, and otherwise the library's. (The check tells you
-# when a function that passes is too slow or lets no gradient through; then the lessons use the library's.) What passed
-# is kept for later lessons, in the folder `my-lessons/parts`; if it cannot be kept, the check says so.
+# when a function that passes is too slow or lets no gradient through; then the lessons use the library's.) Functions
+# that passed are kept for later lessons, in the folder `my-lessons/parts`; if that is impossible, the check says so.
 
 # %%
 scores = parts.similarity(fruit, keys)
@@ -381,7 +381,7 @@ def attention(
 check(attention)
 
 # %% [markdown]
-# **Predict.** What number does *year?* get: exactly 2021, or another number, say to the nearest 50?
+# **Predict.** What number does *year?* get: exactly 2021, or another number? Give it to the nearest 50.
 
 # %% tags=["prediction"]
 prediction = ...
@@ -457,7 +457,7 @@ print("queries in reverse give the outputs in reverse:", torch.allclose(turned, 
 # - **Cross-attention**: the queries come from one sequence, keys and values from another. The positions of `2021-03-03`
 #   put their questions to the pieces of `3 mars 2021`.
 # - **Self-attention**: all three come from the *same* sequence. The sequence asks itself questions that help to
-#   understand it. Is `3` a day or a month? Its neighbour `mars` tells.
+#   understand it. Is `3` a day or a month? Its neighbour `mars` tells us.
 
 # %%
 french, iso = torch.randn(3, 4), torch.randn(10, 4)  # 3 pieces, 10 characters, vectors of width 4

@@ -142,8 +142,8 @@ pd.DataFrame(top, index=pd.Index(widths, name="d_k")).round(2)
 pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
-# Without division, attention gets sharper and sharper as queries and keys get wider, until it is a dict again. With
-# division by $d_k$, it gets softer and softer, until it is a plain average, whatever the query. With division by
+# Without division, attention gets sharper and sharper as queries and keys get wider, until it is a dict lookup again.
+# With division by $d_k$, it gets softer and softer, until it is a plain average, whatever the query. With division by
 # $\sqrt{d_k}$, it does not change: **at the start of training, the width d_k no longer decides how sharp attention
 # is.** That is the whole point of the root. Dividing a set of numbers by $c$ divides its standard deviation by $c$ and
 # its variance by $c^2$. So dividing by $\sqrt{d_k}$ makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at
@@ -319,10 +319,10 @@ jacobian_size["scores / √d_k, times 1/√d_k"] = by_the_root
 pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
 
 # %% [markdown]
-# Up to a width of 64, the paper's own, the typical undivided query passes on as much gradient as a scaled one. Beyond
-# that the gradient shrinks, and at 1024 half of all queries pass on next to nothing. Their weights are nearly 1 and 0,
-# by chance, before training has begun: the softmax is **saturated**. This is the reason that the paper gives: large
-# products push the softmax "into regions where it has extremely small gradients".
+# Up to a width of 64, the paper's choice, the typical undivided query passes on as much gradient as a scaled one.
+# Beyond that the gradient shrinks, and at 1024 half of all queries pass on next to nothing. Their weights are nearly 1
+# and 0, by chance, before training has begun: the softmax is **saturated**. This is the reason that the paper gives:
+# large products push the softmax "into regions where it has extremely small gradients".
 #
 # (Dividing also scales the gradient from the score to the query by $1/\sqrt{d_k}$. With that factor (last column), the
 # two are about equal at 256. But the factor is the same for every query, so a larger learning rate compensates for it.
@@ -421,7 +421,7 @@ print("over 0.8 right at the end, with every divisor:", min(a[:, -1].min().item(
 
 # %% [markdown]
 # Read the table honestly. With √d_k, or something near it, learning starts at once. Without division it starts late:
-# most queries are dead, because chance has already chosen a key for them. (A random answer is right once in 10 times.)
+# most queries are dead, because chance has already chosen a key for them. (A random answer is right one time in ten.)
 # Divided by $d_k$, learning stalls after a few steps: the weights are nearly equal, and it takes a long time for the
 # scores to grow. Scores that are too small are worse here than scores that are too large. But in the end *all* four
 # learn. The division makes training easier; it does not make it possible.
@@ -469,14 +469,14 @@ print("weight of the best key at lengths 0, 1, 30:", [round(scaled[i].max().item
 # ### What √d_k does not do: μP
 #
 # So √d_k is right at **initialisation**, before the first step, when entries are independent with variance 1 and the
-# typical score is 1. The table of the four divisors shows that it does not stay so: with √d_k, training made the
-# typical score grow to 3. From then on the model sets its own temperature.
+# typical score is 1. The table of the four divisors shows that this does not last: with √d_k, training made the typical
+# score grow to 3. From then on the model sets its own temperature.
 
 # %% [markdown]
 # Nor does the width stop mattering. Training aligns a query with the key that it should find. Then their products no
 # longer cancel, and $q \cdot k$ grows like $d_k$, not like $\sqrt{d_k}$. This is why **maximal update parametrisation**
-# (μP; Yang et al., 2022) divides by $d_k$ (times a constant): so that hyperparameters that were tuned on a narrow model
-# also work for a wide one.
+# (μP; Yang et al., 2022) divides by $d_k$ (up to a constant factor): so that hyperparameters that were tuned on a
+# narrow model also work for a wide one.
 #
 # **Predict.** Take queries that are equal to their keys, as if training had aligned them perfectly. If d_k grows from
 # 64 to 1024, 16 times, by what factor does $q \cdot k / \sqrt{d_k}$ grow?
@@ -714,7 +714,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # too, in the end. (<i>What do large scores do?</i>, <i>Explanation 2</i>, <i>Training with four divisors</i>)
 # </details>
 #
-# <details><summary>Why not divide by d_k?</summary>
+# <details><summary>Why not divide the scores by d_k?</summary>
 #
 # At initialisation the variance would then be 1/d_k: the scores of wide queries and keys vanish, all keys get the same
 # weight, and learning starts late. But after training, the products of a query and its key no longer cancel, and the
@@ -722,7 +722,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # (<i>Training with four divisors</i>, <i>What √d_k does not do</i>)
 # </details>
 #
-# <details><summary>Is it to prevent overflow of the exponential?</summary>
+# <details><summary>Is the division there to prevent overflow of the exponential?</summary>
 #
 # Not of the exponential: softmax implementations subtract the row's maximum, so scores of 1000 are no problem. In
 # float16, though, the scores themselves can exceed 65,504; then it helps to scale the queries before the product.
@@ -736,14 +736,14 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # </details>
 
 # %% [markdown]
-# <details><summary>What does the argument assume, and does it hold after training?</summary>
+# <details><summary>What does the argument for √d_k assume, and does it hold after training?</summary>
 #
-# Independent entries with mean 0 and variance 1. This held at the start of our training, where the typical score was
-# about 1, and not at the end: training makes queries and keys depend on each other, and it was about 3. (<i>Training
-# with four divisors</i>, <i>The scale is a temperature</i>)
+# It assumes independent entries with mean 0 and variance 1. This held at the start of our training, where the typical
+# score was about 1, but not at the end: training makes queries and keys depend on each other, and the typical score was
+# about 3. (<i>Training with four divisors</i>, <i>The scale is a temperature</i>)
 # </details>
 #
-# <details><summary>Can the division be moved elsewhere?</summary>
+# <details><summary>Can the division by √d_k be done elsewhere?</summary>
 #
 # Yes: dividing the queries by √d_k before the product gives the same scores, and divides n_query × d_k numbers instead
 # of n_query × n_key (fewer if n_key > d_k). Dividing both queries and keys by the fourth root of d_k works too. In half
@@ -759,8 +759,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>What is the derivative of softmax?</summary>
 #
-# ∂p_i/∂s_j = p_i (δ_ij − p_j). The Jacobian is symmetric, its rows add up to 0, and all of it is 0 when one weight is
-# 1. (<i>Explanation 2</i>)
+# ∂p_i/∂s_j = p_i (δ_ij − p_j). The Jacobian is symmetric, its rows add up to 0, and it is zero everywhere if one key
+# gets all the weight. (<i>Explanation 2</i>)
 # </details>
 
 # %% [markdown]

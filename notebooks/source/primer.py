@@ -207,15 +207,15 @@ print("T:         ", table.T.tolist())
 # %% [markdown]
 # Both have the shape (3, 2), and they are different tables. `view` reads the numbers row by row and cuts them into rows
 # of another length. `.T`, the **transpose**, swaps rows and columns. With more than two axes, `x.transpose(1, 2)` swaps
-# any two, and `x.mT` the last two. In `view(-1, 2)` the −1 stands for whatever length fits. `flatten` merges several
-# axes into one, and `unflatten` splits one into several. (`x.reshape` also works where `view` cannot, by copying; see
-# lesson 03.)
+# axes 1 and 2, and `x.mT` the last two. In `view(-1, 2)` the −1 stands for whatever length fits. `flatten` merges
+# several axes into one, and `unflatten` splits one into several. (`x.reshape` also works where `view` cannot, by
+# copying; see lesson 03.)
 
 # %% [markdown]
 # ## A matrix product is many dot products
 #
-# The **dot product** of two vectors: multiply entry by entry, add up. In `a @ b`, entry $(i, j)$ is the dot product of
-# row $i$ of `a` and column $j$ of `b`:
+# The **dot product** of two vectors is the sum of the products of their entries. In `a @ b`, entry $(i, j)$ is the dot
+# product of row $i$ of `a` and column $j$ of `b`:
 #
 # $$(a\,b)_{ij} = \sum_k a_{ik}\, b_{kj} \qquad (n, k) \;@\; (k, m) \to (n, m)$$
 #
@@ -236,9 +236,9 @@ print("row 0 times column 2:", f"{a[0] @ b[:, 2]:.2f}", " entry (0, 2):", f"{(a 
 print("seven at once:", tuple((torch.randn(7, 3, 4) @ b).shape))
 
 # %% [markdown]
-# `allclose` allows for rounding: sums in another order differ in the seventh digit. Axes in front of the last two are a
-# **batch**: `@` does the same for each entry of the batch, and these axes broadcast. Most of the work in a Transformer
-# is matrix products, and computers are built to do them fast.
+# `allclose` allows for rounding: sums in another order may differ in the seventh digit. Axes in front of the last two
+# are a **batch**: `@` does the same for each entry of the batch, and these axes broadcast. Most of the work in a
+# Transformer is matrix products, and computers are built to do them fast.
 #
 # **Predict.** `rows @ columns`, (50, 64) @ (64, 50), computes 2500 dot products. Which takes longer: the `"loop"` that
 # computes these 2500 one by one, or 100 such `"products"`, with 250,000 dot products in all?
@@ -427,7 +427,7 @@ print("after steps 1, 2, 5 and 20:", [round(path[step - 1], 3) for step in (1, 2
 # **linear layer**, turns vectors of width 4 into vectors of width 2: it multiplies by a matrix and adds a vector, the
 # **bias**.
 #
-# **Predict.** How many parameters does it have?
+# **Predict.** How many parameters does `nn.Linear(4, 2)` have?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -447,7 +447,7 @@ pd.DataFrame({"shape": {name: str(tuple(p.shape)) for name, p in linear.state_di
 # `nn.Sequential(one, other)` runs one module after the other.
 #
 # `nn.Embedding(n, d)` holds a table of n vectors, and looks ids up in it as we did above. But its vectors are random at
-# the start, and are learned. The lookup is a product with a **one-hot vector**, only much cheaper:
+# the start, and are learned. The lookup gives the same as a product with a **one-hot vector**, and is much cheaper:
 
 # %%
 embedding = nn.Embedding(37, 8)
@@ -565,7 +565,7 @@ pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.i
 #
 # What does the model see of `mars`? Only the *mean* of the embeddings of its letters and the padding.
 #
-# **Predict.** Does it give `mars` and `srma` the `"same"` logits, or `"different"` ones?
+# **Predict.** Does the model give `mars` and `srma` the `"same"` logits, or `"different"` ones?
 
 # %% tags=["prediction"]
 prediction = ...
