@@ -228,8 +228,8 @@ print(f"BatchNorm, eval() instead of train(): {(norm.eval()(short[0]) - in_train
 # ## The feed-forward network
 #
 # Attention finds and mixes: a head's output is a weighted average of values. Computing with what was found is the job
-# of the second half of a layer, the **feed-forward network** (FFN): expand each vector to $d_\text{ff}$
-# features, usually 4 d_model, set the negative ones to 0, and project back.
+# of the second half of a layer, the **feed-forward network** (FFN): expand each vector to
+# $d_\text{ff}$ features, usually 4 d_model, set the negative ones to 0, and project back.
 #
 # $$\operatorname{FFN}(x) = \max(0,\, x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -283,7 +283,7 @@ for module, f in ((network, network), (attention, lambda x: attention(x, x, x)))
 # `nn.LayerNorm(d)` is a module around the function you wrote: it holds weight and bias, as ones and zeros to start
 # with. (`bias=False` leaves the bias out, as many newer models do.)
 #
-# **Exercise.** Write `forward`. (`parts` are your own versions where they have passed, as before.)
+# **Exercise.** Write `forward`. (`parts` holds your own versions where they have passed, as before.)
 
 
 # %% id="EncoderLayer" tags=["exercise"]
@@ -544,9 +544,9 @@ pd.DataFrame({"first layer": first, "last layer": last}).join(pd.DataFrame(outpu
 #
 # <details><summary>And in post-norm, does the large gradient hurt?</summary>
 #
-# In a post-norm stack x does not grow, so what the last layer adds counts in full. Xiong et al. (below) say that its
-# large gradients call for a small learning rate. But Adam makes steps of about the same size in any case.
-# Liu et al. say: where every layer counts in full, one step of training changes the output too much.
+# In a post-norm stack x does not grow, so what the last layer adds counts in full. Xiong et al. (below) say that
+# the large gradients there call for a small learning rate. But Adam makes steps of about the same size in any case. Liu
+# et al. say: where every layer counts in full, one step of training changes the output too much.
 # </details>
 
 # %% [markdown]
