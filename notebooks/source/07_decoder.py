@@ -250,8 +250,8 @@ diagrams.teacher_forcing.rows(["<bos>", *labels[:-1]], labels)
 
 # %% [markdown]
 # **Exercise.** Make the inputs from the labels, for a batch of texts. Only the last token of each row is dropped. (In a
-# padded text that is a `<pad>`, so its `<eos>` stays in the input.) `torch.cat([a, b], dim=1)` puts
-# two tables side by side, and `torch.full((4, 1), 7)` is a column of four sevens.
+# padded text that is a `<pad>`, so its `<eos>` stays in the input.) `torch.cat([a, b], dim=1)` puts two tables side by
+# side, and `torch.full((4, 1), 7)` is a column of four sevens.
 
 
 # %% id="shift_right" tags=["exercise"]
