@@ -256,7 +256,7 @@ print("if x itself were cut:", features_seen(parts.scaled_dot_product_attention(
 # |---|---|---|
 # | $Q$ | (n_query, d_model) | `query`: the vectors that attend |
 # | $K$, $V$ | (n_key, d_model) | `key`, `value`: the vectors that are attended to |
-# | $W_i^Q, W_i^K, W_i^V$ | (d_model, d_k) each | the columns of head i in `w_q`, `w_k`, `w_v` |
+# | $W_i^Q, W_i^K, W_i^V$ | (d_model, d_k) each | head i's d_k rows of the weights of `w_q`, `w_k`, `w_v`, transposed |
 # | $\text{head}_i$ | (n_query, d_k) | the output of head i, before `merge_heads` |
 # | $W^O$ | (d_model, d_model) | `w_o`, the **output projection**: mixes the outputs of the heads |
 #
@@ -786,7 +786,7 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # wide. (<i>The number of heads is a hyperparameter</i>)
 # </details>
 #
-# <details><summary>Then why not have as many heads as features?</summary>
+# <details><summary>More heads cost no parameters. Why not have as many heads as features?</summary>
 #
 # A head's scores have at most rank d_k (2 of 32 in the cell), so narrow heads cannot form every pattern; in the paper
 # 32 heads were worse than 8. And each head has its own n × n table of weights. (<i>What do more heads cost?</i>)

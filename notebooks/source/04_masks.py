@@ -107,7 +107,7 @@ def causal_mask(length: int) -> Bool[Tensor, "length length"]:
 check(causal_mask)
 
 # %%
-print("positions that are the same, with the mask:", same_positions(attention(x, x, x, parts.causal_mask(4))))
+print("positions with the same output, with the mask:", same_positions(attention(x, x, x, parts.causal_mask(4))))
 print("tokens to process, for a text of 256:", sum(range(1, 257)), "in 256 runs,", 256, "in one")
 ax = plots.mask(parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
@@ -141,7 +141,7 @@ trained = two_layers(x, parts.causal_mask(4))
 without = torch.cat([two_layers(prefix, None)[:, -1:] for prefix in prefixes], dim=1)
 masked = torch.cat([two_layers(z, parts.causal_mask(z.shape[1]))[:, -1:] for z in prefixes], dim=1)
 compare(prediction, measured="same" if torch.allclose(without, trained, atol=1e-5) else "different")
-print("with the mask the same:", torch.allclose(masked, trained, atol=1e-5))
+print("the same with the mask:", torch.allclose(masked, trained, atol=1e-5))
 
 # %% [markdown]
 # Without a mask, `<bos>` attends to `I` in the first layer. In the second layer, `I` attends to that output of `<bos>`,
@@ -289,7 +289,7 @@ def masked_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Return each query's average of the values it may attend to, by scaled scores; zeros if it may attend to none."""
+    """Return each query's weighted average of the values it may attend to; zeros where it may attend to none."""
     raise NotImplementedError
 
 
@@ -776,7 +776,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # 4 outputs equal without the mask, 4 of 4 with it.)
 # </details>
 #
-# <details><summary>Do you still need it when the model generates?</summary>
+# <details><summary>Does a decoder still need the causal mask when it generates?</summary>
 #
 # If a whole prefix is run through more than one layer, yes: without the mask, earlier positions attend to later ones in
 # the first layer, and pass on something other than in training. If only the newest token is run, with the keys and

@@ -181,7 +181,7 @@ products = [(wide[start] @ wide[start + 10]).item() for start in (0, 300, 1000)]
 sines = [(wide[start, ::2] @ wide[start + 10, ::2]).item() for start in (0, 300, 1000)]
 compare(prediction, measured="same" if max(products) - min(products) < 0.1 else "different")
 compare(prediction_sines, measured="same" if max(sines) - min(sines) < 0.1 else "different")
-print("10 apart, from 0, 300, 1000:", [f"{value:.1f}" for value in products])
+print("10 apart, starting at 0, 300, 1000:", [f"{value:.1f}" for value in products])
 print("with the sines alone:", [f"{value:.0f}" for value in sines])
 
 # %% [markdown]
@@ -254,7 +254,7 @@ print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 #
 # A word $x_m$ at position $m$ now comes in as $x_m + p_m$, where $p_m$ is short for $\operatorname{PE}(m)$. For two
 # inputs $a$ and $b$, here column vectors, query and key are $q = W_q a$ and $k = W_k b$, and their score is $q^\top k =
-# a^\top W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four:
+# a^\top W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four terms:
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
@@ -371,7 +371,7 @@ print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
 # %% id="alibi_bias" tags=["exercise"]
 def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Return −slope · distance, with slope 2^(−8h/n_heads) in head h = 1, 2, …; last query and last key coincide."""
+    """Return −slope · distance; the slope of head h = 1, 2, … is 2^(−8h/n_heads); the last query is at the last key."""
     raise NotImplementedError
 
 
