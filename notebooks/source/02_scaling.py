@@ -342,7 +342,7 @@ pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".for
 def train_once(
     seed: int, divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512, lr: float = 1e-3
 ) -> dict[str, Tensor]:
-    """Learn to find the right item; return what ``seen`` lists, as means of 20 steps."""
+    """Learn to find the right item; return the curves of ``seen``, averaged over every 20 steps."""
     torch.manual_seed(seed)
     hidden = torch.randn(d, d) / d**0.5  # how queries are distorted: the model has to find out
     w_q, w_k = (torch.nn.Parameter(torch.randn(d, d_k) / d**0.5) for _ in range(2))
@@ -408,7 +408,7 @@ def table_of(runs: dict[str, dict[str, Tensor]]) -> pd.DataFrame:
     return table.T
 
 
-table_of(runs)  # the least and the largest of three runs
+table_of(runs)  # the smallest and the largest of three runs
 
 # %%
 early = {name: a[:, :5].mean(dim=1) for name, a in accuracy.items()}
