@@ -32,7 +32,7 @@
 # </details>
 
 # %% [markdown]
-# The next cell imports what this lesson needs. Run every cell in order with **Shift+Enter**.
+# Run every cell in order with **Shift+Enter**.
 
 # %% id="imports"
 import copy
@@ -66,8 +66,8 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # The solution of 2014 was two networks: an **encoder** reads (it *encodes*), and a **decoder** generates (it
 # *decodes*). Such a model is called **sequence to sequence**, or seq2seq. With one output token it is classification;
-# with one output token for each input token, tagging. And if the encoder reads sound or an image, it is speech
-# recognition or captioning.
+# with one output token for each input token, tagging. If the encoder reads sound or an image, it is speech recognition
+# or captioning.
 
 # %% [markdown]
 # ## The encoder: a recurrent neural network
@@ -137,10 +137,10 @@ source, generated = torch.randint(1, 11, (1, 11)), torch.tensor([[0, 7]])  # 0 i
 trace_shapes(model, source, generated)
 
 # %% [markdown]
-# `trace_shapes` runs a model and lists the inputs and outputs of each layer; the first number of each shape is the
-# batch, here one text. The encoder returns 11 hidden states of width 64, then the last again. `decoder` and `head` run
-# once for each token. `decoder` reads the last token's vector and the context, 128 numbers, and its old state; `head`
-# reads the new state and the context.
+# `trace_shapes` lists the inputs and outputs of each layer; the first number of each shape is the batch, here one
+# text. The encoder returns 11 hidden states of width 64, then the last again. `decoder` and `head` run once for each
+# token. `decoder` reads the last token's vector and the context, 128 numbers, and its old state; `head` reads the new
+# state and the context.
 
 # %% [markdown]
 # ## The bottleneck: how much fits into one vector?
@@ -434,8 +434,8 @@ print({name: sum(p.numel() for p in model.parameters()) for name, model in model
 
 # %% [markdown]
 # With half the width and fewer than a third of the parameters, attention copies what the single vector could not hold.
-# To generate the fifth digit, the decoder can attend to the states around the fifth. But what about texts that are
-# longer than any in training?
+# To generate the fifth digit, the decoder can attend to the states around the fifth. But what about longer texts
+# than any in training?
 
 # %% tags=["nbval-ignore-output"]
 print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)})
@@ -559,9 +559,9 @@ print({"year": most[0], "month": most[1]})
 # %% [markdown]
 # ## Recurrent steps cannot run in parallel
 #
-# $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, one after the other, and a computer
-# that could do a thousand things at once has to wait. This is the third weakness. A weighted average does not wait: two
-# matrix products compute n averages of n vectors at once (with weights from dot products: lesson 01).
+# $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, and a computer that could do a
+# thousand things at once has to wait. This is the third weakness. A weighted average does not wait: two matrix products
+# compute n averages of n vectors at once (with weights from dot products: lesson 01).
 
 # %% [markdown]
 # A **convolution** does not wait either. It computes each position from its neighbours alone, which suits images, where

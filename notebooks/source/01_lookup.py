@@ -32,8 +32,8 @@
 # </details>
 
 # %% [markdown]
-# The next cell imports what this lesson needs. Run every cell in order with **Shift+Enter**. The picture after it shows
-# which part of the Transformer this lesson builds; the other names come later.
+# Run every cell in order with **Shift+Enter**. The picture below shows which part of the Transformer this lesson
+# builds; its other names come later.
 
 # %% id="imports"
 import math
@@ -208,8 +208,7 @@ print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 # %% [markdown]
 # In high dimensions *random* vectors are nearly orthogonal: their cosine is near 0, not near −1. So a large cosine is
 # unlikely to be chance, and "opposite" is rare. (Trained embeddings often share a common direction, so their cosines
-# are not centred at 0: Mu and Viswanath, 2018. How large the *scores* of random vectors get is the subject of lesson
-# 02.)
+# are not centred at 0: Mu and Viswanath, 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
@@ -324,8 +323,8 @@ print(f"the price of fruit: {price.item():.2f}")
 # %% [markdown]
 # ## Many queries at once
 #
-# All through this course we translate dates. At the end of the course, your own Transformer will turn `3 mars 2021`
-# into `2021-03-03`. It has to understand the pieces, and it has to change their order: the year, last in French, comes
+# All through this course we translate dates. At its end, your own Transformer will turn `3 mars 2021` into
+# `2021-03-03`. It has to understand the pieces, and it has to change their order: the year, last in French, comes
 # first.
 #
 # Finding the right piece for each position of the output is a lookup: the position asks a question. We choose keys that

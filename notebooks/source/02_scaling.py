@@ -74,7 +74,7 @@ pd.DataFrame({"d_k": spread.keys(), "typical score": spread.values(), "√d_k": 
 # %% [markdown]
 # Four times the width, twice the score: it grows like $\sqrt{d_k}$. The products are as often negative as positive, so
 # they mostly cancel. What is left still grows, just as a **random walk**, which steps left or right at random, drifts
-# away from its start. Here is the argument, in three steps.
+# away from its start. Three steps show why.
 #
 # 1. The **variance** is the square of the standard deviation. A product $q_i k_i$ of two independent numbers with mean
 #    0 has mean 0 too, and its variance is the product of their variances. If both have variance $\sigma^2$, that is
@@ -162,7 +162,7 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 for independent entries of mean 0, variance 1 |
 #
 # This is equation 1 of the paper, **scaled dot-product attention**. $d_k$ is the width of the queries and keys; the
-# width of the values does not matter here. These are the numbers of `3 mars 2021` from lesson 01, with the division:
+# width of the values does not matter. Here are the numbers of lesson 01, with the division:
 
 # %%
 keys_of_pieces = torch.tensor([[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
@@ -368,8 +368,7 @@ def train_once(
 
 # %% [markdown]
 # **Predict.** The divisors are 1, √d_k, 2√d_k and d_k. Which one has the best accuracy over the first 100 steps, and
-# which one the worst over all 300? Write the names as in the comment below. (The cell takes about 20 seconds and
-# reports each divisor.)
+# which one the worst over all 300? Write the names as in the comment below. (The cell takes about 20 seconds.)
 
 # %% tags=["prediction"]
 best_early, worst = ..., ...  # "1", "√d_k", "2√d_k", "d_k"
