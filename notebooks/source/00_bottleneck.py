@@ -1,11 +1,11 @@
 # %% [markdown] id="title"
 # # 00 · Before attention: the bottleneck
 #
-# **The question.** A program reads a text to its end, and then generates another text. How much of what it read has it
+# **The question.** A program reads a text to the end and then generates another. How much of what it read has it
 # retained, and what can we do when that is not enough?
 #
-# **Afterwards you can** explain how models translated before there were Transformers, measure the three weaknesses of
-# that approach, and implement the weighted average that fixed them.
+# **Afterwards you can** explain how models translated before the Transformer, measure three weaknesses of that
+# approach, and implement the weighted average that fixed the first two.
 #
 # Reading: 40 minutes. Exercises: 20 minutes (one core, one stretch ★).
 
@@ -32,7 +32,7 @@
 # </details>
 
 # %% [markdown]
-# The next cell imports what this lesson needs. Run every cell in order with **Shift+Enter**.
+# Run every cell in order with **Shift+Enter**.
 
 # %% id="imports"
 import copy
@@ -57,7 +57,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## Sequence to sequence
 #
-# All through this course we turn `3 mars 2021` into `2021-03-03`. Much of what people want from a large language model
+# All through this course we turn `3 mars 2021` into `2021-03-03`. Much of what people ask of a large language model
 # (**LLM**) has this form: a text goes in, and another text comes out, such as a translation, a summary, or an answer.
 # Input and output lengths differ, in ways that we cannot know in advance. And the first character of the output may
 # depend on the end of the input, as in our date. A layer such as `nn.Linear`, whose input and output sizes are fixed,
@@ -65,33 +65,33 @@ torch.set_printoptions(precision=2, sci_mode=False)
 
 # %% [markdown]
 # The solution of 2014 was two networks: an **encoder** reads (it *encodes*), and a **decoder** generates (it
-# *decodes*). Together they are called **sequence to sequence**, or seq2seq. The frame is general. With one output token
-# it is classification; with one output token for each input token, tagging. And if the encoder reads sound or an image,
-# it is speech recognition or captioning.
+# *decodes*). Such a model is called **sequence to sequence**, or seq2seq. With one output token it is classification;
+# with one output token for each input token, tagging. If the encoder reads sound or an image, it is speech recognition
+# or captioning.
 
 # %% [markdown]
 # ## The encoder: a recurrent neural network
 #
-# Each character is a token, and is looked up in an embedding. So a text is a list of vectors $x_1, x_2, \dots, x_n$. A
+# Each character is a token, and is looked up in an embedding. So a text becomes a list of vectors, $x_1$ to $x_n$. A
 # **recurrent neural network** (RNN) reads them in order. Its memory is a vector, the **hidden state** $h$. After each
 # token it computes a new hidden state from the old one and from the token:
 #
 # $$h_t = f(h_{t-1}, x_t), \qquad \text{in the simplest case} \quad h_t = \tanh(W h_{t-1} + U x_t)$$
 #
-# $W$ and $U$ are learned, and the same at each step. (tanh squeezes every number to between −1 and 1.) The hidden state
-# has the same width after 11 characters and after 1000, so texts of any length can be read.
+# $W$ and $U$ are learned, and the same at each step. (tanh squeezes every number into the range −1 to 1.) The hidden
+# state has the same width after 11 characters and after 1000, so texts of any length can be read.
 
 # %% [markdown]
-# **Predict.** Two random texts of 100 characters differ in the *first* character only. An RNN reads both. Are the last
-# hidden states the `"same"` (to three digits), or `"different"`?
+# **Predict.** Two random texts of 100 characters differ only in the *first* character. An untrained RNN reads both. Are
+# the last hidden states the `"same"` (to three digits), or `"different"`?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
 w, u = torch.randn(2, 8, 8) / 8**0.5  # W and U, scaled so that W h is about as large as h
-texts = torch.randn(100, 1, 8).repeat(1, 2, 1)  # twice the same random vectors, in place of characters
-texts[0, 1] = torch.randn(8)  # but another first one
+texts = torch.randn(100, 1, 8).repeat(1, 2, 1)  # the same random vectors twice, in place of characters
+texts[0, 1] = torch.randn(8)  # but with a different first one
 h, differences = torch.zeros(2, 8), []
 for x_t in texts:  # x_t and h have a row for each text
     h = torch.tanh(h @ w.T + x_t @ u.T)
@@ -100,29 +100,29 @@ compare(prediction, measured="same" if differences[-1] < 0.001 else "different")
 print("largest difference after 1, 10 and 100 characters:", [round(differences[n - 1], 2) for n in (1, 10, 100)])
 
 # %% [markdown]
-# What was read first is soon forgotten. The last hidden state goes to the decoder as the **context vector** $c$.
+# This RNN soon forgets what it read first. The last hidden state goes to the decoder as the **context vector** $c$.
 #
 # ### The update gate
 #
-# A tanh overwrites the whole memory at every step. So we use the **GRU** (gated recurrent unit). For each entry of the
-# hidden state it computes a number $z$ between 0 and 1, the **update gate**: the fraction of the old value to keep. The
-# rest is a new value, computed much like the tanh above:
+# The simple RNN overwrites its whole memory at every step. So we use the **GRU** (gated recurrent unit). For each entry
+# of the hidden state it computes a number $z$ between 0 and 1, the **update gate**: the fraction of the old value to
+# keep. The rest is a new value, computed much like the tanh above:
 #
 # $$h_t = z \cdot h_{t-1} + (1 - z) \cdot \text{new}_t$$
 #
-# When to keep and when to overwrite is learned. (Half of the literature swaps $z$ and $1 - z$; this is PyTorch's way.
-# The older **LSTM** has gates too.) `nn.GRU` reads a whole text and returns all its hidden states.
+# When to keep and when to overwrite is learned. (Some papers swap $z$ and $1 - z$; this is PyTorch's convention. The
+# older **LSTM** has gates too.) `nn.GRU` reads a whole text and returns all its hidden states.
 
 # %% [markdown]
 # ## The decoder generates one token at a time
 #
-# The decoder is a recurrent network too, with a hidden state $s$ of its own. At each step it reads the token that was
-# generated last, $y_{t-1}$, and the context vector:
+# The decoder is a recurrent network too, with a hidden state $s$ of its own. At each step it reads the last generated
+# token, $y_{t-1}$, and the context vector:
 #
 # $$s_t = f(s_{t-1}, y_{t-1}, c), \qquad c = h_n, \quad s_0 = h_n$$
 #
 # A linear layer, the *head*, turns $s_t$ and $c$ into a logit for each token, and the most likely token is generated.
-# Before the first, $y_0$ is a special mark, here the id 0. A model that reads its own output in this way is called
+# At the first step, $y_0$ is a special start token, the id 0. A model that reads its own output in this way is called
 # **autoregressive**.
 
 # %%
@@ -133,18 +133,19 @@ diagrams.recurrent.unrolled("3 mars 2021", "2021-03-03")
 
 # %%
 model = RecurrentTranslator(source_vocab_size=11, target_vocab_size=11, d_model=64)
-source, generated = torch.randint(1, 11, (1, 11)), torch.tensor([[0, 7]])  # 0 is the mark, 7 was generated first
+source, generated = torch.randint(1, 11, (1, 11)), torch.tensor([[0, 7]])  # 0 is the start token, 7 was generated first
 trace_shapes(model, source, generated)
 
 # %% [markdown]
-# `trace_shapes` runs a model and lists the inputs and outputs of each layer; the first number of each shape is the
-# batch, here one text. The encoder returns 11 hidden states of width 64. `decoder` and `head` run once for each token.
-# `decoder` reads the last token's vector and the context, 128 numbers; `head` reads the new state and the context.
+# `trace_shapes` lists the inputs and outputs of each layer; the first number of each shape is the batch, here one
+# text. The encoder returns 11 hidden states of width 64, then the last again. `decoder` and `head` run once for each
+# token. `decoder` reads the last token's vector and the context, 128 numbers, and its old state; `head` reads the new
+# state and the context.
 
 # %% [markdown]
 # ## The bottleneck: how much fits into one vector?
 #
-# To find out what one vector can carry, we take a task in which nothing can be guessed: copy random digits.
+# To find out what one vector can carry, we choose a task in which nothing can be guessed: copying random digits.
 #
 # During training, and in our tests, the decoder is given the *correct* previous digit at every step, whatever it
 # predicted itself. This is called **teacher forcing**. With it, one pass computes the logits of all steps, and the loss
@@ -153,7 +154,7 @@ trace_shapes(model, source, generated)
 
 # %%
 def before(target: Tensor) -> Tensor:
-    """Return what stands before each token: the mark 0, then all but the last."""
+    """Return what stands before each token: the start token 0, then all tokens but the last."""
     return F.pad(target[:, :-1], (1, 0))  # one 0 in front of each row, none after it
 
 
@@ -169,7 +170,7 @@ def train(model: nn.Module, draw=digits_to_copy, steps: int = 500, lr: float = 3
     for _ in range(steps):
         source, target = draw()
         logits = model(source, before(target))  # (64, n, vocab_size)
-        loss = F.cross_entropy(logits.flatten(0, 1), target.flatten())  # 64 · n predictions below each other
+        loss = F.cross_entropy(logits.flatten(0, 1), target.flatten())  # 64 · n predictions, one per row
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -201,11 +202,11 @@ def in_words(runs: Tensor) -> str:
 
 
 # %% [markdown]
-# We train two models on 1 to 16 digits, one with a vector of width 32, one with 64, each from three seeds. The second
+# We train two models on 1 to 16 digits, one with a vector of width 32, one with 64, each with three seeds. The second
 # has nearly four times as many parameters.
 #
-# **Predict.** Of *two* digits, nearly all are copied correctly. And of *sixteen* digits, with the wide model: `"nearly
-# all"`, `"about half"`, or no more than one in ten, `"like guessing"`? (The cell takes about 25 seconds.)
+# **Predict.** With *two* digits, nearly all are copied correctly. With *sixteen*, how many does the wide model copy
+# correctly: `"nearly all"`, `"about half"`, or one in ten, `"like guessing"`? (The cell takes about 25 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -220,16 +221,17 @@ pd.DataFrame({name: runs.mean(dim=0).tolist() for name, runs in right.items()}, 
 
 # %%
 for name, runs in right.items():
-    print(f"{name}: over 0.9 of 2 digits in all runs {(runs[:, 1] > 0.9).all()},", end=" ")
-    print(f"under 2/3 of 16 digits in all runs {(runs[:, -1] < 2 / 3).all()}")
+    print(f"{name}, all runs: over 0.9 of 2 digits right: {(runs[:, 1] > 0.9).all()},", end=" ")
+    print(f"under 2/3 of 16 digits right: {(runs[:, -1] < 2 / 3).all()}")
 gain = right_64[:, -1].mean() - right_32[:, -1].mean()
-print("twice the width copies over 0.1 more of 16 digits:", bool(gain > 0.1))
+print("doubling the width raises the accuracy on 16 digits by over 0.1:", bool(gain > 0.1))
 print([sum(p.numel() for p in models[0].parameters()) for models in (narrow, wide)], "parameters")
 
 # %% [markdown]
-# The more digits, the more are wrong. And twice the width does not help. There would be room: 16 digits are one of
-# $10^{16}$ numbers, and even 32 floats could hold more. But the encoder has to *learn* to pack all of it into one
-# vector, and the decoder to unpack it, and each further digit makes that harder. Do 1000 more steps of training help?
+# The more digits, the lower the accuracy, and doubling the width hardly helps. Capacity is not the problem: 16 digits
+# make $10^{16}$ cases, and even 32 floats can tell more apart. But the encoder has to *learn* to pack all of it into
+# one vector, and the decoder to unpack it, and each further digit makes that harder. Do 1000 more steps of training
+# help?
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)
@@ -237,15 +239,15 @@ longer = train(copy.deepcopy(wide[0]), steps=1000)
 print({f"{n} digits": round(accuracy(longer, n), 2) for n in (8, 12, 16)})
 
 # %% [markdown]
-# It gets better, and long texts are still copied worse than short ones. This is the **bottleneck**, the first weakness.
+# It gets better, but long texts are still copied worse than short ones. This is the **bottleneck**, the first weakness.
 
 # %% [markdown]
 # ## Vanishing and exploding gradients
 #
 # Why is packing hard to learn? The gradient tells the encoder what it should have done with the *first* digit. On its
-# way back from the context vector, it passes every hidden state in between. At each it is multiplied by how much that
-# state depends on the one before. `gradient_reaching` measures how much of it arrives at the first vector that was
-# read.
+# way back from the context vector, it passes every hidden state in between. At each one it is multiplied by how much
+# that state depends on the one before. `gradient_reaching` measures how much of the gradient arrives at a vector that
+# was read.
 #
 # **Predict.** In an untrained model, the gradient at the *last* of 40 vectors has the size 2. How large is it at the
 # first: about 0.5, about 0.01, or 0 (less than 0.00001)?
@@ -256,7 +258,7 @@ prediction = ...
 
 # %%
 def gradient_reaching(model: RecurrentTranslator, position: int, n: int) -> float:
-    """Measure the gradient of the context at one of n vectors that are read, averaged over 16 texts."""
+    """Measure the gradient of the context with respect to one of n vectors read, averaged over 16 texts."""
     x = torch.randn(16, n, 64, requires_grad=True)
     states, _ = model.encoder(x)
     nothing_padded = torch.ones(16, n, dtype=torch.bool)
@@ -271,14 +273,14 @@ compare(prediction, measured=float(f"{gradient_reaching(untrained, 0, 40):.0e}")
 print(f"at the last: {gradient_reaching(untrained, -1, 40):.0f}")
 
 # %% [markdown]
-# Next to nothing is left to learn from. This is a **vanishing gradient**. With factors above 1 it would be an
-# **exploding gradient** instead. We compare simple RNNs (`nn.RNN` is the tanh from above) with small and with large
-# weights $W$, our untrained GRU, and a GRU that we trained to copy.
+# Next to nothing is left to learn from. This **vanishing gradient** is the second weakness. With factors above 1 it
+# would be an **exploding gradient** instead. We compare simple RNNs (`nn.RNN`, the tanh formula above) with small and
+# with large weights $W$, our untrained GRU, and a GRU that we trained to copy.
 
 
 # %% id="fading" tags=["nbval-ignore-output"]
 def with_simple_rnn(size: float) -> RecurrentTranslator:
-    """Make a translator whose encoder is the simplest of RNNs, with recurrent weights of this size."""
+    """Make a translator whose encoder is a simple RNN with recurrent weights of this size."""
     model = RecurrentTranslator(11, 11, 64)
     model.encoder = nn.RNN(64, 64, batch_first=True)
     nn.init.normal_(model.encoder.weight_hh_l0, std=size / 64**0.5)  # W, random: W h is `size` times as large as h
@@ -313,7 +315,7 @@ def open_gates(gru: nn.GRU) -> float:
 print("z > 0.9:", {name: round(open_gates(networks[name].encoder), 1) for name in ("GRU, untrained", "GRU, trained")})
 
 # %% [markdown]
-# The trained GRU is the surprise: it has *learned* to keep most of its state, and its gradient arrives. (Where the
+# The trained GRU is the surprise: it has *learned* to keep most of its state, and its gradient survives. (Where the
 # update gate $z$ is near 1, the factor from the old value to the new one is near 1.) But gates have to be learned
 # first, from gradients that vanish. And whatever is remembered still has to fit into one vector.
 
@@ -325,7 +327,7 @@ print("z > 0.9:", {name: round(open_gates(networks[name].encoder), 1) for name i
 # last.
 #
 # Keep them. At each step, give the decoder a context vector of its own: a **weighted average** of all the states, in
-# which those count most that matter now. When it generates the month, these should be the states at `mars`.
+# which the states that matter now count most. When the month is generated, these should be the states at `mars`.
 #
 # $$c_t = \sum_{i=1}^{n} a_{ti}\, h_i$$
 #
@@ -342,17 +344,17 @@ h = torch.tensor([[8.0, 0.0, 4.0], [0.0, 8.0, 4.0]])  # two states of width 3
 print("0.75 of the first and 0.25 of the second:", (0.75 * h[0] + 0.25 * h[1]).tolist())
 
 # %% [markdown]
-# **Exercise.** Compute the weighted average for a whole batch of texts at once. In the brackets are shapes:
-# `"batch n d"` is a tensor with three axes, and one name is one size throughout. Each text has its own weights and its
-# own states.
+# **Exercise.** Compute the weighted average for a whole batch of texts at once. The strings in brackets are shapes:
+# `"batch n d"` is a tensor with three axes, and a name means the same size throughout. Each text has its own weights
+# and its own states.
 #
-# Replace the last line by your code, run the cell, then the check below it. Stuck? `hint(context_vector)` in a new cell
-# tells you a little more each time. `solution(context_vector)` shows an answer.
+# Replace the last line with your code, run the cell, then the check below it. Stuck? `hint(context_vector)` in a new
+# cell tells you a little more each time. `solution(context_vector)` shows an answer.
 
 
 # %% id="context_vector" tags=["exercise"]
 def context_vector(weights: Float[Tensor, "batch n"], states: Float[Tensor, "batch n d"]) -> Float[Tensor, "batch d"]:
-    """Return the average of the n states of each text, each weighted by its weight."""
+    """Return, for each text, the average of its n states, each multiplied by its weight."""
     raise NotImplementedError
 
 
@@ -362,23 +364,23 @@ check(context_vector)
 # %% [markdown]
 # From here on, `parts.context_vector` is your function if it passed (and is fast enough), and otherwise the library's.
 #
-# The context vector is as narrow as before. But now there is a *new one for each step*, which holds only what that step
-# needs.
+# The context vector is as narrow as before. But now there is a *new one for each step*, which only has to hold what
+# that step needs.
 
 # %% [markdown]
 # ## Where the weights come from: additive attention
 #
-# The decoder itself computes them. Before step $t$ its state is $s_{t-1}$. The last token was computed from this state,
-# so the state can know how much has been generated, and what is needed next. A small network compares it with each of
-# the encoder's states, and returns a **score**, a single number: how well do the two match? Softmax turns the scores
-# into weights:
+# The decoder itself computes the weights. Before step $t$ its state is $s_{t-1}$. The last token was computed from this
+# state, so the state can encode how much has been generated, and what is needed next. A small network compares
+# $s_{t-1}$ with each of the encoder's states, and returns a **score**, a single number: how well do the two match?
+# Softmax turns the scores into weights:
 #
 # $$a_t = \operatorname{softmax}[\operatorname{score}(s_{t-1}, h_1), \dots, \operatorname{score}(s_{t-1}, h_n)]$$
 #
 # $$\operatorname{score}(s, h) = w \cdot \tanh(W_s\, s + W_h\, h)$$
 #
-# $W_s$, $W_h$ and $w$ are learned, together with everything else, from nothing but the loss. Because the two are added,
-# this is called **additive attention**.
+# $W_s$, $W_h$ and $w$ are learned, together with everything else, from nothing but the loss. Because $W_s\, s$ and
+# $W_h\, h$ are added, this is called **additive attention**.
 
 # %% [markdown]
 # So one step of the decoder is:
@@ -388,7 +390,7 @@ check(context_vector)
 # 3. *average* the states with these weights: $c_t$,
 # 4. only then take the step, $s_t = f(s_{t-1}, y_{t-1}, c_t)$, and generate a token.
 #
-# `AttentiveRecurrentTranslator` is the model from above with this one change. In ours, your function computes the
+# `AttentiveRecurrentTranslator` is the model from above with this one change. Below, your function computes the
 # average. (`mask` is True at tokens and False at padding, which should get no weight.)
 
 
@@ -410,8 +412,8 @@ trace_shapes(Translator(11, 11, 64), source, generated)
 #
 # Now the same training on the same digits, with the *narrow* width, 32. (It takes about 15 seconds.)
 #
-# **Predict.** How many of sixteen digits does it copy correctly: `"nearly all"`, or `"about half"`, as with one vector
-# of width 64?
+# **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, or `"about half"`, as with one
+# vector of width 64?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -432,20 +434,21 @@ print({name: sum(p.numel() for p in model.parameters()) for name, model in model
 
 # %% [markdown]
 # With half the width and fewer than a third of the parameters, attention copies what the single vector could not hold.
-# To generate the fifth digit, the decoder can attend to the states around the fifth. But what about texts that are
-# longer than any in training?
+# To generate the fifth digit, the decoder can attend to the states around the fifth. But what about longer texts
+# than any in training?
 
 # %% tags=["nbval-ignore-output"]
 print({f"{n} digits": round(accuracy(attentive[0], n), 2) for n in (16, 20, 30)})
 
 # %% [markdown]
-# It was trained on 16 digits at most, and has never learned to *find* the 25th.
+# The model was trained on 16 digits at most, and never learned to *find* the 25th.
 
 # %% [markdown]
 # ### The path of the gradient
 #
 # **Predict.** In an untrained model with attention, all scores are about equal. How large is the gradient of its
-# context vector at the first of 40 vectors: about 0 as without attention, about 0.1, or about 2 as at the last?
+# context vector at the first of 40 vectors: about 0, as without attention; about 0.1; or about 2, as at the last
+# vector?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -459,15 +462,16 @@ compare(prediction, measured=round(gradients["attention"][-1], 1))
 pd.DataFrame(gradients, index=positions).T.map(lambda size: f"{size:.0e}")
 
 # %% [markdown]
-# From 10 to 20 tokens, the gradient of the single vector falls by a factor of a hundred or more, that of attention by a
-# factor of two: all n states have about the same weight, $1/n$. Attention is a short path: one step from the context
-# vector to any state.
+# From 10 to 20 tokens, the gradient of the single vector falls by a factor of a hundred or more, that of attention by
+# about two: all n states have about the same weight, $1/n$. Attention is a short path: one step from the context vector
+# to any state.
 
 # %% [markdown]
-# ## Alignment: which position does it attend to?
+# ## Alignment: which position does the decoder attend to?
 #
-# Back to `3 mars 2021`. We train on French dates of a hundred years. Every tenth date is held out, and so is our own.
-# The ids of the characters are in `ids`. Short dates are padded with 0 (at the front of a target, 0 is still the mark).
+# Back to `3 mars 2021`. We train on a hundred years of French dates. Every tenth date is held out, and so is our
+# example. The ids of the characters are in `ids`. Short dates are padded with 0 (in front of a target, 0 is still the
+# start token).
 
 # %%
 days = [date(1970, 1, 1) + timedelta(days=i) for i in range(36524)]
@@ -497,14 +501,14 @@ translator = train(Translator(len(ids) + 1, len(ids) + 1, 64), dates, steps=200,
 
 # %% [markdown]
 # At **inference**, when a trained model is used, no correct token is known. The decoder has to read what it generated
-# itself: take the token with the largest logit, and go on. An ISO date has ten characters; in general, a model stops
-# when it generates an end token.
+# itself: we take the token with the largest logit, append it, and go on. An ISO date has ten characters; in general, a
+# model stops when it generates an end token.
 
 
 # %% id="translations" tags=["nbval-ignore-output"]
 @torch.no_grad()
 def translate(model: nn.Module, texts: list[str]) -> list[str]:
-    source, generated = encoded(texts), torch.zeros(len(texts), 1, dtype=torch.int64)  # the mark
+    source, generated = encoded(texts), torch.zeros(len(texts), 1, dtype=torch.int64)  # start
     for _ in range(10):
         best = model(source, generated)[:, -1:].argmax(dim=-1)
         generated = torch.cat([generated, best], dim=1)
@@ -518,11 +522,11 @@ correct = sum(t == iso for t, (_, iso) in zip(translated, tested)) / len(tested)
 print(f"completely right: {correct:.0%} of held-out dates;  3 mars 2021 →", *translate(translator, ["3 mars 2021"]))
 
 # %% [markdown]
-# **Predict.** When the decoder generates the last digit of the month, `2021-03`, to which character of `3 mars 2021`
-# does it attend most? Think of what the *state* at each character has read. Type the character.
+# **Predict.** When the decoder generates the last digit of the month, the 3 in `2021-03`, which character of `3 mars
+# 2021` does it attend to most? Think of what the *state* at each character has read. Type the character.
 
 # %% tags=["prediction"]
-prediction = ...
+prediction = ...  # "_" for a space
 
 # %% id="looking" tags=["nbval-ignore-output"]
 steps = []  # torch calls a hook whenever a module has run; ours collects the weights of each step
@@ -538,30 +542,31 @@ ax.set(xlabel="token read", ylabel="token generated")
 compare(prediction, measured=characters[attended[6].argmax()])
 
 # %% [markdown]
-# Read it row by row. For the year, which comes first, the decoder attends to the end of the input. For the month it
-# attends to the end of `mars` or just behind it, not to the `m`: the encoder reads from left to right, and before the
-# `r` no state can tell `mars` from `mai`. (Bahdanau's encoder is **bidirectional**: a second RNN reads from right to
-# left, and each state is made of both, so there the state at `m` knows the whole word.) For the day it attends to the
-# `3` or the next few characters, whose states still remember it.
+# Read the picture row by row. For the year, which comes first, the decoder attends to the end of the input. For the
+# month it attends to the end of `mars` or just behind it, not to the `m`: the encoder reads from left to right, and
+# before the `r` no state can tell `mars` from `mai`. (Bahdanau's encoder is **bidirectional**: a second RNN reads from
+# right to left, and each state is made of both, so there the state at `m` knows the whole word.) For the day it attends
+# to the `3` or the next few characters, whose states still remember it.
 
 # %%
-word = torch.tensor([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2])  # of each character: 3, mars or 2021, with the space behind
+word = torch.tensor([0, 0, 1, 1, 1, 1, 1, 2, 2, 2, 2])  # which piece each character belongs to: 3, mars or 2021
 most = [["3", "mars", "2021"][torch.zeros(3).index_add(0, word, attended[row]).argmax()] for row in (3, 6)]
 print({"year": most[0], "month": most[1]})
 
 # %% [markdown]
-# Nobody told it which part is the month: this **alignment** was learned from pairs of texts alone.
+# Nobody told the model which part is the month: this **alignment** was learned from pairs of texts alone.
 
 # %% [markdown]
 # ## Recurrent steps cannot run in parallel
 #
-# $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens are a thousand steps, one after the other, and a computer
-# that could do a thousand things at once has to wait. A weighted average does not wait: two matrix products compute n
-# averages of n vectors at once (with weights from dot products: lesson 01).
+# $h_3$ needs $h_2$, and $h_2$ needs $h_1$. A thousand tokens take a thousand steps, and a computer that could do a
+# thousand things at once has to wait. This is the third weakness. A weighted average does not wait: two matrix products
+# compute n averages of n vectors at once (with weights from dot products: lesson 01).
 
 # %% [markdown]
-# A **convolution** does not wait either. It computes each position from its neighbours alone, which suits images: there
-# what is near belongs together (an **inductive bias**). But what is far apart meets only after many layers.
+# A **convolution** does not wait either. It computes each position from its neighbours alone, which suits images, where
+# near things belong together (such a built-in assumption is an **inductive bias**). But distant positions are connected
+# only through many layers.
 #
 # **Predict.** A convolution of kernel size 3 reads one neighbour on each side. After how many such layers can the last
 # of 256 positions depend on the first?
@@ -571,7 +576,7 @@ prediction = ...
 
 # %%
 seen, n_layers = torch.zeros(1, 1, 256), 0
-seen[..., 0] = 1  # where the first token has an influence
+seen[..., 0] = 1  # 1 at the positions that the first token influences
 while seen[..., -1] == 0:
     seen, n_layers = F.max_pool1d(seen, kernel_size=3, stride=1, padding=1), n_layers + 1
 compare(prediction, measured=n_layers)
@@ -591,7 +596,7 @@ layers["attention"] = lambda x: torch.softmax(x @ x.mT / 8, dim=-1) @ x
 lengths = [16, 32, 64, 128, 256]
 texts = [torch.randn(1, n, 64, requires_grad=True) for n in lengths]
 best = {name: torch.full((5,), torch.inf) for name in layers}
-for _ in range(20):  # the best of twenty turns: there the computer was least disturbed
+for _ in range(20):  # the best of twenty turns, the one that other programs disturbed least
     for name, layer in layers.items():
         turn = torch.tensor([milliseconds(lambda x=x, layer=layer: layer(x)) for x in texts])
         best[name] = turn.minimum(best[name])
@@ -604,10 +609,10 @@ print("256 tokens, the slowest:", max(best, key=lambda name: best[name][-1]))
 print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1] > 3 * best["GRU"][0]))
 
 # %% [markdown]
-# (This was on a single core, where nothing runs in parallel.) Here is table 1 of the Transformer's paper, for n tokens
-# of width d. The **path length** counts the steps from one token to another.
+# (Measured on a single core, where nothing runs in parallel.) Here is table 1 of the Transformer paper, adapted, for n
+# tokens of width d. The **path length** counts the steps from one token to another.
 #
-# | layer | operations | steps that wait | longest path |
+# | layer | operations | sequential steps | longest path |
 # |---|---|---|---|
 # | attention | n² · d | 1 | 1 |
 # | recurrent | n · d² | n | n |
@@ -615,13 +620,13 @@ print("256 tokens take the GRU over 3 times as long as 16:", bool(best["GRU"][-1
 #
 # The price of attention is n²: four times the work for twice the length. Our translator still has two recurrent
 # networks. But if attention reaches every position in one step, why keep them? In 2017, *Attention Is All You Need*
-# left them out. The rest of this course is about that.
+# left them out.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you this version. The shape is right. Read it and decide which line is wrong *before* you run the
-# check. Then fix it.
+# A colleague sends you this version. Its result has the right shape. Read it and decide which line is wrong *before*
+# you run the check. Then fix it.
 
 
 # %% id="mend-context" tags=["bug-hunt"]
@@ -637,8 +642,8 @@ check(context_of_a_colleague, "context_vector")
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Try weights for which you know the answer: with 1, 0, 0, the first state must come back unchanged. The cell below
-# does it. A model with this bug could never attend to one position alone.
+# Try weights for which you know the answer: with 1, 0, 0, the first state must come back unchanged. The cell below does
+# so. A model with this bug could never attend to one position alone.
 # </details>
 
 # %%
@@ -650,15 +655,14 @@ print(f"the largest weight that a second softmax leaves one of 16 states: {sharp
 # %% [markdown]
 # ## ★ Transfer: Luong's attention
 #
-# A year later, Luong and others reversed the order. The decoder takes its step first, without a context vector. The
-# score of $h_i$ is simply its dot product with the *new* state $s_t$. The context vector is then combined with that
-# state:
+# In 2015, Luong and others reversed the order. The decoder takes its step first, without a context vector. The score of
+# $h_i$ is simply its dot product with the *new* state $s_t$. The context vector is then combined with that state:
 #
 # $$a_t = \operatorname{softmax}[s_t \cdot h_1, \dots, s_t \cdot h_n], \quad c_t = \sum_i a_{ti} h_i, \quad
 # \tilde{s}_t = \tanh(W_c\,[c_t; s_t])$$
 #
-# $[c_t; s_t]$ means the two side by side, the context first: `torch.cat` does that. $W_c$ is stored as (outputs,
-# inputs), as in `nn.Linear`, and there is no bias. Write it from scratch, for a batch.
+# $[c_t; s_t]$ means the two concatenated, the context first (`torch.cat`). $W_c$ is stored as (outputs, inputs), as in
+# `nn.Linear`, and there is no bias. Write this step from scratch, for a batch.
 
 
 # %% id="luong_step" tags=["exercise"]
@@ -675,13 +679,13 @@ check(luong_step)
 # %%
 torch.manual_seed(0)
 states = torch.randn(1, 11, 64)
-only_context = torch.eye(64, 128)  # a W_c that passes the context on, and drops the state
+only_context = torch.eye(64, 128)  # a W_c that keeps the context and drops the state
 found = parts.luong_step(states[:, 4], states, only_context)
 similarity = torch.cosine_similarity(found[:, None], torch.tanh(states), dim=-1)[0]
 print("scored with a copy of state 4, found state", similarity.argmax().item(), f"(cosine {similarity.max():.2f})")
 
 # %% [markdown]
-# A dot product compares states as they are. Luong's **general score** $s^\top W h$ has a learned matrix in between.
+# A dot product compares states as they are. Luong's **general score** $s^\top W h$ puts a learned matrix in between.
 # Lesson 03 gets the same from two matrices: $(W_s s) \cdot (W_h h)$ is $s^\top (W_s^\top W_h)\, h$.
 
 # %% [markdown]
@@ -690,10 +694,11 @@ print("scored with a copy of state 4, found state", similarity.argmax().item(), 
 # - Seq2seq: an encoder reads, a decoder generates, one token at a time, as many as are needed.
 # - An RNN keeps what it has read in one hidden state of fixed width. Long texts have to be packed into it, and that is
 #   hard to learn: the bottleneck.
-# - The gradient to the beginning passes every step, and may vanish or explode. Gates help, once they are learned.
+# - On its way to the beginning, the gradient passes every step, and may vanish or explode. Gates help, once they are
+#   learned.
 # - Recurrent steps wait for each other; convolutions do not, but connect only neighbours.
-# - Attention keeps all states. At each step the state *before* it scores them, softmax turns scores into weights, and
-#   the context vector is the weighted average of the states.
+# - Attention keeps all states. At each step the decoder's *previous* state scores them, softmax turns scores into
+#   weights, and the context vector is the weighted average of the states.
 # - The path to every position is one step long. The weights show what the model attends to.
 
 # %%
@@ -709,40 +714,44 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 
 # %% [markdown]
 # [Lesson 01](01_lookup.ipynb) gives the parts of attention their names. The decoder's state, which scores, is the
-# *query*. The encoder's states, which are scored, are the *keys*. What is averaged are the *values*: here the encoder's
+# *query*. The encoder's states, which are scored, are the *keys*. The *values* are what is averaged: here the encoder's
 # states once more.
 
 # %% [markdown]
 # ## New words
 #
-# - **LLM**: a large language model, which continues texts.
+# - **LLM**: a large language model; it generates text by predicting the next token again and again.
 # - **encoder**: the network that reads the input and turns it into vectors.
 # - **decoder**: the network that generates the output.
-# - **sequence to sequence**: turning one sequence into another of a different length, by an encoder and a decoder.
+# - **sequence to sequence**: turning one sequence into another, often of a different length, with an encoder and a
+#   decoder.
 # - **recurrent neural network**: a network that reads a sequence step by step, and keeps a hidden state; RNN for short.
 # - **hidden state**: the vector in which a recurrent network keeps what it has read.
-# - **context vector**: what the decoder gets from the encoder.
+# - **context vector**: the vector that tells the decoder about the input: the encoder's last state or, with attention,
+#   a weighted average of all its states.
 # - **GRU**: a recurrent network with gates, the gated recurrent unit.
 # - **update gate**: the part of a GRU that decides how much of each old value to keep.
 # - **LSTM**: an older recurrent network with gates, the long short-term memory.
 # - **autoregressive**: generating one token at a time, each from the tokens generated before.
 # - **teacher forcing**: giving the decoder the correct previous token during training, whatever it predicted.
-# - **bottleneck**: a place where everything must fit into one vector of fixed width.
-# - **vanishing gradient**: a gradient that shrinks to nearly 0 on its way back.
-# - **exploding gradient**: a gradient that grows without limit on its way back.
-# - **weighted average**: a sum in which each number is multiplied by its weight; the weights add up to 1.
+# - **bottleneck**: a place where all information must pass through one vector of fixed width.
+# - **vanishing gradient**: a gradient that shrinks to nearly 0 on its way back through many steps.
+# - **exploding gradient**: a gradient that grows enormously on its way back through many steps.
+# - **weighted average**: a sum in which each number or vector is multiplied by its weight; the weights are not negative
+#   and add up to 1.
 # - **attention**: a weighted average of vectors, with weights that the network computes for each step.
-# - **attention weights**: the weights of that average: probabilities, one for each position.
+# - **attention weights**: the weights in attention's weighted average: probabilities, one for each position.
 # - **attend**: give a large attention weight to a position.
 # - **score**: a number that says how well two vectors match, before the softmax.
-# - **additive attention**: attention whose score is a small network of the two vectors' sum.
+# - **additive attention**: attention whose score is w · tanh(W_s s + W_h h), a small network that adds the two
+#   projected vectors.
 # - **inference**: using a trained model, as opposed to training it.
 # - **bidirectional**: reading in both directions, so that each state knows what comes before and after.
 # - **alignment**: which input position belongs to which output position; attention weights show it.
-# - **convolution**: a layer that computes each position from its neighbours.
-# - **inductive bias**: what a model assumes before it has seen any data.
-# - **path length**: the number of steps between two positions in a network.
-# - **general score**: Luong's score, a product of both vectors with a learned matrix between them.
+# - **convolution**: a layer that computes each position from its neighbours, with the same weights at every position.
+# - **inductive bias**: an assumption that is built into a model before it has seen any data.
+# - **path length**: the number of steps or layers that lie between two positions in a network.
+# - **general score**: Luong's score with a learned matrix between the two vectors, sᵀ W h.
 
 # %% [markdown]
 # ## Interview questions
@@ -751,64 +760,65 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # <details><summary>What is the bottleneck of an encoder-decoder without attention?</summary>
 #
-# All that the decoder learns of the input is one vector of fixed width, whatever the length. The longer the text, the
+# All that the decoder gets from the input is one vector of fixed width, whatever the length. The longer the text, the
 # more has to be packed into it, and the more is lost. (<i>The bottleneck</i>)
 # </details>
 #
-# <details><summary>Then why not simply make that vector wider?</summary>
+# <details><summary>Why not avoid the bottleneck by making the context vector wider?</summary>
 #
-# Room is not what is missing: packing and unpacking have to be learned, and in the same training twice the width did
-# not help. Attention did, with the smaller width. (<i>The bottleneck</i>, <i>Where the weights come from</i>)
+# Capacity is not what is missing: packing and unpacking have to be learned, and in the same training twice the width
+# hardly helped. Attention helped, even with the smaller width. (<i>The bottleneck</i>, <i>Where the weights come
+# from</i>)
 # </details>
 #
 # <details><summary>Why do recurrent networks find it hard to learn from the beginning of a long text?</summary>
 #
-# At each step back the gradient is multiplied by the Jacobian, the table of how h_t depends on h_{t−1}. If that shrinks
-# the gradient, it vanishes; if it stretches it, it explodes, and has to be clipped. (<i>Vanishing and exploding
-# gradients</i>: below 0.00001 after 40 steps)
+# At each step back the gradient is multiplied by the Jacobian, the table of how h_t depends on h_{t−1}. If these
+# factors shrink the gradient, it vanishes; if they stretch it, it explodes, and has to be clipped (scaled down).
+# (<i>Vanishing and exploding gradients</i>: below 0.00001 after 40 steps)
 # </details>
 #
-# <details><summary>What do the gates of a GRU or LSTM change about that?</summary>
+# <details><summary>How do the gates of a GRU or LSTM help against vanishing gradients?</summary>
 #
-# They make the update a sum: z · old + (1 − z) · new. Where the update gate z is near 1, the factor to the old state is
-# near 1, and the gradient can survive, once training has opened the gates. All that is kept still shares one state.
-# (<i>Vanishing and exploding gradients</i>: the trained GRU)
+# They make the update a sum: z · old + (1 − z) · new. Where the update gate z is near 1, the factor from the new state
+# back to the old one is near 1, and the gradient can survive, once training has opened the gates. All that is kept
+# still shares one state. (<i>Vanishing and exploding gradients</i>: the trained GRU)
 # </details>
 
 # %% [markdown]
 # <details><summary>Describe one decoder step with Bahdanau's attention.</summary>
 #
-# The state before the step scores each of the encoder's states by a small network. Softmax turns the scores into
+# The state before the step scores each of the encoder's states with a small network. Softmax turns the scores into
 # weights. The weighted average of the states is the context vector. With it and the last token, the decoder takes its
 # step. (<i>Where the weights come from</i>)
 # </details>
 #
 # <details><summary>How does Luong's attention differ?</summary>
 #
-# The state *after* the step scores; in its simplest form the score is a dot product, with no parameters of its own, in
-# its general form there is a learned matrix in between; and the context is combined with the state afterwards.
-# (<i>★ Transfer</i>)
+# The state *after* the step scores; in its simplest form the score is a dot product, without parameters, and in its
+# general form there is a learned matrix in between. The context is combined with the state afterwards. (<i>★
+# Transfer</i>)
 # </details>
 #
 # <details><summary>Why does attention help the gradient?</summary>
 #
-# From the context vector to every state it is one step: the gradient is multiplied by one weight, not by one factor for
-# each step between. In an untrained model that weight is about 1/n; later it is small where the model does not attend.
-# (<i>The path of the gradient</i>)
+# Every state is one step away from the context vector: the gradient is multiplied by one weight, not by a factor for
+# each step in between. In an untrained model that weight is about 1/n; later it is small where the model does not
+# attend. (<i>The path of the gradient</i>)
 # </details>
 #
 # <details><summary>Compare attention, recurrence and convolution.</summary>
 #
-# A recurrent layer needs n steps that wait for each other, and a token needs n steps to reach another. A convolution
-# waits for nothing, but joins only neighbours: the path grows like n/k layers, or log n with dilation. Attention needs
-# one step and one layer, at the price of n² pairs. (<i>Recurrent steps cannot run in parallel</i>)
+# A recurrent layer needs n sequential steps, and information needs up to n steps to get from one token to another. A
+# convolution runs in parallel, but connects only neighbours: the path grows like n/k layers, or log n with dilation.
+# Attention needs one step and one layer, at the price of n² pairs. (<i>Recurrent steps cannot run in parallel</i>)
 # </details>
 
 # %% [markdown]
 # ## What to read next
 #
 # - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473): figure 2 is our curve over the length,
-#   for real sentences, and figure 3 shows alignments.
+#   for real sentences; figure 3 shows alignments.
 # - Sutskever et al. (2014), [arXiv:1409.3215](https://arxiv.org/abs/1409.3215), sequence to sequence; Cho et al.
 #   (2014), [arXiv:1406.1078](https://arxiv.org/abs/1406.1078), the GRU and the single context vector; Luong et al.
 #   (2015), [arXiv:1508.04025](https://arxiv.org/abs/1508.04025), the other order and three scores.

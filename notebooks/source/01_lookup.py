@@ -17,7 +17,7 @@
 #
 # <details><summary>A has shape (3, 4), B has shape (4, 5). What is entry (0, 2) of <code>A @ B</code>?</summary>
 #
-# The dot product of row 0 of A and column 2 of B. A matrix product is many dot products at once; here 3 × 5 of them.
+# The dot product of row 0 of A and column 2 of B. A matrix product is many dot products at once, here 3 × 5 of them.
 # </details>
 #
 # <details><summary>Why did the translator without attention get worse on long texts?</summary>
@@ -32,7 +32,8 @@
 # </details>
 
 # %% [markdown]
-# The next cell imports what this lesson needs. Run every cell in order with **Shift+Enter**.
+# Run every cell in order with **Shift+Enter**. The picture below shows which part of the Transformer this lesson
+# builds; its other names come later.
 
 # %% id="imports"
 import math
@@ -61,7 +62,7 @@ for word in ["apple", "fruit"]:
     print(word, "→", prices.get(word, "no such key"))
 
 # %% [markdown]
-# You would not give up like that. *Fruit* is not in the dict, but apples and bananas are fruit, and chairs are not. A
+# You would not give up so easily. *Fruit* is not in the dict, but apples and bananas are fruit, and chairs are not. A
 # sensible answer mixes what is stored under the keys that match best:
 #
 # | key | how well it matches *fruit* | value |
@@ -70,7 +71,7 @@ for word in ["apple", "fruit"]:
 # | banana | 0.4 | 5 |
 # | chair | 0.0 | 2 |
 #
-# **Predict.** What does a lookup of *fruit* give with these weights? Replace the `...` by a number.
+# **Predict.** What does a lookup of *fruit* give with these weights? Replace the `...` with a number.
 
 # %% tags=["prediction"]
 prediction = ...
@@ -82,24 +83,24 @@ compare(prediction, measured=(weights * values).sum())
 
 # %% [markdown]
 # That is all attention does: it computes **a weighted average of values**. A dict is the special case in which one
-# weight is 1 and all the others are 0 (**hard attention**). To find the weights takes two steps:
+# weight is 1 and all the others are 0 (**hard attention**). Finding the weights takes two steps:
 #
 # 1. *score* every key: how well does it match what is asked for?
-# 2. turn the scores into weights: none is negative, and they add up to 1.
+# 2. turn the scores into weights: none of them is negative, and they add up to 1.
 
 # %% [markdown]
 # What is asked for is the **query**. It is compared with the **keys**. What is returned is an average of the
 # **values**.
 #
-# The name comes from people. *The street was loud and the room was small, but we loved it*: did the writer like the
-# hotel? You attend to what follows the *but*. In a photo you attend to the object, hardly to the background.
+# The name comes from human attention. *The street was loud and the room was small, but we loved it*: did the writer
+# like the hotel? You attend to what follows the *but*. In a photo you attend to the object, hardly to the background.
 
 # %% [markdown]
 # ## Step 1: a score for every key
 #
-# The letters of "fruit" and "apple" do not show that they are related. So each word becomes a vector, its embedding: a
-# list of numbers that says something about its meaning. In real models these numbers are learned. Here we choose them,
-# and only two: how edible a thing is, and how well you can sit on it.
+# The letters of "fruit" and "apple" do not show that these words are related. So each word becomes a vector, its
+# embedding: a list of numbers that says something about its meaning. In real models these numbers are learned. Here we
+# choose them by hand, two per word: how edible a thing is, and how well you can sit on it.
 
 # %%
 words = ["apple", "banana", "chair"]
@@ -109,11 +110,11 @@ pd.DataFrame(keys.tolist(), index=words, columns=["edible", "to sit on"])
 
 # %% [markdown]
 # To score a key, multiply it by the query entry by entry and add up. For *apple* that is 2.0 · 3.0 + 0.0 · 0.1 = 6.0.
-# This is the **dot product**. It is large if both vectors have large entries at the same positions.
+# This is the **dot product**. It is large if both vectors have large entries of the same sign at the same positions.
 #
 # **Exercise.** Score all the keys. The strings in brackets are shapes: `" d"` is a vector of d numbers, `"n d"` a table
-# of n rows and d columns, and one letter is one size throughout. (The space in `" d"` means nothing.) Replace the last
-# line by your code, run the cell, then run the check below it.
+# of n rows and d columns, and a letter stands for the same size throughout. (The space in `" d"` means nothing.)
+# Replace the last line with your code, run the cell, then run the check below it.
 
 
 # %% id="similarity" tags=["exercise"]
@@ -126,11 +127,11 @@ def similarity(query: Float[Tensor, " d"], keys: Float[Tensor, "n d"]) -> Float[
 check(similarity)
 
 # %% [markdown]
-# Stuck? Put `hint(similarity)` into a new cell: it tells you a little more each time, about your mistake if the check
-# names one, otherwise about the exercise. `solution(similarity)` shows an answer. You can also go on without one: from
-# here on, `parts.similarity` is your function if it passed, and otherwise the library's. (The check tells you when a
-# function that passes is too slow or cuts the gradient; then the lessons use the library's.) What passed is kept for
-# later lessons, in the folder `my-lessons/parts`; if it cannot be kept, the check says so.
+# Stuck? Put `hint(similarity)` into a new cell: each time it tells you a little more, about your mistake if the check
+# named one, otherwise about the exercise. `solution(similarity)` shows an answer. You can also go on without solving
+# it: from here on, `parts.similarity` is your function if it passed, and otherwise the library's. (The check tells you
+# when a function that passes is too slow or lets no gradient through; then the lessons use the library's.) Functions
+# that passed are kept for later lessons, in the folder `my-lessons/parts`; if that is impossible, the check says so.
 
 # %%
 scores = parts.similarity(fruit, keys)
@@ -138,15 +139,15 @@ pd.DataFrame({"score": scores.tolist()}, index=words).round(2)
 
 # %% [markdown]
 # In the plane, each vector is an arrow. The dashed line from a key meets the line of the query at a right angle. The
-# distance from the origin to that point, times the length of the query, is the dot product.
+# distance from the origin to where they meet, times the length of the query, is the dot product.
 
 # %%
 diagrams.lookup.arrows(fruit, keys, "fruit", words, ("edible", "to sit on"))
 
 # %% [markdown]
-# ### Is that the cosine? Is it a distance?
+# ### Is the dot product the cosine? Is it a distance?
 #
-# You will read that the dot product *is* cosine similarity. Take the query $(1, 0)$ and two keys, $A = (2, 2)$ and
+# You will read that the dot product *is* the cosine similarity. Take the query $(1, 0)$ and two keys, $A = (2, 2)$ and
 # $B = (1, 0)$.
 #
 # **Predict.** Which key has the larger dot product with the query, and which the larger cosine: `"A"` or `"B"`?
@@ -174,8 +175,8 @@ measures.round(2)
 #
 # $$-\tfrac12 \|q - k\|^2 = q \cdot k - \tfrac12 \|q\|^2 - \tfrac12 \|k\|^2$$
 #
-# If all keys have the same length, the last two terms are the same for every key of a query. Then the dot product, the
-# cosine and the distance must rank the keys in the same order:
+# If all keys have the same length, the last two terms are the same for every key. Then the dot product, the cosine and
+# the distance must rank the keys in the same order:
 
 # %%
 directions = torch.nn.functional.normalize(torch.randn(1000, 8), dim=-1)
@@ -187,8 +188,8 @@ print("1000 vectors of length 1, same order by dot product and by distance:", bo
 # ### How similar are two random vectors?
 #
 # You will also read that unrelated words have *negative* dot products. In two dimensions, two random vectors are often
-# nearly opposite: the typical size (standard deviation) of their cosine is 0.7. With 16 numbers each it is 0.25. The
-# vectors of words have hundreds of numbers.
+# nearly opposite: the typical size (standard deviation) of their cosine is 0.7. With 16 numbers each it is 0.25. Word
+# vectors have hundreds of numbers.
 #
 # **Predict.** What is the typical size of the cosine of two random vectors of width 512: near 0.7, 0.2 or 0.04?
 
@@ -206,8 +207,8 @@ print({label: round(c.std().item(), 2) for label, c in cosines.items()})
 
 # %% [markdown]
 # In high dimensions *random* vectors are nearly orthogonal: their cosine is near 0, not near −1. So a large cosine is
-# unlikely to be chance, and "opposite" is rare. (Trained embeddings often share a common direction, so for them 0 is
-# not the middle: Mu and Viswanath, 2018. How large the *scores* of random vectors get is the subject of lesson 02.)
+# unlikely to be chance, and "opposite" is rare. (Trained embeddings often share a common direction, so their cosines
+# are not centred at 0: Mu and Viswanath, 2018.)
 
 # %% [markdown]
 # ## Step 2: from scores to weights
@@ -221,16 +222,16 @@ for example in [[6.0, 5.6, 0.4], [2.0, -1.0, -0.9]]:
     print(f"scores {example}  divided by their sum: {[round(w, 1) for w in (s / s.sum()).tolist()]}")
 
 # %% [markdown]
-# Weights of 20 and −10 make no average. The usual remedy first makes every score positive, with the exponential
+# Weights of 20 and −10 do not make an average. The usual remedy first makes every score positive, with the exponential
 # function, and then divides by the sum:
 #
 # $$\operatorname{softmax}(s)_i = \frac{e^{s_i}}{\sum_j e^{s_j}}$$
 #
 # If two scores differ by 1, their weights differ by a factor of $e \approx 2.7$, however large the scores are.
 #
-# **Exercise.** Write it for any number of rows: each row along the last axis becomes weights. In `"*batch n"` the
-# star stands for any number of axes in front, or none. It must work for scores of ±1000 too, where $e^{1000}$ is too
-# large for a float. (What happens to the fraction if you subtract the same number from every score?)
+# **Exercise.** Write softmax for any number of rows: each row, along the last axis, becomes weights. In `"*batch n"`
+# the star stands for any number of axes in front, including none. It must work for scores of ±1000 too, where
+# $e^{1000}$ is too large for a float. (What happens to the fraction if you subtract the same number from every score?)
 
 
 # %% id="softmax" tags=["exercise"]
@@ -251,7 +252,7 @@ pd.DataFrame({"score": scores.tolist(), "weight": weights.tolist()}, index=words
 # %% [markdown]
 # ### How hard is soft?
 #
-# Divide all the scores by a **temperature** before the softmax.
+# We now divide all the scores by a **temperature** before the softmax.
 #
 # **Predict.** At temperature 1, *chair* had the weight 0.002. What weight does it get at temperature 100?
 
@@ -269,8 +270,8 @@ print("weights at temperature 0.01:", [round(w, 2) for w in curves[0].tolist()])
 # %% [markdown]
 # At a high temperature every key gets nearly the same weight, and the answer is nearly the plain average of the values.
 # At a low temperature the best key gets all the weight, and we are back at a dict: **hard attention is the limit of
-# soft attention at low temperature.** We want **soft attention** because training needs a gradient: a number that says
-# in which direction to move each score, and how much it matters. Here is the gradient of the price of *fruit* at two
+# soft attention at low temperature.** We want **soft attention** because training needs a gradient: numbers that say in
+# which direction to move each score, and how much that matters. Here is the gradient of the price of *fruit* at two
 # temperatures.
 
 # %%
@@ -279,7 +280,7 @@ for temperature in [1.0, 0.01]:
     s = scores.clone().requires_grad_()
     (parts.softmax(s / temperature) @ values).backward()
     gradients[f"temperature {temperature}"] = s.grad.tolist()
-pd.DataFrame(gradients, index=words).round(3) + 0.0  # plus 0 makes -0 a plain 0
+pd.DataFrame(gradients, index=words).round(3) + 0.0  # adding 0 turns -0 into a plain 0
 
 # %% [markdown]
 # At temperature 1, the gradient says that a higher score for *apple* would raise the price, and a higher score for
@@ -311,28 +312,28 @@ price = parts.soft_lookup(fruit, keys, values[:, None])  # each value a vector o
 print(f"the price of fruit: {price.item():.2f}")
 
 # %% [markdown]
-# The weights 0.6, 0.4 and 0 from the beginning, and (nearly) the 8, came from vectors. (We chose these so that they
-# would; real ones are learned.)
+# Here the weights 0.6, 0.4 and 0 from the beginning, and (nearly) the price of 8, come from vectors. (We chose the
+# vectors to that end; in real models they are learned.)
 #
-# A reading test works in the same way. The question is the query: *When was Bob born?* Each sentence of the text has
-# something that it is *about* (its key) and something that it *says* (its value): "Bob was born in 1998" is about Bob's
-# birth and says 1998. You match the question with what the sentences are about, and take what they say. A test with 4
-# questions on a text of 20 sentences is a table of 4 × 20 scores.
+# A reading comprehension test works in the same way. The question is the query: *When was Bob born?* Each sentence of
+# the text has something that it is *about* (its key) and something that it *says* (its value): "Bob was born in 1998"
+# is about Bob's birth and says 1998. You match the question with what the sentences are about, and take what they say.
+# A test with 4 questions on a text of 20 sentences needs a table of 4 × 20 scores.
 
 # %% [markdown]
 # ## Many queries at once
 #
-# All through this course we translate dates. At the end, your own Transformer will turn `3 mars 2021` into
+# All through this course we translate dates. At its end, your own Transformer will turn `3 mars 2021` into
 # `2021-03-03`. It has to understand the pieces, and it has to change their order: the year, last in French, comes
 # first.
 #
-# To find the right piece for a position of the output is a lookup: each position asks a question. We choose keys that
+# Finding the right piece for each position of the output is a lookup: the position asks a question. We choose keys that
 # say what a piece *is*: (day, month, year).
 
 # %%
 pieces = ["3", "mars", "2021"]
 piece_keys = torch.tensor([[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])  # (n_key, d) = (3, 3)
-piece_values = torch.tensor([[3.0], [3.0], [2021.0]])  # (n_key, d_v) = (3, 1): what it says
+piece_values = torch.tensor([[3.0], [3.0], [2021.0]])  # (n_key, d_v) = (3, 1): what each piece says
 questions = ["year?", "month?"]
 piece_queries = torch.tensor([[0.0, 0.0, 2.0], [0.0, 2.0, 0.0]])  # (n_query, d) = (2, 3)
 
@@ -359,8 +360,8 @@ ax = plots.weights(weights, queries=questions, keys=pieces)
 pd.DataFrame(weights.tolist(), index=questions, columns=pieces).round(2)
 
 # %% [markdown]
-# Read it row by row: *year?* attends almost only to `2021`. *month?* attends mostly to `mars`, and a little to `3`:
-# that comes from the 0.5 in the key of `3`, since days and months are both small numbers.
+# Read the picture row by row: *year?* attends almost only to `2021`. *month?* attends mostly to `mars`, and a little to
+# `3`, because of the 0.5 in the key of `3`: days and months are both small numbers.
 #
 # **Exercise.** Now average the values with these weights. This is attention.
 
@@ -379,7 +380,7 @@ def attention(
 check(attention)
 
 # %% [markdown]
-# **Predict.** What number does *year?* get: exactly 2021, or something else? Type the number you expect.
+# **Predict.** What number does *year?* get: exactly 2021, or another number? Give it to the nearest 50.
 
 # %% tags=["prediction"]
 prediction = ...
@@ -391,8 +392,8 @@ sharper = parts.attention(3 * piece_queries, piece_keys, piece_values)
 print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 
 # %% [markdown]
-# Soft attention never quite ignores the other keys: `3` and `mars` get about 2 % each, both have the value 3, and that
-# pulls the year down by 71 years. Longer queries make larger scores, and larger scores make sharper weights: a model
+# Soft attention never quite ignores the other keys: `3` and `mars` get about 2% each, both have the value 3, and that
+# pulls the answer down by 71 years. Longer queries give larger scores, and larger scores give sharper weights: a model
 # that needs an exact answer can *learn* longer queries. What happens when scores get large by accident is the subject
 # of lesson 02.
 
@@ -411,7 +412,7 @@ print(f"with queries 3 times as long: {sharper[0].item():.0f}")
 # | $Q K^\top$ | (n_query, n_key) | one score per pair |
 # | result | (n_query, d_v) | one weighted average per query |
 #
-# The softmax runs along the keys: each row of weights adds up to 1. In the numbers of our example:
+# The softmax runs along the keys: each row of weights adds up to 1. With the numbers of our example:
 
 # %%
 diagrams.lookup.one_head(piece_queries, piece_keys, piece_values, questions, pieces)
@@ -441,11 +442,11 @@ turned = parts.attention(q.flip(0), k, v)
 print("queries in reverse give the outputs in reverse:", torch.allclose(turned, before.flip(0), atol=1e-5))
 
 # %% [markdown]
-# Nothing in the formula depends on the position of a key. Keys and values are pairs. As pairs they may come in any
-# order: attention is **permutation-invariant** in them. If you shuffle only the keys, every key gets somebody else's
-# value. And if the queries are permuted, the outputs are permuted in the same way: attention is
-# **permutation-equivariant** in the queries. For a dict that is fine. For language it is a problem, since "dog bites
-# man" and "man bites dog" are different sentences. Lesson 05 adds the order.
+# Nothing in the formula depends on the position of a key. Keys and values form pairs, and the pairs may come in any
+# order: attention is **permutation-invariant** in them. If you shuffle only the keys, they get the wrong values. And if
+# the queries are reordered (permuted), the outputs are reordered in the same way: attention is
+# **permutation-equivariant** in the queries. For a dict, ignoring order is fine. For language it is a problem, since
+# "dog bites man" and "man bites dog" are different sentences. Lesson 05 adds positions.
 
 # %% [markdown]
 # ## Self-attention and cross-attention
@@ -453,9 +454,9 @@ print("queries in reverse give the outputs in reverse:", torch.allclose(turned, 
 # The formula does not say where queries, keys and values come from. Two cases have names:
 #
 # - **Cross-attention**: the queries come from one sequence, keys and values from another. The positions of `2021-03-03`
-#   ask the pieces of `3 mars 2021`.
-# - **Self-attention**: all three come from the *same* sequence. It asks itself the questions that help to understand
-#   it. Is `3` a day or a month? Its neighbour `mars` knows.
+#   put their questions to the pieces of `3 mars 2021`.
+# - **Self-attention**: all three come from the *same* sequence. The sequence asks itself questions that help to
+#   understand it. Is `3` a day or a month? Its neighbour `mars` tells us.
 
 # %%
 french, iso = torch.randn(3, 4), torch.randn(10, 4)  # 3 pieces, 10 characters, vectors of width 4
@@ -467,7 +468,7 @@ print("self-attention: ", tuple(parts.attention(french, french, french).shape))
 #
 # ### Is the diagonal the largest?
 #
-# In self-attention each vector meets itself among the keys. It is often said that the diagonal of the weights is
+# In self-attention each vector meets itself among the keys. It is often said that the weights on the diagonal are
 # therefore the largest. In a Transformer, queries and keys are **projections** of the vectors: products with two
 # different learned matrices, `x @ w_q` and `x @ w_k`. Before training these matrices are random.
 #
@@ -487,8 +488,8 @@ print(f"without projections: {raw:.0%}")
 
 # %% [markdown]
 # Without projections, every position attends most to itself: $x \cdot x$ is a sum of squares, while in the product of
-# two different vectors positive and negative terms cancel. With two different projections this effect disappears, and 1
-# row in 50 is what chance gives. Training decides what becomes of the diagonal.
+# two different vectors positive and negative terms cancel. With two different projections this effect disappears, and
+# what is left is chance: 1 row in 50. Training decides what becomes of the diagonal.
 
 # %% [markdown]
 # ## Bug hunt
@@ -511,16 +512,17 @@ check(attention_of_a_colleague, "attention")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Say for each line what every axis means. Here the scores have one row per *key*, and the softmax runs along the last
-# axis, so along the queries. Then ask what must be true of the weights, and print it: for each query, do they add up
-# to 1? And test with different numbers of keys and queries: then axes that were swapped have different lengths.
+# axis, so along the queries. Then ask what must be true of the weights, and print it: for each query, do they add up to
+# 1? And test with different numbers of keys and queries: then swapped axes show up as shapes that do not fit.
 # </details>
 
 # %% [markdown]
 # ## ★ Transfer: kernel regression
 #
 # The dot product is one way to score, not the only one. In statistics, **Nadaraya–Watson kernel regression** (1964)
-# predicts a value at a new point as the average of the values of the known points, weighted by how near they are. With
-# a Gaussian kernel this is attention in which the score of a key is $-\tfrac12 \|q - k\|^2$. Write it from scratch.
+# predicts a value at a new point as the average of the values of the known points, weighted by how near they are. If
+# the weight falls like $e^{-\frac12 \|q - k\|^2}$ (a Gaussian *kernel*), this is attention in which the score of a key
+# is $-\tfrac12 \|q - k\|^2$. Write this attention from scratch.
 
 
 # %% id="distance_attention" tags=["exercise"]
@@ -538,13 +540,13 @@ check(distance_attention)
 
 # %% [markdown]
 # Here are 40 noisy points on a sine curve: their positions are the keys, their heights the values. The queries are 200
-# positions in between.
+# positions along the curve.
 
 # %%
 where = torch.rand(40, 1) * 6
 high = torch.sin(where) + 0.1 * torch.randn(40, 1)
 ask = torch.linspace(0.3, 5.7, 200)[:, None]
-found = parts.distance_attention(4 * ask, 4 * where, high)  # times 4: squared distances count 16 times as much
+found = parts.distance_attention(4 * ask, 4 * where, high)  # times 4: a Gaussian of standard deviation 1/4
 curves = {"attention": found[:, 0], "sine": torch.sin(ask[:, 0])}
 ax = plots.lines(ask[:, 0], curves, xlabel="position (query)", ylabel="height (value)")
 ax.plot(where, high, "k.", label="known points")
@@ -552,10 +554,10 @@ ax.legend()
 print(f"largest error: {(found - torch.sin(ask)).abs().max():.1f}")
 
 # %% [markdown]
-# Forty noisy points have become a smooth curve, without any training.
+# The 40 noisy points have become a smooth curve, without any training.
 #
-# **Predict.** Look again at the formula for $-\tfrac12 \|q - k\|^2$ above. If all keys have the same length, is the
-# output of attention by dot products and of attention by distance the `"same"` or `"different"`?
+# **Predict.** Look again at the formula for $-\tfrac12 \|q - k\|^2$ above. If all keys have the same length, do
+# attention by dot products and attention by distance give the `"same"` output, or `"different"` ones?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -567,17 +569,18 @@ compare(prediction, measured="same" if torch.allclose(by_dot_product, by_nearnes
 
 # %% [markdown]
 # $\tfrac12\|q\|^2 + \tfrac12\|k\|^2$ is then the same number for all keys of a query, and softmax ignores a number that
-# is subtracted from every score. So the attention of this lesson is kernel regression, as long as the keys have equal
-# lengths.
+# is subtracted from every score. So the attention of this lesson is kernel regression, if all keys have the same
+# length.
 
 # %% [markdown]
 # ## In short
 #
-# - Attention is a lookup in which every key contributes as much as it matches: score, softmax, weighted average.
+# - Attention is a soft lookup: the better a key matches, the more its value contributes. Score, softmax, weighted
+#   average.
 # - The dot product is the cosine times both lengths. Random vectors of high dimension have a cosine near 0.
 # - At a low temperature (or with long queries) attention becomes a dict; at a high temperature, a plain average.
 # - Queries and keys have the same width; there are as many keys as values; all other sizes are free.
-# - The order of the keys does not matter, as long as each keeps its value.
+# - The order of the keys does not matter, as long as each key keeps its value.
 
 # %%
 sizes = {"d": 8, "n_query": 4, "n_key": 6, "d_v": 3}
@@ -601,23 +604,25 @@ for what, other_k, other_v in [("keys of width 7", k[:, :7], v), ("five values f
 pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "parameters"])
 
 # %% [markdown]
-# There are no parameters: so far nothing can be learned. They come in lesson 03, with the projections.
+# There are no parameters, so attention itself has nothing to learn yet. Parameters come in lesson 03, with the
+# projections.
 
 # %% [markdown]
 # ## New words
 #
 # - **query**: the vector that says what a position is looking for.
 # - **key**: the vector that a query is compared with.
-# - **value**: the vector that is averaged, by the weight of its key.
-# - **hard attention**: attention with one weight of 1 and otherwise 0.
+# - **value**: the vector that a key stands for; the result is the average of all values, weighted by how well their
+#   keys match.
+# - **hard attention**: attention in which one key gets the weight 1 and all others get 0.
 # - **soft attention**: attention in which every key gets some weight, so that there is a gradient.
-# - **normalise**: scale numbers to a fixed sum or spread, such as weights that add up to 1.
-# - **temperature**: the number by which scores are divided before a softmax.
+# - **normalise**: bring numbers to a fixed sum, length or spread, as when weights must add up to 1.
+# - **temperature**: the number by which scores are divided before a softmax; a low one makes the weights sharp.
 # - **permutation-invariant**: the result does not change when the inputs are reordered.
 # - **permutation-equivariant**: when the inputs are reordered, the outputs are reordered in the same way.
 # - **self-attention**: attention whose queries, keys and values come from one sequence.
 # - **cross-attention**: attention whose queries come from one sequence, and keys and values from another.
-# - **projection**: a product with a learned matrix.
+# - **projection**: the product of a vector with a learned matrix.
 # - **Nadaraya–Watson kernel regression**: a prediction by averaging known values, weighted by nearness.
 
 # %% [markdown]
@@ -640,15 +645,15 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
 #
-# Only for unit vectors. In general it is the cosine times both lengths, so a long key can beat one that points in
-# exactly the right direction. (<i>Is that the cosine?</i>: A beats B.)
+# Only for vectors of length 1 (unit vectors). In general it is the cosine times both lengths, so a long key can beat
+# one that points in exactly the right direction. (<i>Is the dot product the cosine?</i>: A beats B.)
 # </details>
 #
 # <details><summary>Why softmax, and not scores divided by their sum?</summary>
 #
-# Scores may be negative or add up to nearly 0; then such weights are negative or huge. The exponential makes all scores
-# positive and keeps their order, and only differences matter: adding the same number to all scores changes nothing.
-# (<i>Step 2</i>: weights of 20 and −10.)
+# Scores may be negative or add up to nearly 0; then the weights would be negative or huge. The exponential makes all
+# scores positive and keeps their order, and only differences matter: adding the same number to all scores changes
+# nothing. (<i>Step 2</i>: weights of 20 and −10.)
 # </details>
 
 # %% [markdown]
@@ -673,11 +678,12 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Is the diagonal of a self-attention matrix always the largest?</summary>
 #
-# No. It tends to be if queries and keys are the raw vectors. After two different random projections it is no more
-# likely to be the largest than any other entry, until training makes it so. (<i>Is the diagonal the largest?</i>)
+# No. Its entries tend to be if queries and keys are the raw vectors. After two different random projections, the
+# diagonal entry of a row is no more likely to be the largest than any other; training may change that. (<i>Is the
+# diagonal the largest?</i>)
 # </details>
 #
-# <details><summary>What has attention to do with kernel regression?</summary>
+# <details><summary>What does attention have to do with kernel regression?</summary>
 #
 # Nadaraya–Watson regression averages known values with weights that fall with distance. With a Gaussian kernel the
 # weights are softmax(−½‖q − k‖²), which for keys of equal length equals softmax(q · k). (<i>★ Transfer</i>)
@@ -688,10 +694,9 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # - Vaswani et al. (2017), *Attention Is All You Need*, [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section
 #   3.2: the same formula with one more symbol, the subject of lesson 02.
-# - Queries apart from keys, keys apart from values: Miller et al. (2016),
-#   [arXiv:1606.03126](https://arxiv.org/abs/1606.03126). Soft and hard attention: Xu et al. (2015),
-#   [arXiv:1502.03044](https://arxiv.org/abs/1502.03044), and before that in vision, Mnih et al. (2014),
-#   [arXiv:1406.6247](https://arxiv.org/abs/1406.6247).
+# - Separate keys and values: Miller et al. (2016), [arXiv:1606.03126](https://arxiv.org/abs/1606.03126). Soft and hard
+#   attention: Xu et al. (2015), [arXiv:1502.03044](https://arxiv.org/abs/1502.03044), and before that in vision, Mnih
+#   et al. (2014), [arXiv:1406.6247](https://arxiv.org/abs/1406.6247).
 # - Kernel regression: Nadaraya (1964) and Watson (1964); Tsai et al. (2019),
 #   [arXiv:1908.11775](https://arxiv.org/abs/1908.11775), read the Transformer in this way.
 # - Common directions of embeddings: Mu and Viswanath (2018), [arXiv:1702.01417](https://arxiv.org/abs/1702.01417).

@@ -1,7 +1,7 @@
 # %% [markdown] id="title"
 # # 02 · Why divide by √d_k
 #
-# **The question.** The Transformer's attention differs from that of lesson 01 in one symbol: the scores are divided by
+# **The question.** The Transformer's attention differs from that of lesson 01 in one detail: the scores are divided by
 # $\sqrt{d_k}$, the square root of the width of queries and keys. Why divide at all? Why by the root, and not by the
 # width itself?
 #
@@ -22,7 +22,7 @@
 #
 # <details><summary>All the scores of a query are doubled. What happens to its weights?</summary>
 #
-# They get sharper: the best key gets more, and the others together less. The order of the keys stays.
+# They get sharper: the best key gets more, and the others together get less. The ranking of the keys does not change.
 # </details>
 #
 # <details><summary>Is the dot product the cosine similarity?</summary>
@@ -55,10 +55,10 @@ diagrams.architecture.you_are_here(2)
 #
 # A score adds up products, one for each entry of the query and the key. In lesson 01 most vectors had two or three
 # entries. In the original Transformer (Vaswani et al., 2017) queries and keys have 64 entries; they could be as wide as
-# the word vectors themselves, 512. This width was `d` in lesson 01; from here on it is `d_k`, k for key.
+# the embeddings themselves, 512. This width was `d` in lesson 01; from here on it is `d_k`, with k for key.
 #
-# Let queries and keys hold ordinary random numbers (mean 0, standard deviation 1). With 128 entries, the typical score
-# (its standard deviation) is 11.
+# Let queries and keys hold independent random numbers (mean 0, standard deviation 1). With 128 entries, the typical
+# score (its standard deviation) is 11.
 #
 # **Predict.** With 512 entries, four times as many, is a typical score near 11, 22, 45 or 181?
 
@@ -74,12 +74,12 @@ pd.DataFrame({"d_k": spread.keys(), "typical score": spread.values(), "√d_k": 
 # %% [markdown]
 # Four times the width, twice the score: it grows like $\sqrt{d_k}$. The products are as often negative as positive, so
 # they mostly cancel. What is left still grows, just as a **random walk**, which steps left or right at random, drifts
-# away from its start. Here is why, in three steps.
+# away from its start. Three steps show why.
 #
-# 1. The **variance** is the square of the standard deviation. One product $q_i k_i$ of independent numbers with mean 0
-#    has mean 0 too, and its variance is the product of their variances. If both have variance $\sigma^2$, that is
+# 1. The **variance** is the square of the standard deviation. A product $q_i k_i$ of two independent numbers with mean
+#    0 has mean 0 too, and its variance is the product of their variances. If both have variance $\sigma^2$, that is
 #    $\sigma^2 \cdot \sigma^2 = \sigma^4$.
-# 2. Variances of independent numbers add up. There are $d_k$ products.
+# 2. When independent numbers are added, their variances add up. There are $d_k$ products.
 # 3. The typical size is the square root of the variance.
 #
 # **Exercise.** Write steps 1 and 2 as a function.
@@ -124,7 +124,7 @@ for d in widths:
     for name, divisor in divisors.items():
         weights = parts.softmax(scores / divisor(d))
         top[f"scores / {name}"].append(weights.amax(dim=-1).mean().item())
-        spread_out = torch.special.entr(weights).sum(dim=-1) / math.log(64)
+        spread_out = torch.special.entr(weights).sum(dim=-1) / math.log(64)  # the entropy: explained below
         entropy[f"scores / {name}"].append(spread_out.mean().item())
 
 # %%
@@ -142,12 +142,12 @@ pd.DataFrame(top, index=pd.Index(widths, name="d_k")).round(2)
 pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 
 # %% [markdown]
-# Without division, attention gets sharper and sharper as queries and keys get wider, until it is a dict again. Divided
-# by $d_k$, it gets softer and softer, until it is a plain average, whatever the query. Divided by $\sqrt{d_k}$ it does
-# not change: **at the start of training, the width d_k no longer decides how sharp attention is.** That is the whole
-# point of the root. Dividing a set of numbers by $c$ divides its standard deviation by $c$ and its variance by $c^2$.
-# So
-# $\sqrt{d_k}$ makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at any width.
+# Without division, attention gets sharper and sharper as queries and keys get wider, until it is a dict lookup again.
+# With division by $d_k$, it gets softer and softer, until it is a plain average, whatever the query. With division by
+# $\sqrt{d_k}$, it does not change: **at the start of training, the width d_k no longer decides how sharp attention
+# is.** That is the whole point of the root. Dividing a set of numbers by $c$ divides its standard deviation by $c$ and
+# its variance by $c^2$. So dividing by $\sqrt{d_k}$ makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at
+# any width.
 
 # %% [markdown]
 # ## Scaled dot-product attention
@@ -162,7 +162,7 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # | $Q K^\top / \sqrt{d_k}$ | (n_query, n_key) | scores, of variance 1 for independent entries of mean 0, variance 1 |
 #
 # This is equation 1 of the paper, **scaled dot-product attention**. $d_k$ is the width of the queries and keys; the
-# width of the values does not matter. Here are the numbers of `3 mars 2021` from lesson 01, with the division:
+# width of the values does not matter. Here are the numbers of lesson 01, with the division:
 
 # %%
 keys_of_pieces = torch.tensor([[2.0, 0.5, 0.0], [0.0, 2.0, 0.0], [0.0, 0.0, 2.0]])
@@ -172,10 +172,10 @@ diagrams.lookup.one_head(questions, keys_of_pieces, values_of_pieces, divisor=3*
 
 # %% [markdown]
 # (With only three entries the scores were not large. Dividing makes the weights softer than they need to be, and the
-# year worse. The division is for wide queries and keys.)
+# year less accurate. The division is meant for wide queries and keys.)
 #
-# **Exercise.** Write it. You may use `parts.softmax`. (PyTorch has it too, as `F.scaled_dot_product_attention`, but you
-# learn more if you write it.)
+# **Exercise.** Write this function. You may use `parts.softmax`. (PyTorch has it as `F.scaled_dot_product_attention`,
+# but you learn more by writing your own.)
 
 
 # %% id="scaled_dot_product_attention" tags=["exercise"]
@@ -184,7 +184,7 @@ def scaled_dot_product_attention(
     keys: Float[Tensor, "*batch n_key d_k"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Return the weighted average of the values for every query, by scores of the same size whatever d_k is."""
+    """Return, for every query, the average of the values, weighted by scores whose size does not depend on d_k."""
     raise NotImplementedError
 
 
@@ -202,7 +202,7 @@ print(f"the best key is the same in {same.sum()} of {len(same)} rows")
 
 # %% [markdown]
 # So if the ranking does not change, why does it matter how sharp the weights are? You will meet two explanations. The
-# first one is mostly wrong.
+# first is mostly wrong.
 
 # %% [markdown]
 # ## Explanation 1: without the division, exp overflows
@@ -239,32 +239,33 @@ compare(queries_divided, measured="nan" if weights[1].isnan().any() else "right"
 print("scores", [scores.tolist()[0] for scores in two_ways], "→ weights", [w.tolist()[0] for w in weights])
 
 # %% [markdown]
-# 64 · 60 · 60 is 230,400. So in half precision it matters *where* one divides: libraries scale the queries first, or
-# queries and keys each by the fourth root of $d_k$. (bfloat16 has the range of float32, with fewer digits.)
+# 64 · 60 · 60 is 230,400: the score becomes infinite, and softmax computes ∞ − ∞, which is `nan`. So in half precision
+# it matters *where* one divides: libraries divide the queries first, or divide queries and keys each by the fourth root
+# of $d_k$. (bfloat16 has the range of float32, with fewer digits.)
 
 # %% [markdown]
 # ## Explanation 2: the softmax saturates
 #
-# Training moves the scores a little and sees what changes. So ask: if score $j$ moves by one small unit, how many units
-# does weight $i$ move? This is the derivative $\partial p_i / \partial s_j$. With $p$ for the weights (they are
+# Training needs to know what a small change of a score would do: if score $j$ grows a little, how many times as much
+# does weight $i$ grow? This is the derivative $\partial p_i / \partial s_j$. With $p$ for the weights (they are
 # probabilities), $p = \operatorname{softmax}(s)$, it is
 #
 # $$\frac{\partial p_i}{\partial s_j} = p_i(\delta_{ij} - p_j),
 # \quad \delta_{ij} = 1 \text{ if } i = j \text{, else } 0$$
 #
-# With weights 0.8 and 0.2, for instance, raising score 0 a little moves weight 0 by $0.8 \cdot (1 - 0.8) = 0.16$ times
-# as much, and weight 1 by $0.2 \cdot (0 - 0.8) = -0.16$ times as much: what one weight gains, the other loses.
+# With weights 0.8 and 0.2, for instance, raising score 0 a little changes weight 0 by $0.8 \cdot (1 - 0.8) = 0.16$
+# times as much, and weight 1 by $0.2 \cdot (0 - 0.8) = -0.16$ times as much: what one weight gains, the other loses.
 
 # %% [markdown]
 # The table of all these derivatives, row $i$ and column $j$, is called the **Jacobian**. (To derive it: for $i \neq j$
 # only the denominator of $e^{s_i} / \sum e^{s}$ depends on $s_j$; for $i = j$ the numerator does too.)
 #
-# **Exercise.** Compute it from the weights. (`torch.eye(n)` is the table of all $\delta_{ij}$.)
+# **Exercise.** Compute the Jacobian from the weights. (`torch.eye(n)` is the table of all $\delta_{ij}$.)
 
 
 # %% id="softmax_jacobian" tags=["exercise"]
 def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]:
-    """Return the table of derivatives: weight i by score j at row i and column j."""
+    """Return the table of derivatives: at row i, column j, that of weight i with respect to score j."""
     raise NotImplementedError
 
 
@@ -272,7 +273,7 @@ def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]
 check(softmax_jacobian)
 
 # %% [markdown]
-# Two properties of every softmax Jacobian can be seen in a small one.
+# A small example shows two properties of every softmax Jacobian.
 
 # %%
 example = parts.softmax_jacobian(torch.tensor([0.7, 0.2, 0.1]))
@@ -283,8 +284,8 @@ print("symmetric:", torch.equal(example, example.T))
 # %% [markdown]
 # Now compare equal weights with weights that are nearly 1 and 0.
 #
-# **Predict.** The weights are 0.999 and 0.001. If the first score moves by one small unit, how many units does the
-# first weight move?
+# **Predict.** The weights are 0.999 and 0.001. If the first score grows a little, how many times as much does the first
+# weight grow?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -299,7 +300,7 @@ print("if one weight is 1:", (parts.softmax_jacobian(torch.tensor([1.0, 0.0, 0.0
 # %% [markdown]
 # Look at the formula again: if one $p_i$ is 1 and the others are 0, *every* entry is 0. A small change of the scores
 # moves no weight, so the scores get no gradient: from this query the model learns nothing about *which key to attend
-# to*. Does that happen at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares)
+# to*. Does this happen at large widths? We measure the size of the whole Jacobian (the root of the sum of its squares)
 # with 64 keys, and take the median over 300 queries.
 
 # %%
@@ -318,22 +319,22 @@ jacobian_size["scores / √d_k, times 1/√d_k"] = by_the_root
 pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".format)
 
 # %% [markdown]
-# Up to a width of 64, the paper's own, the typical undivided query passes on as much gradient as a scaled one. Above it
-# the gradient gets smaller and smaller, and at 1024 half of all queries pass on next to nothing. Their weights are
-# nearly 1 and 0, by chance, before training has begun: the softmax is **saturated**. This is the reason that the paper
-# gives: large products push the softmax "into regions where it has extremely small gradients".
+# Up to a width of 64, the paper's choice, the typical undivided query passes on as much gradient as a scaled one.
+# Beyond that the gradient shrinks, and at 1024 half of all queries pass on next to nothing. Their weights are nearly 1
+# and 0, by chance, before training has begun: the softmax is **saturated**. This is the reason that the paper gives:
+# large products push the softmax "into regions where it has extremely small gradients".
 #
-# (Dividing also scales the gradient from the score to the query by $1/\sqrt{d_k}$. With that factor, in the last
-# column, the two are equal at 256. But the factor is the same for every query, so a larger learning rate compensates
-# for it. Nothing compensates for a gradient of zero.)
+# (Dividing also scales the gradient from the score to the query by $1/\sqrt{d_k}$. With that factor (last column), the
+# two are about equal at 256. But the factor is the same for every query, so a larger learning rate compensates for it.
+# Nothing compensates for a gradient of zero.)
 
 # %% [markdown]
 # ## Training with four divisors
 #
-# A gradient is not yet a model. So we train one. The task: 32 items, each with a key and one of 10 labels. The query is
-# a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to return that item's
-# label. It learns two matrices, `w_q` and `w_k`, that make queries and keys comparable, here of width 512. Only the
-# divisor differs. We also count *dead* queries: those with hardly any gradient at their scores. Each run is repeated
+# Gradients alone prove little. So we train a model. The task: 32 items, each with a key and one of 10 labels. The query
+# is a distorted copy of one of the keys (always distorted in the same hidden way), and the model has to return that
+# item's label. It learns two matrices, `w_q` and `w_k`, that project queries and keys to a common width, here 512. Only
+# the divisor differs. We also count *dead* queries: those whose scores get hardly any gradient. Each run is repeated
 # with three seeds. The cell below is an ordinary training loop; you can go on without reading it.
 
 
@@ -341,7 +342,7 @@ pd.DataFrame(jacobian_size, index=pd.Index(widths, name="d_k")).map("{:.1g}".for
 def train_once(
     seed: int, divisor: float, floor: float = 0.001, d: int = 32, d_k: int = 512, lr: float = 1e-3
 ) -> dict[str, Tensor]:
-    """Learn to find the right item; return what ``seen`` lists, as means of 20 steps."""
+    """Learn to find the right item; return the curves of ``seen``, averaged over every 20 steps."""
     torch.manual_seed(seed)
     hidden = torch.randn(d, d) / d**0.5  # how queries are distorted: the model has to find out
     w_q, w_k = (torch.nn.Parameter(torch.randn(d, d_k) / d**0.5) for _ in range(2))
@@ -366,8 +367,8 @@ def train_once(
 
 
 # %% [markdown]
-# **Predict.** The divisors are 1, √d_k, 2√d_k and d_k. Which has the best accuracy over the first 100 steps, and which
-# the worst over all 300? Write the names as below. (The cell takes about 20 seconds and reports each divisor.)
+# **Predict.** The divisors are 1, √d_k, 2√d_k and d_k. Which one has the best accuracy over the first 100 steps, and
+# which one the worst over all 300? Write the names as in the comment below. (The cell takes about 20 seconds.)
 
 # %% tags=["prediction"]
 best_early, worst = ..., ...  # "1", "√d_k", "2√d_k", "d_k"
@@ -406,7 +407,7 @@ def table_of(runs: dict[str, dict[str, Tensor]]) -> pd.DataFrame:
     return table.T
 
 
-table_of(runs)  # the least and the largest of three runs
+table_of(runs)  # the smallest and the largest of three runs
 
 # %%
 early = {name: a[:, :5].mean(dim=1) for name, a in accuracy.items()}
@@ -418,11 +419,11 @@ print("undivided, more than half of the queries are dead at the start:", bool((d
 print("over 0.8 right at the end, with every divisor:", min(a[:, -1].min().item() for a in accuracy.values()) > 0.8)
 
 # %% [markdown]
-# Read it honestly. With √d_k, or something near it, learning starts at once. Without division it starts late: most
-# queries are dead, because chance has chosen their key. (A random answer is right once in 10 times.) Divided by $d_k$,
-# learning stalls after a few steps: the weights are nearly equal, and it takes long until the scores are large enough
-# to differ. Scores that are too small are worse here than scores that are too large. But in the end *all* four learn.
-# The division does not make something possible that was impossible.
+# Read the table honestly. With √d_k, or something near it, learning starts at once. Without division it starts late:
+# most queries are dead, because chance has already chosen a key for them. (A random answer is right one time in ten.)
+# Divided by $d_k$, learning stalls after a few steps: the weights are nearly equal, and it takes a long time for the
+# scores to grow. Scores that are too small are worse here than scores that are too large. But in the end *all* four
+# learn. The division makes training easier; it does not make it possible.
 
 # %% [markdown]
 # Our loss matters too. It is $-\log(p + 0.001)$, where $p$ is the weight of the right label. It stays below 7 however
@@ -433,25 +434,25 @@ plain = {f"{name}, −log p": train(divisors[name], floor=1e-30) for name in ("1
 table_of({"1": runs["1"], **plain})
 
 # %% [markdown]
-# With it, even undivided scores are learned early, though not as early as divided ones. So a saturated softmax *can*
-# learn, if the gradient that reaches it is steep enough. And at the paper's own width, 64?
+# With this loss, the model learns early even with undivided scores, though not as early as with divided ones. So a
+# saturated softmax *can* learn, if the gradient that reaches it is steep enough. And at the paper's own width, 64?
 
 # %% id="width-64" tags=["nbval-ignore-output"]
 table_of({f"{name}, d_k = 64": train(divisor, d_k=64, lr=3e-3) for name, divisor in {"1": 1, "√d_k": 8}.items()})
 
 # %% [markdown]
-# Fewer queries are dead, but the division still helps. (A narrow model has fewer parameters, so at one learning rate it
-# learns more slowly. Here the learning rate is three times as large.)
+# Fewer queries are dead, but the division still helps. (A narrow model has fewer parameters, so at the same learning
+# rate it learns more slowly. Here the learning rate is three times as large.)
 #
 # **The verdict.** Without division, wide queries and keys begin with a saturated softmax, and training begins late;
 # with $1/d_k$ they begin with equal weights, and training begins later still. $1/\sqrt{d_k}$ gives a good start at any
-# width. That is all that it does.
+# width. That is all it does.
 
 # %% [markdown]
 # ## The scale is a temperature
 #
-# Dividing by √d_k is what lesson 01 called a temperature. Nothing fixes its value: a model that needs sharper attention
-# can learn longer queries. Here is one query, made longer and longer, with the division in place.
+# The divisor √d_k is what lesson 01 called a temperature. It does not fix how sharp attention is: a model that needs
+# sharper attention can learn longer queries. Here one query is made longer and longer, with the division in place.
 
 # %%
 characters = [f"{c}, position {i}" for i, c in enumerate("3_mars_2021")]
@@ -466,15 +467,15 @@ print("weight of the best key at lengths 0, 1, 30:", [round(scaled[i].max().item
 # %% [markdown]
 # ### What √d_k does not do: μP
 #
-# So √d_k is right at **initialisation**, when entries are independent with variance 1 and the typical score is 1. The
-# table of the four divisors shows that it does not stay so: with √d_k, training made the typical score grow to 3. From
-# then on the model sets its own temperature.
+# So √d_k is right at **initialisation**, before the first step, when entries are independent with variance 1 and the
+# typical score is 1. The table of the four divisors shows that this does not last: with √d_k, training made the typical
+# score grow to 3. From then on the model sets its own temperature.
 
 # %% [markdown]
-# Nor does the width stop mattering. Training aligns a query with its key. Then their products no longer cancel, and
-# $q \cdot k$ grows like $d_k$, not like $\sqrt{d_k}$. This is why **maximal update parametrisation** (μP; Yang et al.,
-# 2022) divides by $d_k$ (times a constant): so that hyperparameters that were tuned on a narrow model also work for a
-# wide one.
+# Nor does the width stop mattering. Training aligns a query with the key that it should find. Then their products no
+# longer cancel, and $q \cdot k$ grows like $d_k$, not like $\sqrt{d_k}$. This is why **maximal update parametrisation**
+# (μP; Yang et al., 2022) divides by $d_k$ (up to a constant factor): so that hyperparameters that were tuned on a
+# narrow model also work for a wide one.
 #
 # **Predict.** Take queries that are equal to their keys, as if training had aligned them perfectly. If d_k grows from
 # 64 to 1024, 16 times, by what factor does $q \cdot k / \sqrt{d_k}$ grow?
@@ -490,8 +491,8 @@ print({f"d_k = {d}": {"q·k / √d_k": round(x / d**0.5), "q·k / d_k": round(x 
 # %% [markdown]
 # ### Where to divide
 #
-# The division may stand anywhere: dividing the queries first gives the same scores. If there are more keys than d_k,
-# this divides fewer numbers. And in half precision it avoids the overflow (Explanation 1).
+# The division can be done earlier: dividing the queries first gives the same scores. If there are more keys than d_k,
+# fewer numbers are then divided. And in half precision this avoids the overflow (Explanation 1).
 
 # %%
 q, k = torch.randn(5, 64), torch.randn(7, 64)
@@ -502,8 +503,9 @@ print("and dividing both by the fourth root:", torch.allclose((q / root) @ (k / 
 # %% [markdown]
 # ### Attention dropout
 #
-# Dropout sets random numbers to 0 during training, and enlarges the others to make up for it (lesson 06). Many programs
-# do so with the *weights*, after the softmax: **attention dropout**. No query can then rely on a single key.
+# Dropout sets randomly chosen numbers to 0 during training, and scales up the others to make up for it (lesson 06).
+# Many implementations apply it to the *weights*, after the softmax: **attention dropout**. No query can then rely on a
+# single key.
 
 # %%
 weights = parts.softmax(q @ k.T / 8)
@@ -514,13 +516,13 @@ print("after dropout                      ", [round(x, 1) for x in dropped.sum(d
 
 # %% [markdown]
 # In training, the output is then no longer an average: its weights do not add up to 1. The paper applies dropout to the
-# outputs of its layers and to embeddings, and does not mention it for weights. This course leaves it out, so that
-# results can be repeated and compared.
+# outputs of its layers and to embeddings, and does not mention it for weights. This course leaves attention dropout
+# out, so that results can be repeated and compared.
 
 # %% [markdown]
 # ## Additive attention
 #
-# Attention came before the Transformer, with another score. Bahdanau's translator (2014) used a small network, the
+# Attention existed before the Transformer, with another score. Bahdanau's translator (2014) used a small network, the
 # **additive attention** of lesson 00: project query and key to a common width `d_h`, add them, apply tanh, and reduce
 # the result to one number:
 #
@@ -530,7 +532,7 @@ print("after dropout                      ", [round(x, 1) for x in dropped.sum(d
 # its own matrix.
 #
 # **Exercise.** Score every key for every query. The sum is needed for every *pair*: give queries and keys an extra axis
-# of length 1, so that broadcasting makes the pairs.
+# of length 1, so that broadcasting forms the pairs.
 
 
 # %% id="additive_scores" tags=["exercise"]
@@ -561,7 +563,7 @@ prediction = ...
 queries, keys = torch.randn(2, 1, 256, 64)
 w_q, w_k, w = torch.randn(64, 64) / 8, torch.randn(64, 64) / 8, torch.randn(64) / 8
 seconds = {"additive": [], "dot product": []}
-for _ in range(20):  # in turns, so that a busy moment hits both
+for _ in range(20):  # in turns, so that a disturbance slows both
     start = time.perf_counter()
     parts.additive_scores(queries, keys, w_q, w_k, w)
     middle = time.perf_counter()
@@ -591,16 +593,17 @@ compare(prediction, measured="below" if wide.abs().max() < 10 else "above")
 print(f"additive: at most {wide.abs().max():.0f}, never above {w.abs().sum():.0f}")
 print(f"dot product, undivided: up to about {round((wide_q @ wide_k.mT).abs().max().item(), -1):.0f}")
 for name, divisor in {"as drawn": 1, "divided by √1024": 32}.items():
-    slope = 1 - torch.tanh(wide_q @ torch.randn(64, 1024).mT / divisor) ** 2
+    slope = 1 - torch.tanh(wide_q @ torch.randn(64, 1024).mT / divisor) ** 2  # the derivative of tanh
     print(f"median slope of tanh(W q), W {name}: {slope.median():.1f}")
 
 # %% [markdown]
 # Each tanh is at most 1, so a score can never exceed $\sum_i |w_i|$, however wide the queries are. But the same problem
 # appears one step earlier. With a matrix as drawn, the typical size of the entries of $W q$ is √1024 = 32, as
-# `score_variance` says. There the tanh itself is saturated: its slope is 0.
+# `score_variance` says. There the tanh itself is saturated: its slope is nearly 0.
 #
-# The paper cites a comparison (Britz et al., 2017): the two attentions do equally well at small widths, and additive
-# attention does better at large ones. The authors suspected large scores, divided by √d_k, and kept the fast one.
+# The paper cites a comparison (Britz et al., 2017): the two kinds of attention do equally well at small widths, and
+# additive attention does better than *undivided* dot products at large ones. The Transformer's authors suspected that
+# large scores were the cause, divided by √d_k, and kept the faster kind.
 
 # %% [markdown]
 # ## Bug hunt
@@ -630,10 +633,10 @@ check(attention_of_a_colleague, "scaled_dot_product_attention")
 # %% [markdown]
 # ## ★ Transfer: cosine attention
 #
-# Another way to bound the scores: use the cosine, which is never larger than 1, and divide it by a temperature of your
-# choice. Henry et al. (2020, [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)) do this with a learned temperature.
-# Today's form is **QK-norm**: queries and keys are normalised and scaled by learned factors, and the division by √d_k
-# stays (Qwen3, Gemma 3, OLMo 2). Write cosine attention from scratch.
+# Another way to bound the scores: use the cosine, which is never larger than 1, and divide it by a chosen temperature.
+# Henry et al. (2020, [arXiv:2010.04245](https://arxiv.org/abs/2010.04245)) do this with a learned temperature. Today's
+# form is **QK-norm**: queries and keys are normalised and scaled by learned factors, and the division by √d_k stays
+# (Qwen3, Gemma 3, OLMo 2). Write cosine attention from scratch.
 
 
 # %% id="cosine_attention" tags=["exercise"]
@@ -658,15 +661,15 @@ print("queries and keys 100 times as long, output unchanged:", torch.allclose(be
 # %% [markdown]
 # ## In short
 #
-# - A score adds up $d_k$ products. Its variance is $d_k \sigma^4$, its typical size grows like $\sqrt{d_k}$.
-# - Scores that are too large saturate the softmax, and its gradient nearly vanishes; scores that are too small make it
-#   a plain average.
+# - A score adds up $d_k$ products. Its variance is $d_k \sigma^4$; its typical size grows like $\sqrt{d_k}$.
+# - Scores that are too large saturate the softmax, and its gradient nearly vanishes; with scores that are too small,
+#   attention is a plain average.
 # - Dividing by $\sqrt{d_k}$ makes sharpness independent of the width at the start of training. The ranking of the keys
 #   never changes.
 # - Overflow of exp is not the reason: softmax subtracts the maximum. In float16 the scores themselves can overflow.
 # - √d_k is a temperature for the start of training. Learned queries and keys set their own later.
-# - Additive attention has bounded scores (its matrices need the root instead, or the tanh saturates), computes a vector
-#   for each pair and has parameters.
+# - Additive attention has bounded scores (but its matrices have to be scaled, or the tanh saturates), computes a vector
+#   for each pair, and has parameters.
 
 # %%
 q, k, v = torch.randn(2, 4, 8), torch.randn(2, 6, 8), torch.randn(2, 6, 3)
@@ -684,14 +687,14 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # ## New words
 #
 # - **random walk**: a sum of random steps, whose distance from the start grows like the root of their number.
-# - **variance**: the square of the standard deviation.
-# - **entropy**: how evenly weights are spread; largest if all are equal.
+# - **variance**: the mean squared distance from the mean; the square of the standard deviation.
+# - **entropy**: −Σ w log w, a measure of how evenly weights are spread; largest if all are equal.
 # - **scaled dot-product attention**: attention whose scores are dot products divided by √d_k.
-# - **overflow**: a result that is too large for its kind of number, and becomes infinite.
-# - **half precision**: numbers of 16 bits instead of 32.
-# - **Jacobian**: the table of all derivatives of several outputs by several inputs.
+# - **overflow**: what happens when a result is too large for its number format: it becomes infinite.
+# - **half precision**: floating-point numbers of 16 bits instead of 32.
+# - **Jacobian**: the table of the derivatives of every output with respect to every input.
 # - **saturated**: so far in the flat part of a function that hardly any gradient is left.
-# - **initialisation**: the parameters before the first step of training.
+# - **initialisation**: the choice of the parameters' values before the first step of training.
 # - **maximal update parametrisation**: μP for short; rules for initialisation and learning rates under which one set of
 #   hyperparameters suits all widths.
 # - **attention dropout**: dropout applied to attention weights.
@@ -706,19 +709,19 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # A dot product of d_k independent entries of variance 1 has variance d_k. Without the division, wide queries and keys
 # start with weights that are almost 0 and 1, where the softmax is saturated and has almost no gradient, so training
-# starts late. It is a good start, not a necessity: in our experiment undivided scores learned too, in the end.
-# (<i>What do large scores do?</i>, <i>Explanation 2</i>, <i>Training with four divisors</i>)
+# starts late. The division gives a good start; it is not a necessity: in our experiment, the undivided model learned
+# too, in the end. (<i>What do large scores do?</i>, <i>Explanation 2</i>, <i>Training with four divisors</i>)
 # </details>
 #
-# <details><summary>Why not divide by d_k?</summary>
+# <details><summary>Why not divide the scores by d_k?</summary>
 #
 # At initialisation the variance would then be 1/d_k: the scores of wide queries and keys vanish, all keys get the same
-# weight, and learning starts late. But after training, the products of a query and its key no longer cancel and grow
-# like d_k. So μP does divide by d_k, with a constant, to keep hyperparameters valid for other widths. (<i>Training with
-# four divisors</i>, <i>What √d_k does not do</i>)
+# weight, and learning starts late. But after training, the products of a query and its key no longer cancel, and the
+# score grows like d_k. So μP does divide by d_k, with a constant, to keep hyperparameters valid for other widths.
+# (<i>Training with four divisors</i>, <i>What √d_k does not do</i>)
 # </details>
 #
-# <details><summary>Is it to prevent overflow of the exponential?</summary>
+# <details><summary>Is the division there to prevent overflow of the exponential?</summary>
 #
 # Not of the exponential: softmax implementations subtract the row's maximum, so scores of 1000 are no problem. In
 # float16, though, the scores themselves can exceed 65,504; then it helps to scale the queries before the product.
@@ -732,14 +735,14 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # </details>
 
 # %% [markdown]
-# <details><summary>What does the argument assume, and does it hold after training?</summary>
+# <details><summary>What does the argument for √d_k assume, and does it hold after training?</summary>
 #
-# Independent entries with mean 0 and variance 1. This held at the start of our training, where the typical score was
-# about 1, and not at the end: training makes queries and keys depend on each other, and it was about 3. (<i>Training
-# with four divisors</i>, <i>The scale is a temperature</i>)
+# It assumes independent entries with mean 0 and variance 1. This held at the start of our training, where the typical
+# score was about 1, but not at the end: training makes queries and keys depend on each other, and the typical score was
+# about 3. (<i>Training with four divisors</i>, <i>The scale is a temperature</i>)
 # </details>
 #
-# <details><summary>Can the division be moved elsewhere?</summary>
+# <details><summary>Can the division by √d_k be done elsewhere?</summary>
 #
 # Yes: dividing the queries by √d_k before the product gives the same scores, and divides n_query × d_k numbers instead
 # of n_query × n_key (fewer if n_key > d_k). Dividing both queries and keys by the fourth root of d_k works too. In half
@@ -748,15 +751,15 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Compare additive and dot-product attention.</summary>
 #
-# Additive: a small network per pair, its own parameters, a hidden vector per pair, bounded scores, different widths
-# allowed. Dot product: one matrix product, no parameters, fast, and scores that grow with the width unless divided.
-# (<i>The cost of additive attention</i>)
+# Additive: a small network with parameters of its own, a hidden vector for each pair, bounded scores; queries and keys
+# may differ in width. Dot product: one matrix product, no parameters, fast, and scores that grow with the width unless
+# divided. (<i>The cost of additive attention</i>)
 # </details>
 #
 # <details><summary>What is the derivative of softmax?</summary>
 #
-# ∂p_i/∂s_j = p_i (δ_ij − p_j). It is symmetric, its rows add up to 0, and it is all 0 when one weight is 1.
-# (<i>Explanation 2</i>)
+# ∂p_i/∂s_j = p_i (δ_ij − p_j). The Jacobian is symmetric, its rows add up to 0, and it is zero everywhere if one key
+# gets all the weight. (<i>Explanation 2</i>)
 # </details>
 
 # %% [markdown]
@@ -764,8 +767,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 3.2.1 and its footnote 4: the
 #   argument in two sentences.
-# - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473), appendix A.1.2: additive attention as
-#   it was first used. Britz et al. (2017), [arXiv:1703.03906](https://arxiv.org/abs/1703.03906): both compared.
+# - Bahdanau et al. (2014), [arXiv:1409.0473](https://arxiv.org/abs/1409.0473), appendix A.1.2: additive attention as it
+#   was first used. Britz et al. (2017), [arXiv:1703.03906](https://arxiv.org/abs/1703.03906): a comparison of both.
 # - Yang et al. (2022), [arXiv:2203.03466](https://arxiv.org/abs/2203.03466): μP, and why it divides by d_k.
 # - Srivastava et al. (2014), *Dropout* (JMLR 15).
 # - `transformer_lab/attention/dot_product.py` and `additive.py` beside it: the library's versions, with masks.

@@ -19,13 +19,13 @@
 # (4, 3): one row per query, as wide as a value.
 # </details>
 #
-# <details><summary>Which numbers can an attention weight be, and what follows for the output?</summary>
+# <details><summary>Between which numbers do attention weights lie, and what follows for the output?</summary>
 #
-# Numbers between 0 and 1, and the weights of one query add up to 1. So the output is a weighted average of the values:
-# it never lies outside their range.
+# Between 0 and 1, and the weights of one query add up to 1. So the output is a weighted average of the values: it never
+# lies outside their range.
 # </details>
 #
-# <details><summary>By what are the scores divided, and what would happen without the division?</summary>
+# <details><summary>What are the scores divided by, and what would happen without the division?</summary>
 #
 # By √d_k. Undivided scores grow with the width, and the weights of wide models start out close to 0 and 1, where the
 # softmax has almost no gradient.
@@ -53,7 +53,8 @@ diagrams.architecture.you_are_here(3)
 # %% [markdown]
 # ## Why one head is not enough
 #
-# *The cat that was chased by the dog ran away.* To understand it, each word needs several others, for several reasons:
+# *The cat that was chased by the dog ran away.* To understand this sentence, one word may need several others, for
+# different reasons:
 #
 # | word | needs | for the reason |
 # |---|---|---|
@@ -65,8 +66,8 @@ diagrams.architecture.you_are_here(3)
 # But each query gets *one* weighted average. Is that enough? Take two dates that are easily mixed up: `3.5.2021` is the
 # 3rd of May, `5.3.2021` the 5th of March. A model has to know *both* of the first two numbers, and which comes first.
 #
-# **Predict.** A query attends to the two numbers, with a weight of one half each. What does it get for `3.5.2021`, and
-# what for `5.3.2021`?
+# **Predict.** A query attends to the two numbers, with a weight of one half each. What is its output for `3.5.2021`,
+# and what for `5.3.2021`?
 
 # %% tags=["prediction"]
 prediction_may, prediction_march = ..., ...
@@ -81,7 +82,7 @@ print("weights of 0.9 and 0.1:", {date: round((uneven @ values).item(), 1) for d
 
 # %% [markdown]
 # Two dates, one answer. An average does not say which value came from where. With uneven weights the two answers
-# differ, but one of the numbers hardly counts. What helps is a second lookup with weights of its own:
+# differ, but one of the numbers hardly counts. A second lookup, with weights of its own, solves the problem:
 
 # %%
 two_lookups = torch.tensor([[[1.0, 0.0]], [[0.0, 1.0]]])  # (n_heads, n_query, n_key) = (2, 1, 2)
@@ -89,19 +90,19 @@ for date, values in dates.items():
     print(date, "→", (two_lookups @ values).flatten().tolist())
 
 # %% [markdown]
-# Each of these lookups is an **attention head**. **Multi-head attention** runs several heads side by side, each with
-# weights of its own, and puts their outputs next to each other.
+# Each of these lookups is an **attention head**. **Multi-head attention** runs several heads in parallel, each with
+# weights of its own, and concatenates their outputs: it puts them next to each other.
 #
 # Here we typed the weights in. In a Transformer each head learns what to attend to. In trained translation models,
-# Voita et al. (2019) found heads that attend to the next or the previous word, heads that go from a verb to its subject
-# or object, and heads that attend to rare words.
+# Voita et al. (2019) found heads that attend to the next or the previous word, heads that link a verb to its subject or
+# object, and heads that attend to rare words.
 
 # %% [markdown]
 # ## Projections: queries, keys and values from one input
 #
-# In lessons 01 and 02 queries and keys were given. A Transformer has one vector per token, and makes queries, keys and
-# values from it with three layers. `nn.Linear(a, b)` turns vectors of width a into vectors of width b: it multiplies by
-# a learned matrix and adds a learned bias. This is called a **projection**.
+# In lessons 01 and 02 queries and keys were mostly given. A Transformer has one vector per token, and computes queries,
+# keys and values from it with three layers. `nn.Linear(a, b)` turns vectors of width a into vectors of width b: it
+# multiplies by a learned matrix and adds a learned bias. This, too, is called a **projection**.
 #
 # Our text has 11 characters, spaces included. The width of its vectors is called `d_model`.
 
@@ -113,12 +114,13 @@ q, k, v = w_q(x), w_k(x), w_v(x)  # self-attention: all three from the same x
 print("x", tuple(x.shape), " q", tuple(q.shape), " k", tuple(k.shape), " v", tuple(v.shape))
 
 # %% [markdown]
-# Why not use x itself three times? Because then the scores would be symmetric:
+# Why not use x itself three times? Because then the scores would be symmetric: position i would score j exactly as j
+# scores i.
 
 # %%
 without, projected = x[0] @ x[0].T, q[0] @ k[0].T  # scores: (11, 11)
-print("without projections, i scores j as j scores i:", torch.allclose(without, without.T))
-print("with projections:", torch.allclose(projected, projected.T))
+print("scores symmetric without projections:", torch.allclose(without, without.T))
+print("scores symmetric with projections:", torch.allclose(projected, projected.T))
 
 # %% [markdown]
 # The `3` needs the letters of `mars` to know that it is a day; the letters can do without the `3`. With separate
@@ -128,17 +130,17 @@ print("with projections:", torch.allclose(projected, projected.T))
 # %% [markdown]
 # ## Splitting the projections into heads
 #
-# Four heads need four sets of queries, keys and values. They divide the width among them: with d_model = 128 and 4
-# heads, each head gets d_k = 128 / 4 = 32 of the 128 columns of q, of k and of v. Head 0 gets columns 0 to 31, head 1
-# columns 32 to 63, and so on. (The paper has d_model = 512 and 8 heads, so d_k = 64.)
+# Four heads need four sets of queries, keys and values. The heads share the width: with d_model = 128 and 4 heads, each
+# head gets d_k = 128 / 4 = 32 of the 128 columns of q, of k and of v. Head 0 gets columns 0 to 31, head 1 columns 32 to
+# 63, and so on. (The paper's base model has d_model = 512 and 8 heads, so d_k = 64.)
 #
-# Attention works with any axes in front. So if the heads are one such axis, all of them are computed at once: (batch,
-# n, d_model) has to become (batch, n_heads, n, d_k).
+# Our attention accepts any leading axes. If the heads are one of these, all are computed at once. So (batch, n,
+# d_model) has to become (batch, n_heads, n, d_k).
 
 # %% [markdown]
-# `x.view(shape)` gives the same numbers another shape. Is that all we need? Here is a text of 3 positions with 4
-# features each, for 2 heads. The tens count positions, the units features. Head 0 should hold features 0 and 1 of every
-# position: 10, 11, then 20, 21, then 30, 31.
+# `x.view(shape)` returns the same numbers in another shape. Is that all we need? Here is a text of 3 positions with 4
+# features each, for 2 heads. The tens digit stands for the position, the units digit for the feature. Head 0 should
+# hold features 0 and 1 of every position: 10, 11, then 20, 21, then 30, 31.
 #
 # **Predict.** We ask for 2 heads of 3 positions and 2 features: `small.view(2, 3, 2)`. Which number comes first in the
 # second row of head 0?
@@ -154,8 +156,8 @@ print("head 0 by view alone:", viewed[0].tolist())
 
 # %% [markdown]
 # The shape is right, but head 0 holds nothing of the last position. `view` keeps the numbers in the order in which they
-# lie in memory, position by position, and only draws new borders between them. So split only the last axis, 4 features
-# into 2 heads of 2. Then swap two axes with `transpose`:
+# lie in memory, position by position, and only draws new borders between them. So split only the last axis: 4 features
+# become 2 heads of 2 features. Then swap two axes with `transpose`:
 
 # %%
 cut = small.view(3, 2, 2)  # positions, heads, features of a head
@@ -168,7 +170,7 @@ print("head 0:", cut.transpose(0, 1)[0].tolist())
 
 # %% id="split_heads" tags=["exercise"]
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
-    """Return each head's slice of the features: head i owns columns i d_k to (i + 1) d_k − 1."""
+    """Return each head's slice of the features: head i owns columns i · d_k to (i + 1) · d_k − 1."""
     raise NotImplementedError
 
 
@@ -191,12 +193,12 @@ except RuntimeError as error:
     print("view:", str(error).split("(")[0])
 
 # %% [markdown]
-# `transpose` moves no numbers. It only notes in which order the axes are to be read: the tensor is no longer
-# **contiguous**. `view` moves no numbers either, and here it would have to. There are two ways out: `.contiguous()`
-# copies the numbers into the order of the axes, and `.reshape` is a `view` where that is possible and a copy where it
-# is not.
+# `transpose` moves no numbers. It only changes the order in which the axes are read. Its result is not **contiguous**:
+# the numbers no longer lie in memory in the order of the axes. `view` moves no numbers either, and here it would have
+# to. There are two ways out: `.contiguous()` copies the numbers into the order of the axes, and `.reshape` is a `view`
+# where that is possible and a copy where it is not.
 #
-# **Exercise.** Put the heads side by side again.
+# **Exercise.** Concatenate the heads again.
 
 
 # %% id="merge_heads" tags=["exercise"]
@@ -214,7 +216,7 @@ print("q", tuple(q.shape), "→ heads", tuple(heads.shape))
 print("and back:", torch.equal(parts.merge_heads(heads), q))
 
 # %% [markdown]
-# ## What does one head see of x?
+# ## How much of x does one head see?
 #
 # You will often read that x is cut into pieces and that each head gets one piece.
 #
@@ -226,7 +228,7 @@ prediction = ...
 
 # %%
 def features_seen(output: Tensor, x: Tensor) -> int:
-    """Return how many features of x have a gradient: a change in any of them would change the output."""
+    """Return how many features of x have a nonzero gradient: a change in any of them would change the output."""
     x.grad = None
     output.sum().backward()
     return int((x.grad[0] != 0).any(dim=0).sum())
@@ -240,8 +242,8 @@ piece = parts.split_heads(x, 4)[:, 0]
 print("if x itself were cut:", features_seen(parts.scaled_dot_product_attention(piece, piece, piece), x))
 
 # %% [markdown]
-# All of them. We split the *projections*, and every column of a projection is computed from all of x. So training
-# decides what each head compares. If x itself were cut, the arbitrary order of its features would decide.
+# On all of them. We split the *projections*, and every column of a projection is computed from all features of x. So
+# training decides what each head compares. If x itself were cut, the arbitrary order of its features would decide.
 
 # %% [markdown]
 # ## The formula
@@ -252,33 +254,33 @@ print("if x itself were cut:", features_seen(parts.scaled_dot_product_attention(
 #
 # | | shape | in our code |
 # |---|---|---|
-# | $Q$ | (n_query, d_model) | `query`: what asks |
-# | $K$, $V$ | (n_key, d_model) | `key`, `value`: what is asked |
-# | $W_i^Q, W_i^K, W_i^V$ | (d_model, d_k) each | the columns of head i in `w_q`, `w_k`, `w_v` |
-# | $\text{head}_i$ | (n_query, d_k) | the output of head i: one of the n_heads before `merge_heads` |
+# | $Q$ | (n_query, d_model) | `query`: the vectors that attend |
+# | $K$, $V$ | (n_key, d_model) | `key`, `value`: the vectors that are attended to |
+# | $W_i^Q, W_i^K, W_i^V$ | (d_model, d_k) each | head i's d_k rows of the weights of `w_q`, `w_k`, `w_v`, transposed |
+# | $\text{head}_i$ | (n_query, d_k) | the output of head i, before `merge_heads` |
 # | $W^O$ | (d_model, d_model) | `w_o`, the **output projection**: mixes the outputs of the heads |
 #
-# As in the paper's models, d_v = d_k here. The paper leaves the biases out of the formula, and counts heads from 1,
-# where code counts from 0. In self-attention, query, key and value are the same x.
+# As in the paper's models, d_v = d_k here. The paper has no biases in the formula, and counts heads from 1, while code
+# counts from 0. In self-attention, query, key and value are the same x.
 
 # %% [markdown]
-# One more argument: a **mask** says which query may attend to which key, by True and False. Where it is False, the
-# score is replaced by −∞ before the softmax, so that the weight is 0:
+# One more argument: a **mask**, a table of True and False, says which query may attend to which key. Where it is False,
+# the score is replaced by −∞ before the softmax, so that the weight is 0:
 #
 # `scores = scores.masked_fill(~mask, -torch.inf)`
 #
-# (`~mask` swaps True and False.) Lesson 04 says what masks are good for. In the annotation, `#` means: this size, or 1.
+# (`~mask` swaps True and False.) Lesson 04 says what masks are for. In the annotation, `#` means: this size, or 1.
 # Masks arrive ready to be broadcast to the scores, whose shape is (batch, n_heads, n_query, n_key): one table for each
 # text and each head.
 #
-# **Exercise.** The layers are given. Write `forward`, which runs when the module is called. `parts.split_heads` and
-# `parts.merge_heads` are there. The attention of lesson 02 knows no mask, so write its steps out: scores, mask,
-# softmax, weighted average. Remember that n_query and n_key may differ.
+# **Exercise.** The layers are given. Write `forward`, which runs when the module is called. Use `parts.split_heads` and
+# `parts.merge_heads`. The attention of lesson 02 takes no mask, so write out its steps: scores, mask, softmax, weighted
+# average. Remember that n_query and n_key may differ.
 
 
 # %% id="MultiHeadAttention" tags=["exercise"]
 class MultiHeadAttention(nn.Module):
-    """Let every query attend in several ways at once, each head comparing other features."""
+    """Let every query attend in several ways at once: each head compares different features."""
 
     def __init__(self, d_model: int, n_heads: int) -> None:
         super().__init__()
@@ -302,15 +304,15 @@ class MultiHeadAttention(nn.Module):
 check(MultiHeadAttention)
 
 # %% [markdown]
-# On the left is what your module does with `3 mars 2021`, drawn from the module itself (or from the library's, as long
-# as yours has not passed). On the right is the wrong picture, in which x is cut:
+# On the left is what your module does with `3 mars 2021`, drawn from the module itself (or from the library's, until
+# yours passes). On the right is the wrong picture, in which x is cut:
 
 # %%
 diagrams.heads.multi_head(parts.MultiHeadAttention(128, 4))
 
 # %% [markdown]
-# `trace_shapes` runs a module and lists what went into each of its layers and what came out. Here 10 queries, the
-# characters of `2021-03-03`, attend to the 11 characters of `3 mars 2021`: cross-attention.
+# `trace_shapes` runs a module and lists the shapes of what went into each layer and of what came out. Here 10 queries,
+# one for each character of `2021-03-03`, attend to the 11 characters of `3 mars 2021`: cross-attention.
 
 # %%
 iso = torch.randn(1, 10, 128)
@@ -334,21 +336,21 @@ for n_heads in [1, 2, 4, 8]:
     several = parts.MultiHeadAttention(128, n_heads)
     several.load_state_dict(one.state_dict())
     a, b = several(x, x, x), one(x, x, x)
-    relative = ((a - b).norm() / b.norm()).item()  # how large the difference is beside the output itself
+    relative = ((a - b).norm() / b.norm()).item()  # the size of the difference, relative to that of the output
     rows.append((n_heads, 128 // n_heads, sum(p.numel() for p in several.parameters()), relative))
 compare(prediction, measured="same" if rows[2][3] < 1e-5 else "different")
-pd.DataFrame(rows, columns=["heads", "d_k", "parameters", "difference to one head"]).round(1)
+pd.DataFrame(rows, columns=["heads", "d_k", "parameters", "difference from one head"]).round(1)
 
 # %%
 single = one.w_o(parts.scaled_dot_product_attention(one.w_q(x), one.w_k(x), one.w_v(x)))
-print("one head is one attention of the projections:", torch.allclose(single, one(x, x, x), atol=1e-5))
+print("one head is a single attention on the projections:", torch.allclose(single, one(x, x, x), atol=1e-5))
 
 # %% [markdown]
 # The parameters are the same, the outputs are not. Some texts write $\operatorname{MultiHead}(Q, K, V) =
-# \operatorname{Attention}(Q W^Q, K W^K, V W^V)$. Even with a $W^O$ behind it, that holds for one head only: with four,
+# \operatorname{Attention}(Q W^Q, K W^K, V W^V)$. Even with a $W^O$ after it, that holds for one head only: with four,
 # each quarter of the columns has attention weights of its own. The number of heads is not learned; it is a choice that
-# we make before training, a **hyperparameter**. It says how the layers are *read*, and a trained model must be read as
-# it was trained.
+# we make before training, a **hyperparameter**. It says how the outputs of the layers are *split*, so a trained model
+# works only with the number that it was trained with.
 #
 # **Exercise.** Count the parameters. `nn.Linear(a, b)` has a · b weights, and b biases unless it was made with
 # `bias=False`.
@@ -356,7 +358,7 @@ print("one head is one attention of the projections:", torch.allclose(single, on
 
 # %% id="attention_parameters" tags=["exercise"]
 def attention_parameters(d_model: int, n_heads: int, bias: bool = True) -> int:
-    """Return the number of parameters of a multi-head attention."""
+    """Return the number of parameters in one module of multi-head attention."""
     raise NotImplementedError
 
 
@@ -366,7 +368,7 @@ check(attention_parameters)
 # %%
 sizes = [(512, 1), (512, 8), (512, 64), (1024, 16)]
 counts = [f"{parts.attention_parameters(*size):,}" for size in sizes]
-pd.DataFrame(counts, index=[f"d_model {d}, {h} heads" for d, h in sizes], columns=["parameters"])
+pd.DataFrame(counts, index=[f"d_model {d}, n_heads {h}" for d, h in sizes], columns=["parameters"])
 
 # %% [markdown]
 # ### A bias on the keys
@@ -381,13 +383,13 @@ prediction = ...
 # %%
 attention = parts.MultiHeadAttention(128, 4)
 before = attention(x, x, x)
-with torch.no_grad():  # no gradient is wanted of this
+with torch.no_grad():  # PyTorch need not track this for gradients
     attention.w_k.bias.fill_(100.0)
 change = (attention(x, x, x) - before).abs().max().item()
 compare(prediction, measured=round(change, 2))
 with torch.no_grad():
     attention.w_q.bias.fill_(100.0)
-print(f"and by those of w_q: {(attention(x, x, x) - before).abs().max().item():.1f}")
+print(f"with the biases of w_q set to 100 as well: {(attention(x, x, x) - before).abs().max().item():.1f}")
 
 # %% [markdown]
 # With a bias $b$ on the keys, a score is $q \cdot (k + b) = q \cdot k + q \cdot b$. The second term is the same for
@@ -397,17 +399,17 @@ print(f"and by those of w_q: {(attention(x, x, x) - before).abs().max().item():.
 # %% [markdown]
 # ## One fused projection, or one for each head?
 #
-# The formula has matrices $W_i^Q$ for every head. We have one wide `w_q` and split its output. Are these the same?
+# In the formula, each head has its own matrix $W_i^Q$. We have one wide `w_q` and split its output. Is that the same?
 
 
 # %%
 def head_by_head(attention: nn.Module, x: Tensor) -> Tensor:
-    """Return the output of multi-head attention, each head projecting by itself, as in the formula."""
+    """Return the output of multi-head attention, with a separate projection for each head, as in the formula."""
     d_k = x.shape[-1] // attention.n_heads
     layers = (attention.w_q, attention.w_k, attention.w_v)
     outputs = []
     for i in range(attention.n_heads):
-        own = slice(i * d_k, (i + 1) * d_k)  # torch keeps a row of weights for each column of the output
+        own = slice(i * d_k, (i + 1) * d_k)  # nn.Linear keeps a row of weights for each column of its output
         q, k, v = (nn.functional.linear(x, layer.weight[own], layer.bias[own]) for layer in layers)
         outputs.append(parts.scaled_dot_product_attention(q, k, v))
     return attention.w_o(torch.cat(outputs, dim=-1))
@@ -418,8 +420,8 @@ wide = torch.randn(1, 11, 512)
 print("equal:", torch.allclose(head_by_head(attention, wide), attention(wide, wide, wide), atol=1e-5))
 
 # %% [markdown]
-# **Predict.** With 8 heads, we divide the time of head by head by the time of the fused version. For which text is the
-# ratio larger: for a `"short"` one of 11 characters, or for a `"long"` one of 400?
+# **Predict.** With 8 heads, we divide the time of the head-by-head version by that of the fused one. For which text is
+# the ratio larger: for a `"short"` one of 11 characters, or for a `"long"` one of 400?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -439,18 +441,18 @@ compare(prediction, measured="short" if ratios[11] > ratios[400] else "long")
 print("head by head takes this many times as long:", {n: round(ratio, 1) for n, ratio in ratios.items()})
 
 # %% [markdown]
-# The results are equal, and so is the number of multiplications. Head by head, they come in more and smaller portions,
-# and each portion has a fixed cost. On one processor core that cost matters most for a short text. (We did not measure
-# a GPU.) Everybody uses the fused projection: in the formula each head has matrices of its own, in code they are slices
-# of one matrix.
+# The results are equal, and so is the number of multiplications. But the head-by-head version makes more and smaller
+# matrix products, and each call has a fixed cost. On a CPU this overhead matters most for a short text. (We did not
+# measure a GPU.) Nearly all implementations use the fused projection: in the formula each head has matrices of its own,
+# in code they are slices of one matrix.
 
 # %% [markdown]
 # ## What do more heads cost?
 #
-# No parameters, and no more multiplications: n_heads times as many scores, but each is a sum of d_k products only.
-# They cost memory, n × n scores for each head. And they cost width: the scores of a thin head can follow fewer
-# patterns. The **rank** of a table is the smallest number of rows of which all its rows are **linear combinations**:
-# sums of these rows, each times a number.
+# No parameters, and no more multiplications: n_heads times as many scores, but each is a sum of only d_k products. They
+# do cost memory: in our code, n × n scores for each head. And each head becomes narrower, so that its scores can form
+# fewer patterns. The **rank** of a matrix is the smallest number of its rows from which all its rows can be made as
+# **linear combinations**: sums of those rows, each times a number.
 #
 # **Predict.** 32 positions, d_model = 64, 32 heads of width 2. What is the rank of the 32 × 32 scores of one head?
 
@@ -469,17 +471,17 @@ compare(prediction, measured=rows[-1][-1])
 pd.DataFrame(rows, columns=["heads", "d_k", "scores in all", "rank of one head's scores"])
 
 # %% [markdown]
-# In a head of width 2, every row of scores is a linear combination of just two. So there is a choice between few wide
-# heads and many thin ones. The paper's authors tried 1 to 32 heads at equal cost: one head was 0.9 BLEU (a score for
-# translations) worse than the best number, and with too many the score fell again. They took 8.
+# In a head of width 2, every row of scores is a linear combination of just two. So one has to choose between few wide
+# heads and many narrow ones. The paper's authors tried 1 to 32 heads at equal cost: one head was 0.9 BLEU (a score for
+# translations) worse than the best number, and with too many the score fell again. Their base model has 8.
 
 # %% [markdown]
 # ## A task for two heads: name both neighbours
 #
 # Every position of a text must name *two* characters: the one before it and the one after it. In `mars`, the `a`
-# should say `m` and `r`. Only positions ask and are asked, so queries and keys are made from a learned vector for each
-# position; values are made from the characters. The output of attention goes through one linear layer, which scores the
-# 15 characters twice: as the left neighbour and as the right one.
+# should say `m` and `r`. Where to attend depends on positions alone, so queries and keys are computed from a learned
+# vector for each position, and values from the characters. The output of attention goes through one linear layer, which
+# scores the 15 characters twice: as the left neighbour and as the right one.
 #
 # (`nn.Embedding(15, 32)` is a table of 15 learned vectors, looked up by number. 15 characters are enough to write
 # `3 mars 2021`: ten digits, four letters and the space.)
@@ -498,12 +500,13 @@ class Neighbours(nn.Module):
     def forward(self, texts: Tensor) -> Tensor:
         positions = self.positions.weight.expand(len(texts), -1, -1)  # the same in every text
         attended = self.attention(positions, positions, self.characters(texts))
-        return self.behind(attended).unflatten(-1, (2, 15))[:, 1:-1]  # the first and last position have one neighbour
+        return self.behind(attended).unflatten(-1, (2, 15))[:, 1:-1]  # the first and last positions lack one
 
 
 # %% [markdown]
-# The texts are random, so that no character can be guessed from others. An answer counts as right if both neighbours
-# are right. The cell below is an ordinary training loop; you can go on without reading it.
+# The texts are random, so that no character can be guessed from others. An answer is right if both neighbours are. We
+# compare 1, 2 and 4 heads, and one head followed by a **multilayer perceptron** (MLP: two linear layers with a ReLU
+# between them). The cell below is an ordinary training loop; you can go on without reading it.
 
 
 # %%
@@ -520,7 +523,7 @@ def train(n_heads: int, behind: str = "linear", seed: int = 0, steps: int = 300)
         scores = model(texts)  # (64, 9, 2, 15)
         loss = nn.functional.cross_entropy(
             scores.flatten(0, 2), wanted.flatten()
-        )  # −log of the right one's probability
+        )  # −log of the probability of the right character
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
@@ -552,11 +555,11 @@ pd.DataFrame(rows, columns=["", "worst of 3 runs", "best of 3 runs", "parameters
 
 # %% [markdown]
 # (Lines are means of three runs, bands reach from the lowest to the highest.) The first three models have the same
-# number of parameters. Two heads learn the task at once; one head does not. Why? Its weights for a position are the
-# same in every text: α for the left neighbour, β for the right one. So its output is α · left + β · right. A linear
-# layer that gives `m` a high score when it stands on the left also does so when it stands on the right, only more or
-# less. The neighbour with the larger weight tends to win both times, and the other one is mostly missed. It is the 4
-# from the beginning again.
+# number of parameters. Two heads learn the task quickly; one head does not learn it. Why? Its weights for a position
+# are the same in every text: α for the left neighbour, β for the right one. So its output is α · left + β · right. A
+# linear layer cannot tell the two apart: what `m` adds to a score when it stands on the left, it also adds when it
+# stands on the right, only scaled by β/α. The neighbour with the larger weight tends to win both answers, and the other
+# one is mostly missed. These are the uneven weights of the two dates again.
 
 # %%
 texts = torch.randint(15, (500, 11))
@@ -566,15 +569,14 @@ print(f"one neighbour is right at {right.max():.1f} of the positions; the other 
 print(f"the same character is named twice at {(named[..., 0] == named[..., 1]).float().mean():.1f} of them")
 
 # %% [markdown]
-# A **multilayer perceptron** (MLP: two linear layers with a ReLU between them) behind the head can tell which vector
-# came with the larger weight. The last curve shows it at work: it undoes the mixing, but more slowly, and not in every
-# run to the end. So the limit is that of one head followed by a linear layer. Given more layers, a model could do
-# without a second head; with it, the task is easy.
+# An MLP after the head can tell which vector came with the larger weight. The last curve shows it at work: it undoes
+# the mixing, but more slowly, and in some runs not completely. So the limit is that of one head followed by a linear
+# layer. With more layers, a model can do without a second head; with it, the task is easy.
 #
 # ### Do the heads specialise?
 #
-# Nobody told the heads where to attend. We compute their weights once more from the trained layers, for `3 mars 2021`
-# (in this model they are the same for every text).
+# Nobody told the heads where to attend. We compute their weights from the trained layers. The labels are those of
+# `3 mars 2021`, but in this model the weights are the same for every text.
 
 
 # %%
@@ -601,7 +603,7 @@ where(weights_of(two_heads))
 
 # %% [markdown]
 # One head attends to the character before, the other to the character after. This is what is meant by heads that
-# *specialise*. Before training there was no sign of it:
+# *specialise*. An untrained model shows no sign of it:
 
 # %%
 torch.manual_seed(0)
@@ -617,7 +619,7 @@ where(weights_of(four_heads))
 
 # %% [markdown]
 # Nothing in the loss asks the heads to differ. They differ where that helps: in this run there are two for each
-# direction. Are the spare ones worth anything? The ★ section below removes heads and measures it.
+# direction. Are the spare heads of any use? The ★ section below removes heads to find out.
 
 # %% [markdown]
 # ## Bug hunt
@@ -649,9 +651,9 @@ check(AttentionOfAColleague, "MultiHeadAttention")
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Run it once, go backward, and ask which parameters got no gradient at all: they play no part. The cell below does
-# this; it finds two in the colleague's version, and none once the bug is fixed. And with the same input three times,
-# the scores are symmetric, as without projections.
+# Run it once, call `backward`, and list the parameters that got no gradient at all: they play no part. The cell below
+# does this; it finds two in the colleague's version, and none once the bug is fixed. Another sign: in self-attention
+# the scores of this version are symmetric, as without projections.
 # </details>
 
 # %%
@@ -662,17 +664,17 @@ print("without a gradient:", [name for name, p in suspect.named_parameters() if 
 # %% [markdown]
 # ## ★ Transfer: what does each head add?
 #
-# The heads are put side by side and multiplied by $W^O$: `merge_heads(heads) @ w_o.T`. (A `nn.Linear` keeps its
-# weights as (outputs, inputs), hence the `.T`.) A matrix product is a sum over the inputs, and each input belongs to
-# one head. So the output is a **sum** with one term for each head. Write a function that returns these terms, from
-# scratch. `d_merged` is n_heads · d_k.
+# The heads are concatenated and multiplied by $W^O$: `merge_heads(heads) @ w_o.T`. (An `nn.Linear` keeps its weights as
+# (outputs, inputs), hence the `.T`.) Each output feature is a sum over the inputs, and each input belongs to one head.
+# So the output is a **sum** with one term for each head. Write a function that returns these terms, from scratch.
+# `d_merged` is n_heads · d_k.
 
 
 # %% id="head_contributions" tags=["exercise"]
 def head_contributions(
     heads: Float[Tensor, "batch n_heads n d_k"], w_o: Float[Tensor, "d_out d_merged"]
 ) -> Float[Tensor, "batch n_heads n d_out"]:
-    """Return what each head adds to merge_heads(heads) @ w_o.T: the sum over the heads is all of it."""
+    """Return what each head adds to merge_heads(heads) @ w_o.T; the sum over the heads equals that product."""
     raise NotImplementedError
 
 
@@ -683,8 +685,8 @@ check(head_contributions)
 # Now an **ablation**: remove one part of a trained model and measure what gets worse. We leave out the term of one
 # head.
 #
-# **Predict.** The two-headed model is right everywhere. At what fraction of the positions is it still right without its
-# head 0: near 0.1, 0.5 or 0.9?
+# **Predict.** The model with two heads names both neighbours at every position. At what fraction of the positions does
+# it still do so without its head 0: near 0.1, 0.5 or 0.9?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -713,10 +715,10 @@ compare(prediction, measured=round(rows["2 heads"]["without 0"], 1))
 pd.DataFrame(rows).T.map(lambda accuracy: "" if math.isnan(accuracy) else f"{accuracy:.1f}")
 
 # %% [markdown]
-# Without one of its two heads, the model knows one neighbour and can only guess the other: 1 in 15. In this run with
-# four heads no head is missed that badly, since another one attends to the same side, and one of them is hardly missed
-# at all. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In large trained models, too, many heads
-# can be removed with little harm (Michel et al., 2019).
+# Without one of its two heads, the model knows one neighbour and can only guess the other, with a chance of 1 in 15. In
+# this run with four heads no single head is missed that badly, since another one attends to the same side, and one of
+# them is hardly missed at all. (Other runs divide the work differently: try `runs["4 heads"][1]`.) In large trained
+# models, too, many heads can be removed with little harm (Michel et al., 2019).
 
 # %% [markdown]
 # ## In short
@@ -726,7 +728,7 @@ pd.DataFrame(rows).T.map(lambda accuracy: "" if math.isnan(accuracy) else f"{acc
 #   of the input.
 # - To split: `view` the last axis as (n_heads, d_k), then `transpose`. To merge: `transpose`, then `reshape`.
 # - The number of heads changes what is computed, but not the parameters: 4 (d_model² + d_model).
-# - More heads are thinner heads. Training decides what they attend to, and some may do the same.
+# - With more heads, each head is narrower. Training decides what they attend to, and some may end up alike.
 
 # %%
 query, memory = torch.randn(2, 10, 128), torch.randn(2, 11, 128)
@@ -749,13 +751,14 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # %% [markdown]
 # ## New words
 #
-# - **attention head**: one of several attentions side by side, with queries, keys, values and weights of its own.
-# - **multi-head attention**: several heads on one input, their outputs put side by side and mixed.
+# - **attention head**: one of several attentions computed in parallel, each with its own queries, keys, values and
+#   weights.
+# - **multi-head attention**: several attention heads in parallel, whose outputs are concatenated and projected.
 # - **output projection**: the last linear layer of multi-head attention, which mixes the outputs of the heads.
 # - **mask**: a table of True and False that says which query may attend to which key.
 # - **contiguous**: said of a tensor whose numbers lie in memory in the order of its axes.
 # - **linear combination**: a sum of vectors, each multiplied by a number.
-# - **rank**: the smallest number of rows of a table of which all its rows are linear combinations.
+# - **rank**: the smallest number of a matrix's rows from which all its rows can be made as linear combinations.
 # - **multilayer perceptron**: linear layers with a non-linear function, such as ReLU, between them; MLP for short.
 # - **ablation**: an experiment that removes one part of a model and measures what gets worse.
 
@@ -767,34 +770,34 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # <details><summary>Why several heads?</summary>
 #
 # A head gives each query one weighted average, in which two attended values cannot be told apart. Several heads give
-# several averages, kept apart, so that a word can attend to its subject and to its neighbour at once. (<i>Why one head
+# several averages, kept apart, so that a verb can attend to its subject and to its neighbour at once. (<i>Why one head
 # is not enough</i>, <i>A task for two heads</i>)
 # </details>
 #
 # <details><summary>Does each head work on a slice of the input?</summary>
 #
-# No. It works on a slice of the projections, and each column of these depends on all features of the input. (<i>What
-# does one head see of x?</i>: 128 of 128)
+# No. It works on a slice of the projections, and each column of these depends on all features of the input. (<i>How
+# much of x does one head see?</i>: 128 of 128)
 # </details>
 #
 # <details><summary>How does the number of parameters change from 8 heads to 16?</summary>
 #
-# Not at all, if d_model stays: the heads divide four layers of d_model × d_model among them. Each head gets half as
+# Not at all, if d_model stays the same: the heads share four layers of d_model × d_model. Each head becomes half as
 # wide. (<i>The number of heads is a hyperparameter</i>)
 # </details>
 #
-# <details><summary>Then why not have as many heads as features?</summary>
+# <details><summary>More heads cost no parameters. Why not have as many heads as features?</summary>
 #
-# A head's scores have at most rank d_k (2 of 32 in the cell), so thin heads cannot form every pattern; the paper lost
-# quality with 32. And each head has its own n × n table of weights. (<i>What do more heads cost?</i>)
+# A head's scores have at most rank d_k (2 of 32 in the cell), so narrow heads cannot form every pattern; in the paper
+# 32 heads were worse than 8. And each head has its own n × n table of weights. (<i>What do more heads cost?</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>Why is a transpose needed between view and attention?</summary>
 #
-# `view` keeps the numbers in their order, position by position. Splitting the last axis puts the heads behind the
-# positions; attention needs positions and features as the last two axes. Reshaping straight to (batch, n_heads, n, d_k)
-# gives the right shape and the wrong numbers. (<i>Splitting the projections into heads</i>)
+# `view` keeps the numbers in their order, position by position. Splitting the last axis puts the axis of heads after
+# that of positions; attention needs positions and features as the last two axes. Reshaping straight to (batch, n_heads,
+# n, d_k) gives the right shape and the wrong numbers. (<i>Splitting the projections into heads</i>)
 # </details>
 #
 # <details><summary>What is contiguous() for?</summary>
@@ -806,8 +809,8 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 #
 # <details><summary>What is the output projection for?</summary>
 #
-# It mixes the outputs of the heads. Its output is a sum of one term for each head, each through its own columns of W_O.
-# (<i>★ Transfer</i>)
+# It mixes the outputs of the heads. Its result is a sum of one term for each head: the head's output times the head's
+# own d_k rows of $W^O$ (columns of `w_o.weight`). (<i>★ Transfer</i>)
 # </details>
 #
 # <details><summary>Do heads specialise?</summary>

@@ -2,23 +2,22 @@
 # # 04 · Masks
 #
 # **The question.** A decoder generates one word after another, and must not attend to words that do not exist yet. How
-# can it be trained on all of them at once? And how do you *prove* that it does not peek?
+# can it be trained on all of them at once? And how do you *test* that it does not peek?
 #
-# **Afterwards you can** build every mask that a Transformer needs, apply it without nan, say why a loss can be too
-# good to be true, and test any model for leaks.
+# **Afterwards you can** build every mask that a Transformer needs, apply it without producing nan, say why a loss can
+# be too good to be true, and test any model for leaks.
 #
-# Reading: 39 minutes. Exercises: 70 minutes (five core, one stretch ★). It is a long lesson; half-way there is a
-# place to stop.
+# Reading: 39 minutes. Exercises: 70 minutes (five core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start
 #
 # Three questions from earlier lessons. Answer each one aloud, then open it.
 #
-# <details><summary>Lesson 01: along which axis of the weights does each row add up to 1, and what are rows and
-# columns?</summary>
+# <details><summary>Lesson 01: along which axis do attention weights add up to 1, and what do rows and columns stand
+# for?</summary>
 #
-# Along the last axis. A row belongs to a query, a column to a key.
+# Along the last axis: each row adds up to 1. A row belongs to a query, a column to a key.
 # </details>
 #
 # <details><summary>Lesson 02: what does softmax do with a score that is far below all others?</summary>
@@ -64,7 +63,7 @@ words = ["<bos>", "I", "like", "you", "<eos>"]
 pd.DataFrame({"prefix": [" ".join(words[:t]) for t in range(1, 5)], "next token": words[1:]})
 
 # %% [markdown]
-# Four lines to learn, so four runs of the model, each on a longer prefix. But attention computes an output for *every*
+# Four rows to learn, so four runs of the model, each on a longer prefix. But attention computes an output for *every*
 # position anyway. Could one run on `<bos> I like you` give all four answers?
 #
 # **Predict.** We compare the last output of each of the four runs with the four outputs of one run. For how many of
@@ -87,11 +86,12 @@ def same_positions(all_at_once: Tensor) -> int:
 compare(prediction, measured=same_positions(attention(x, x, x)))
 
 # %% [markdown]
-# Only the last. In one run, `<bos>` also attends to `I like you`: to the very words that it should learn to predict.
+# Only for the last. In one run, `<bos>` also attends to `I like you`: to the very words that the model should learn to
+# predict.
 #
-# So we *hide* them by a mask. It has a row for each query and a column for each key, and **True means: may attend.**
-# For a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This is the
-# **causal mask**, also called look-ahead mask.
+# So we *hide* these words with a mask. It has a row for each query and a column for each key, and **True means: may
+# attend.** For a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This
+# is the **causal mask**, also called the look-ahead mask.
 #
 # **Exercise.** Write it. A comparison of tensors, such as `a <= b`, gives a tensor of booleans. So does
 # `torch.ones(2, 3, dtype=torch.bool)`, and `.tril()` keeps the lower triangle of a table.
@@ -107,19 +107,19 @@ def causal_mask(length: int) -> Bool[Tensor, "length length"]:
 check(causal_mask)
 
 # %%
-print("positions that are the same, with the mask:", same_positions(attention(x, x, x, parts.causal_mask(4))))
+print("positions with the same output, with the mask:", same_positions(attention(x, x, x, parts.causal_mask(4))))
 print("tokens to process, for a text of 256:", sum(range(1, 257)), "in 256 runs,", 256, "in one")
 ax = plots.mask(parts.causal_mask(4), queries=words[:4], keys=words[:4])
 
 # %% [markdown]
 # All four. One run trains every position, and each position knows exactly what it will know at **inference**, when
 # the trained model generates by itself. (You will read that "the lower triangle" is hidden. Look at the picture: rows
-# are queries, and the **upper** triangle is hidden. Hide the lower one instead, and the first word attends to all that
-# is to come.)
+# are queries, and the **upper** triangle is hidden. Hide the lower one instead, and the first word attends to
+# everything that comes later.)
 #
 # ### Is the mask only for training?
 #
-# When the model generates, the future does not exist yet. So one might leave the mask out.
+# When the model generates, the future does not exist yet. So can we leave the mask out?
 #
 # **Predict.** A stack of two layers runs on each prefix *without* a mask. Are its last outputs the `"same"` as those of
 # one masked run, or `"different"`?
@@ -141,13 +141,13 @@ trained = two_layers(x, parts.causal_mask(4))
 without = torch.cat([two_layers(prefix, None)[:, -1:] for prefix in prefixes], dim=1)
 masked = torch.cat([two_layers(z, parts.causal_mask(z.shape[1]))[:, -1:] for z in prefixes], dim=1)
 compare(prediction, measured="same" if torch.allclose(without, trained, atol=1e-5) else "different")
-print("with the mask the same:", torch.allclose(masked, trained, atol=1e-5))
+print("the same with the mask:", torch.allclose(masked, trained, atol=1e-5))
 
 # %% [markdown]
 # Without a mask, `<bos>` attends to `I` in the first layer. In the second layer, `I` attends to that output of `<bos>`,
 # which never occurred in training. (With a single layer there is no difference.) So the mask is part of the model, at
-# inference as much as in training. It also means that what was computed for a token never changes when more tokens
-# follow. Fast generation builds on that.
+# inference as much as in training. With it, what was computed for a token never changes when more tokens follow. Fast
+# generation builds on that.
 
 # %% [markdown]
 # ## −∞ before the softmax, not 0 after
@@ -168,9 +168,9 @@ compare(prediction, measured=round(after.sum().item(), 2))
 pd.DataFrame({"0 after": after.tolist(), "-∞ before": before.tolist()}, index=["key 1", "key 2", "hidden"]).round(2)
 
 # %% [markdown]
-# The row no longer adds up to 1, so the output is no weighted average any more. And there is something worse. We change
-# the *hidden* score from 3 to 5, and then to 200, and watch the weight of key 1. A third way sets the weight to 0
-# afterwards and then **normalises** the rest: it divides by their sum.
+# The row no longer adds up to 1, so the output is no longer a weighted average. And there is something worse. We change
+# the *hidden* score from 3 to 5, and then to 200, and watch the weight of key 1. A third way sets the hidden weight to
+# 0 and then **normalises** the others: it divides them by their sum.
 
 # %%
 rows = {}
@@ -185,7 +185,7 @@ pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, norma
 # With 0 after, **the hidden key still counts**: it is in the denominator of the softmax, and the better it matches,
 # the less weight the others get. In a decoder, hidden keys are the future, so the future leaks. Normalising again is
 # right on paper. But once the hidden score is large, the other weights are rounded to 0, and 0/0 is nan. With −∞
-# before the softmax, the exponential of the hidden score is 0, and the key is out:
+# before the softmax, the exponential of the hidden score is 0, and the key drops out:
 #
 # $$w_{ij} = \frac{m_{ij}\, e^{s_{ij}}}{\sum_k m_{ik}\, e^{s_{ik}}}, \qquad m_{ij} = 1 \text{ if query } i
 # \text{ may attend to key } j \text{, else } 0$$
@@ -200,8 +200,8 @@ diagrams.masks.masked_softmax(scores, parts.causal_mask(4), queries=words[:4], k
 # ### A query that may attend to nothing
 #
 # What if a whole row of the mask is False? Then the formula says 0/0. It happens: short sentences are filled up with a
-# token `<pad>`, which nobody should attend to. If it stands in front and there is a causal mask, the first position may
-# attend neither ahead nor to itself.
+# token `<pad>`, to which no query should attend. If `<pad>` stands in front of the sentence and there is a causal mask,
+# the first position may attend neither ahead nor to itself.
 #
 # A common way out is to fill in −1,000,000,000 instead of −∞.
 #
@@ -226,14 +226,14 @@ print("-1e9 in float16:", torch.tensor(-1e9, dtype=torch.float16).item())
 #   wrong, and that is the trouble. (And in float16, −1e9 *is* −∞.)
 # - **−∞** gives nan. How far does it spread?
 #
-# **Predict.** `<pad> 3 mars 2021`, causal, padding hidden, −∞: after one layer, one of the four rows is nan. How many
-# are nan after two layers?
+# **Predict.** In `<pad> 3 mars 2021` we hide the future and the padding, both with −∞. After one layer, one of the four
+# rows is nan. How many are nan after two layers?
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
-mask = parts.causal_mask(4) & torch.tensor([False, True, True, True])  # nobody attends to position 0
+mask = parts.causal_mask(4) & torch.tensor([False, True, True, True])  # no query attends to position 0
 x = torch.randn(4, 8)
 nans = []
 for _ in range(2):
@@ -244,10 +244,10 @@ compare(prediction, measured=nans[1])
 print("rows with nan after each layer:", nans)
 
 # %% [markdown]
-# All of them, although that row is hidden from everybody: its weight is 0, but $0 \cdot \text{nan}$ is nan.
+# All of them, although the row with nan is hidden from every query: its weight is 0, but $0 \cdot \text{nan}$ is nan.
 #
-# So a query that may attend to nothing should get **zeros**, as from torch's own function above. Is it enough to put 0
-# in the place of nan *afterwards*? We compare three recipes, and look at the gradients, too.
+# So a query that may attend to nothing should get **zeros**, as it does from torch's own function above. Is it enough
+# to replace nan by 0 *afterwards*? We compare three recipes, gradients included.
 
 
 # %%
@@ -268,18 +268,18 @@ columns = ["output", "gradient of queries", "of keys", "of values"]
 pd.DataFrame({recipe: nans_left(recipe) for recipe in recipes}, index=columns).T.rename_axis(columns="nan in")
 
 # %% [markdown]
-# All three outputs are free of nan. Two recipes leave nan in a gradient, and one step of training would spread it to
-# all parameters. If −∞ was *added*, the nan inside the softmax reaches queries and keys on the way back. If nan is
-# replaced in the *output* only, the gradient of the values is multiplied by weights that are nan. It is safe to
-# **fill** −∞ in, and to replace nan in the **weights**, before they meet the values. (Or let such rows through the
-# softmax unmasked, and then set their weights to 0.)
+# All three outputs are free of nan. But two recipes leave nan in a gradient, and one step of training would carry it
+# into the parameters. If −∞ was *added*, the nan inside the softmax reaches queries and keys in the backward pass. If
+# nan is replaced in the *output* only, the gradient of the values is computed with weights that are nan. It is safe to
+# **fill** −∞ in, and to replace nan in the **weights**, before they are multiplied by the values. (Or leave such rows
+# unmasked in the softmax, and then set their weights to 0.)
 
 
 # %% [markdown]
-# **Exercise.** Write attention with a mask: scaled as in lesson 02, −∞ before the softmax, zeros for rows with
-# nothing allowed. Masks may be smaller than the scores and are then broadcast, as in `scores.masked_fill(~mask, ...)`
-# or `torch.where(mask, scores, ...)`. `mask.any(dim=-1, keepdim=True)` is True for rows with something allowed. In
-# `"#n_query"`, `#` stands for: this size, or 1.
+# **Exercise.** Write attention with a mask: scaled as in lesson 02, −∞ before the softmax, zeros for queries that may
+# attend to nothing. Masks may be smaller than the scores and are then broadcast, as in `scores.masked_fill(~mask, ...)`
+# or `torch.where(mask, scores, ...)`. `mask.any(dim=-1, keepdim=True)` is True for rows with a key that is allowed.
+# In `"#n_query"`, `#` means: this size, or 1.
 
 
 # %% id="masked_attention" tags=["exercise"]
@@ -289,7 +289,7 @@ def masked_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Return, by scaled scores, each query's average of the values it may attend to; zeros if there are none."""
+    """Return each query's weighted average of the values it may attend to; zeros where it may attend to none."""
     raise NotImplementedError
 
 
@@ -299,8 +299,8 @@ check(masked_attention)
 # %% [markdown]
 # ## Half-way stop
 #
-# A good place to stop for today. You can hide the future, and apply any mask safely. What follows: padding, both masks
-# at once, and the test that finds out whether a model peeks.
+# A good place to stop for today. You can now hide the future, and apply any mask safely. Next come padding and the test
+# that finds out whether a model peeks.
 
 # %% [markdown]
 # ## Padding
@@ -315,8 +315,8 @@ tokens = torch.tensor([[vocabulary.index(piece) for piece in text] + [0] * (4 - 
 pd.DataFrame([[f"{vocabulary[i]} ({i})" for i in row] for row in tokens.tolist()])
 
 # %% [markdown]
-# **Predict.** A fresh model, no mask. How much of their attention, on average, do the tokens of `3 mars 2021` give to
-# the `<pad>` behind them?
+# **Predict.** An untrained attention layer, no mask. How much of their attention, on average, do the tokens of
+# `3 mars 2021` give to the `<pad>` after them?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -324,23 +324,23 @@ prediction = ...
 # %%
 embedding = nn.Embedding(len(vocabulary), 16)
 x = embedding(tokens)  # (batch, n, d_model) = (3, 4, 16)
-with record_attention(attention) as recorded:  # keeps the weights of all attentions that run inside it
+with record_attention(attention) as recorded:  # keeps the weights of every attention layer that runs inside it
     attention(x, x, x)
 [weights] = recorded.values()  # (batch, n_heads, n_query, n_key)
 compare(prediction, measured=round(weights[0, :, :3, 3].mean().item(), 2))
 
 # %% [markdown]
-# About a quarter, for a token that means nothing. Worse, the answer for `3 mars 2021` would change with the *longest*
-# sentence that happens to be in the same batch.
+# About a quarter, for a token that means nothing. Worse, the output for `3 mars 2021` would change with the length of
+# the *longest* sentence in its batch.
 #
 # **Exercise.** Write the **padding mask**, which hides padding *as a key*. It must fit scores of shape (batch, n_heads,
-# n_query, n_key), so it gets the shape (batch, 1, 1, n): the axes of length 1 are broadcast to all heads and all
-# queries. Indexing with `None` adds such an axis: `x[:, None]`.
+# n_query, n_key), so its shape is (batch, 1, 1, n): the axes of length 1 are broadcast to all heads and all queries.
+# Indexing with `None` adds such an axis: `x[:, None]`.
 
 
 # %% id="padding_mask" tags=["exercise"]
 def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 1 n"]:
-    """Return a mask by which every query may attend to the real tokens and none to the padding."""
+    """Return a mask that lets every query attend to the real tokens, and none to the padding."""
     raise NotImplementedError
 
 
@@ -356,7 +356,7 @@ print("three more <pad>, outputs the same without a mask:", torch.allclose(*with
 print("                                      with a mask:", torch.allclose(*masked, atol=1e-5))
 
 # %% [markdown]
-# What about the *queries*? `<pad>` still asks, and its row of the output is nonsense. That does no harm: nobody
+# What about the *queries*? `<pad>` is still a query, and its row of the output is nonsense. That does no harm: no query
 # attends to it, and the loss leaves it out (lesson 08). The mask belongs to the keys, wherever the queries come from:
 
 # %%
@@ -366,15 +366,15 @@ print("output", tuple(attention(iso, x, x, parts.padding_mask(tokens, pad_id=0))
 # %% [markdown]
 # ## Both at once: the decoder's mask
 #
-# A decoder that learns from a batch needs both masks. A key may be attended to if it is a real token *and* does not
-# come later. (batch, 1, 1, n) with (n, n) is broadcast to (batch, 1, n, n).
+# A decoder that learns from a batch has both to hide, padding and the future. A key may be attended to if it is a real
+# token *and* does not come later. The shapes (batch, 1, 1, n) and (n, n) are broadcast to (batch, 1, n, n).
 #
 # **Exercise.** Combine the two masks. For booleans, `&` is *and*, `|` is *or*, `~` is *not*.
 
 
 # %% id="decoder_mask" tags=["exercise"]
 def decoder_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 n n"]:
-    """Return a mask by which every position may attend to the real tokens up to itself."""
+    """Return a mask that lets every position attend to the real tokens up to and including itself."""
     raise NotImplementedError
 
 
@@ -388,12 +388,12 @@ names = [[vocabulary[i] for i in sentence[0]] for sentence in (behind, in_front)
 diagrams.masks.broadcast(parts.padding_mask(torch.cat([behind, in_front]), pad_id=0), parts.causal_mask(4), names)
 
 # %% [markdown]
-# With padding in front (text 1), the first row of the result is empty: a query that may attend to nothing.
+# With padding in front (*left padding*, text 1), the first row of the result is empty: a query without keys.
 #
 # ### Does a decoder need both masks?
 #
-# **Predict.** Padding *behind* the sentence, in a decoder. We leave the padding mask out and keep the causal one. Do
-# the outputs of the real tokens stay the `"same"`, or become `"different"`? And with padding *in front*?
+# **Predict.** In a decoder, padding stands *behind* the sentence. We leave the padding mask out and keep the causal
+# one. Do the outputs of the real tokens stay the `"same"`, or become `"different"`? And with padding *in front*?
 
 # %% tags=["prediction"]
 prediction_behind, prediction_in_front = ..., ...
@@ -410,8 +410,8 @@ compare(prediction_behind, measured=answers[0])
 compare(prediction_in_front, measured=answers[1])
 
 # %% [markdown]
-# Padding behind the sentence *is* the future of every real token, so a causal mask hides it already. Without a causal
-# mask, or with padding in front, the padding mask is needed.
+# Padding behind the sentence (*right padding*) is the future of every real token, so a causal mask hides it already.
+# Without a causal mask, or with padding in front, the padding mask is needed.
 
 # %% [markdown]
 # ## Two conventions of PyTorch to watch
@@ -419,7 +419,7 @@ compare(prediction_in_front, measured=answers[1])
 # ### True means the opposite in `nn.MultiheadAttention`
 #
 # Here, and in `F.scaled_dot_product_attention`, True means *may attend*. In `nn.MultiheadAttention`, torch's
-# ready-made module, a boolean True means *must not*.
+# ready-made module, True means *must not attend*.
 #
 # **Predict.** We pass our causal mask as it is. What are the weights of the *last* of four positions: `"even"`, `"all
 # on itself"` or `"nan"`?
@@ -437,15 +437,15 @@ compare(prediction, measured="nan" if wrong[0, -1].isnan().all() else "no nan")
 print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inverted:", right[0, 0].tolist())
 
 # %% [markdown]
-# There is no warning. The first position attends to the future alone, and only the last row, which may attend to
+# There is no warning. The first position attends only to the future, and only the last row, which may attend to
 # nothing, gives the mistake away. When you mix code from two sources, look at one row of the weights first.
 
 # %% [markdown]
-# ### `is_causal` aligns the top left corner
+# ### `is_causal` with fewer queries than keys
 #
-# A model that generates keeps the keys of the past and asks only for its newest tokens: 2 queries, say, and 5 keys. The
-# last query belongs to the last key, so the mask we need is the last two rows of the square one: aligned at the *bottom
-# right*.
+# A model that generates keeps the keys of the past and computes queries only for its newest tokens: 2 queries, say, and
+# 5 keys. The last query belongs to the last key, so the mask we need is the last two rows of the square one: it is
+# aligned at the *bottom right*.
 #
 # **Predict.** We call torch's function with `is_causal=True`. To how many of the 5 keys does the first query attend?
 
@@ -453,7 +453,7 @@ print("first row, as it is:", [round(w, 2) for w in wrong[0, 0].tolist()], " inv
 prediction = ...
 
 # %%
-q, k, v = torch.randn(1, 2, 8), torch.randn(1, 5, 8), torch.eye(5)[None]  # these values make the output the weights
+q, k, v = torch.randn(1, 2, 8), torch.randn(1, 5, 8), torch.eye(5)[None]  # with these values, output = weights
 torchs_weights = F.scaled_dot_product_attention(q, k, v, is_causal=True)[0]
 our_weights = parts.masked_attention(q, k, v, parts.causal_mask(5)[-2:])[0]
 compare(prediction, measured=int((torchs_weights[0] > 0).sum()))
@@ -461,19 +461,19 @@ print("keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim
 print("                 the last two rows:       ", (our_weights > 0).sum(dim=-1).tolist())
 
 # %% [markdown]
-# Just one: it gets value 0 and nothing else, and the newest token sees only two of five. If queries and keys differ in
-# number, pass a mask of your own.
+# Just one: torch aligns the mask at the *top left*. The first query gets value 0 and nothing else, and the newest token
+# sees only two of five. If queries and keys differ in number, pass a mask of your own.
 
 # %% [markdown]
 # ## A loss that is too good
 #
-# Masks are easy to get wrong by one position. We train a small decoder to generate dates,
-# character by character: `<`, then `2021-03-03`, then `>`. All days of 100 years are equally likely.
+# It is easy to get a mask wrong by one position. We train a small decoder to generate dates, character by character:
+# `<`, then `2021-03-03`, then `>`. All days of 100 years are equally likely.
 #
-# No model can know which day comes. We train on nine days of ten: 32,872 days. The best that a model can do is to give
-# each the probability 1/32872. The loss is minus the logarithm of the probability of what really comes: for a whole
-# text, $\ln 32872 = 10.4$ (in nats), or for each of its 11 characters **10.4 / 11 = 0.95. On average, no honest loss is
-# below that.**
+# No model can know which day comes. We train on nine days out of ten: 32,872 days. At best, a model gives each of them
+# the probability 1/32872. The loss is minus the logarithm of the probability of what really comes: for a whole text,
+# $\ln 32872 = 10.4$ (in nats, the unit of the natural logarithm), or **10.4 / 11 = 0.95** for each of the 11 characters
+# to predict. **On average, no honest training loss is below that.**
 
 # %%
 days = [(date(1950, 1, 1) + timedelta(i)).isoformat() for i in range(36525)]
@@ -486,9 +486,9 @@ print(f"from {days[0]} to {days[-1]}: {len(seen)} to train on; an honest loss is
 
 
 # %% [markdown]
-# The model: an embedding, a vector for each position (lesson 05 says why), one attention, a small MLP. The output of
-# attention is added to its input (lesson 06 says why). The model reads the first 11 characters and predicts, at each,
-# the next one. The mask is given to it.
+# The model has an embedding, a vector for each position (lesson 05 says why), one attention layer and a small MLP. The
+# output of attention is added to its input (lesson 06 says why). The model reads the first 11 characters and predicts,
+# at each, the next one. Its mask is an argument.
 
 
 # %%
@@ -532,7 +532,8 @@ def train(mask: Tensor, seed: int, steps: int = 250) -> tuple[SmallDecoder, Tens
 
 
 # %% [markdown]
-# Two models are alike but for their masks: the mask of the second, `.tril(1)`, ends one position too late.
+# Two models are alike except for their masks: that of the second, `.tril(1)`, keeps one diagonal too many, so each
+# position may attend to the next one.
 #
 # **Predict.** What is the loss of this leaky model after 250 steps? (Six models are trained, three of each kind, which
 # takes about ten seconds.)
@@ -551,7 +552,7 @@ ax.axhline(floor, color="black", linestyle=":", linewidth=1)
 note = ax.text(250, floor - 0.05, "no honest model gets below", va="top", ha="right")
 
 # %% [markdown]
-# One of them knows the future. Would a **held-out set**, days that neither was trained on, give it away?
+# The leaky model knows the future. Would a **held-out set**, days that neither model was trained on, give it away?
 
 # %% tags=["nbval-ignore-output"]
 honest, leaky = (runs[name][0][0] for name in ("honest", "leaky"))
@@ -559,10 +560,10 @@ with torch.no_grad():
     print({name: round(loss_of(m, held_out).item(), 2) for name, m in (("honest", honest), ("leaky", leaky))})
 
 # %% [markdown]
-# No: the answer leaks there too. Now let both generate by themselves, one character after another, each **sampled**
-# (drawn at random) from the probabilities that the model predicts.
+# No: the answer leaks there too. Now let both models generate by themselves, one character after another, each
+# **sampled** (drawn at random) from the probabilities that the model predicts.
 #
-# **Predict.** Of 200 texts by each, what fraction are real dates?
+# **Predict.** Of 200 texts by each model, what fraction are real dates?
 
 # %% tags=["prediction"]
 real_honest, real_leaky = ..., ...
@@ -589,16 +590,16 @@ compare(real_leaky, measured=round(real["leaky"], 1))
 pd.DataFrame({name: generated[:4] for name, generated in texts_of.items()})
 
 # %% [markdown]
-# **The model with the perfect loss generates next to no dates.** It learned to copy the next character from its
-# position. When it generates, there is nothing to copy yet.
+# **The model with the perfect loss generates next to no dates.** It learned to copy the next character, which its mask
+# lets it see. When it generates, there is nothing to copy yet.
 
 # %% [markdown]
 # ## The leak test
 #
-# A loss can be suspicious, but how would you *know*? For most data, nobody can compute how low an honest one could
+# A loss can be suspicious, but how would you *know*? For most data, nobody can compute how low an honest loss could
 # get. There is a test that needs neither training nor a look into the model:
 #
-# > Change what comes later. If anything before it moves, the model leaks.
+# > Change a token. If any output before it moves, the model leaks.
 #
 # By hand, for character number 2 of one text:
 
@@ -611,14 +612,14 @@ for name, model in (("honest", honest), ("leaky", leaky)):
     print(f"{name:6} outputs before character 2 that moved: {[position for position in range(2) if moved[position]]}")
 
 # %% [markdown]
-# Outputs from 2 on *may* move: they know character 2. Output 1 may not, and in the leaky model it does.
+# Outputs from 2 on *may* move: they know character 2. Output 1 must not, and in the leaky model it does.
 #
-# **Exercise.** Turn this into a test for any model and any tokens. Change *every* position but the first, one after the
-# other. Four things to watch:
+# **Exercise.** Turn this into a test for any model and any tokens. Change *every* position but the first, one at a
+# time. Four things to watch:
 #
 # - `b = a` copies nothing, `a.clone()` does.
-# - The new token must be another one, and one that the model knows: ids from 0 to `tokens.max()` are safe, and `%`
-#   helps.
+# - The new token must differ from the old one, and be one that the model knows: ids from 0 to `tokens.max()` are safe,
+#   and `%` helps.
 # - Rounding may differ between two runs: ignore differences below 1e-4, as above.
 # - Some models are random during training (dropout, lesson 06): `model.eval()` switches to inference,
 #   `model.training` tells the mode, `model.train(...)` sets it back.
@@ -639,17 +640,17 @@ models = {"honest": honest, "leaky": leaky, "no mask, not trained at all": untra
 pd.DataFrame({"leaks": {name: parts.leaks_future(model, texts[:8, :-1]) for name, model in models.items()}})
 
 # %% [markdown]
-# The third model leaks before its first step of training.
+# The test finds the leak of the third model before any training.
 #
 # ### The same test by gradient
 #
-# If an output does not depend on an input, its gradient there is 0. One backward pass per output shows all of it:
-# row $t$ says which inputs move output $t$.
+# If an output does not depend on an input, its gradient with respect to that input is 0. One backward pass per output
+# shows all dependencies: row $t$ says which inputs move output $t$.
 
 
 # %%
 def influence(model: SmallDecoder, tokens: Tensor) -> Tensor:
-    """Return the size of the gradient of output t at input s, in row t and column s."""
+    """Return, in row t and column s, the size of the gradient of output t with respect to input s."""
     x = model.embed(tokens).detach().requires_grad_()
     outputs = model.decode(x)[0].abs().sum(dim=-1)  # one number for each position
     rows = [torch.autograd.grad(output, x, retain_graph=True)[0][0] for output in outputs]
@@ -662,11 +663,11 @@ for ax, (name, model) in zip(axes, (("honest", honest), ("leaky", leaky))):
     moves = influence(model, text) > 0
     plots.mask(moves, names, names, ax, says=("does not move it", "moves it"))
     ax.set(title=name, xlabel="input", ylabel="output")
-    print(f"{name}: {int(moves.triu(1).sum())} gradients from the future, {int(moves.tril().sum())} of 66 others")
+    print(f"{name}: {int(moves.triu(1).sum())} gradients from the future, {int(moves.tril().sum())} of the 66 others")
 
 # %% [markdown]
-# The leaky model has just one diagonal too many. The gradient needs no tolerance, shows *where* it leaks, and also
-# finds a mask that hides too much. But it misses what leaks through an argmax, which a changed token finds.
+# The leaky model has just one diagonal too many. The gradient needs no tolerance, shows *where* the model leaks, and
+# also finds a mask that hides too much. But no gradient flows through an argmax: to find a leak there, change a token.
 
 # %% [markdown]
 # ## Bug hunt
@@ -691,20 +692,20 @@ check(decoder_mask_of_a_colleague, "decoder_mask")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Print one row. With <code>3 mars 2021 &lt;pad&gt;</code>, the first query should see one key, and it sees three.
-# Everyday <i>and</i> deceives: hidden is what is padding <b>or</b> future; allowed is what is real <b>and</b> not
-# later. Inverting a mask swaps the two (De Morgan): not (a and b) = (not a) or (not b).
+# The everyday word <i>and</i> is misleading: a key is hidden if it is padding <b>or</b> in the future, and allowed if
+# it is real <b>and</b> not later. Inverting a mask swaps the two (De Morgan): not (a and b) = (not a) or (not b).
 # </details>
 
 # %% [markdown]
 # ## ★ Transfer: sliding-window attention
 #
 # In some language models each position attends only to itself and the `window` − 1 positions before it:
-# **sliding-window attention**. It makes long texts cheaper. Write that mask, from scratch.
+# **sliding-window attention**. It makes long texts cheaper to process. Write that mask, from scratch.
 
 
 # %% id="sliding_window_mask" tags=["exercise"]
 def sliding_window_mask(length: int, window: int) -> Bool[Tensor, "length length"]:
-    """Return a mask by which every position may attend to the last ``window`` positions up to and with itself."""
+    """Return a mask that lets every position attend to the last ``window`` positions, itself included."""
     raise NotImplementedError
 
 
@@ -712,8 +713,8 @@ def sliding_window_mask(length: int, window: int) -> Bool[Tensor, "length length
 check(sliding_window_mask)
 
 # %% [markdown]
-# **Predict.** Four layers, each with a window of 3, in a sequence of 16. On how many inputs, itself included, does the
-# last output depend?
+# **Predict.** Four layers, each with a window of 3, in a sequence of 16. On how many inputs does the last output
+# depend, the one at its own position included?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -729,15 +730,15 @@ ax = plots.mask(window)
 print("pairs allowed:", int(window.sum()), "instead of", int(parts.causal_mask(16).sum()))
 
 # %% [markdown]
-# Each layer reaches 2 positions further back: $1 + 4 \cdot 2$. This reach is called the **receptive field**.
+# Each layer reaches 2 positions further back: $1 + 4 \cdot 2$. The inputs within reach are the **receptive field**.
 
 # %% [markdown]
 # ## In short
 #
 # - True means *may attend*. Rows are queries, columns are keys; a causal mask is False above the diagonal.
-# - Mask the scores with −∞. Weights set to 0 afterwards leak; rows with nothing allowed should give zeros.
-# - Padding is hidden as a key, (batch, 1, 1, n); a decoder joins both masks by `&`.
-# - `nn.MultiheadAttention` means the opposite; `is_causal` aligns the top left.
+# - Mask the scores with −∞. Setting weights to 0 afterwards leaks; a query that may attend to nothing should get zeros.
+# - Padding is hidden as a key, with shape (batch, 1, 1, n); a decoder joins both masks with `&`.
+# - In `nn.MultiheadAttention`, True means the opposite; `is_causal` aligns the mask at the top left.
 # - A loss that is too good is a bug until shown otherwise: change the future, and see whether the past moves.
 
 # %%
@@ -757,10 +758,10 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # ## New words
 #
 # - **prefix**: the first tokens of a sequence, up to some position.
-# - **causal mask**: the mask by which each position attends to itself and what came before; also look-ahead mask.
+# - **causal mask**: the mask that lets each position attend only to itself and earlier ones; also look-ahead mask.
 # - **padding mask**: the mask that hides padding from all queries.
 # - **sample**: draw at random from predicted probabilities.
-# - **sliding-window attention**: attention to the last few positions only.
+# - **sliding-window attention**: attention in which each position sees only itself and a few positions before it.
 # - **receptive field**: the inputs on which an output depends.
 
 # %% [markdown]
@@ -770,36 +771,37 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 #
 # <details><summary>Why does a decoder need a causal mask?</summary>
 #
-# So that one run over the whole sentence gives each position what it would have had step by step: itself and what
+# So that in one run over the whole sentence each position sees what it would have seen step by step: itself and what
 # came before. Then all positions are trained at once, and training matches inference. (<i>One token at a time</i>: 1 of
-# 4 equal without, 4 of 4 with it.)
+# 4 outputs equal without the mask, 4 of 4 with it.)
 # </details>
 #
-# <details><summary>Do you still need it when the model generates?</summary>
+# <details><summary>Does a decoder still need the causal mask when it generates?</summary>
 #
-# Where a whole prefix is run through more than one layer, yes: without it earlier positions attend to later ones in the
-# first layer, and pass on something else than in training. If only the newest token is run, and the keys and values
-# before it are kept, there is nothing ahead to hide. (<i>Is the mask only for training?</i>)
+# If a whole prefix is run through more than one layer, yes: without the mask, earlier positions attend to later ones in
+# the first layer, and pass on something other than in training. If only the newest token is run, with the keys and
+# values of earlier tokens cached, there is nothing ahead to hide. (<i>Is the mask only for training?</i>)
 # </details>
 #
 # <details><summary>Why −∞ before the softmax, and not 0 after?</summary>
 #
-# Set to 0 afterwards, rows do not add up to 1, and the hidden scores still act through the denominator, which is a
-# leak. Normalising again helps only until a hidden score is so large that the other weights are rounded to 0. (<i>−∞
-# before the softmax</i>)
+# If weights are set to 0 afterwards, rows do not add up to 1, and the hidden scores still act through the denominator,
+# which is a leak. Normalising again helps only until a hidden score is so large that the other weights are rounded
+# to 0. (<i>−∞ before the softmax</i>)
 # </details>
 #
 # <details><summary>What happens if a row of the mask is all False?</summary>
 #
-# With −∞: 0/0, so nan, and in the next layer everywhere, as 0 times nan is nan. With −1e9: equal weights on all that
-# is hidden. Best: give zeros, and check that no gradient is nan either. (<i>A query that may attend to nothing</i>)
+# With −∞: 0/0, so nan, which spreads to every position in the next layer, as 0 times nan is nan. With −1e9: equal
+# weights on all that is hidden. Best: return zeros, and check that no gradient is nan either. (<i>A query that may
+# attend to nothing</i>)
 # </details>
 
 # %% [markdown]
 # <details><summary>Why do padding masks have the shape (batch, 1, 1, n)?</summary>
 #
-# They hide keys, for all heads and all queries alike, so these axes have length 1 and are broadcast against (batch,
-# n_heads, n_query, n_key). It fits any number of queries, as in cross-attention. (<i>Padding</i>)
+# They hide keys, for all heads and all queries alike. So the axes of heads and queries have length 1, and the mask is
+# broadcast to (batch, n_heads, n_query, n_key). It fits any number of queries, as in cross-attention. (<i>Padding</i>)
 # </details>
 #
 # <details><summary>Does a decoder with padding on the right need a padding mask?</summary>
@@ -824,7 +826,7 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # <details><summary>2 queries, 5 keys, <code>is_causal=True</code>. What is wrong?</summary>
 #
 # The mask is aligned at the top left: the first query sees key 0 only, the second keys 0 and 1. With a cache the last
-# query belongs to the last key, so pass a mask aligned at the bottom right. (<i>`is_causal` aligns</i>)
+# query belongs to the last key, so pass a mask aligned at the bottom right. (<i>`is_causal` with fewer queries</i>)
 # </details>
 
 # %% [markdown]

@@ -1,13 +1,12 @@
 # %% [markdown] id="title"
 # # 05 · Positional encoding: where attention gets its order from
 #
-# **The question.** Attention is a lookup, and a lookup does not ask in which order the entries stand. "Dog bites man"
+# **The question.** Attention is a lookup, and a lookup does not care about the order of its entries. "Dog bites man"
 # and "man bites dog" hold the same words. How can a model know the position of each word, and how far apart two words
 # are?
 #
 # **Afterwards you can** write the positional encoding of the Transformer, say what its waves know and what they do not,
-# write two of the schemes that today's models use instead, and say how each fails on texts longer than those in
-# training.
+# write two of the schemes that later models use instead, and say how each fails on texts longer than those in training.
 #
 # Reading: 37 minutes. Exercises: 60 minutes (four core, one stretch ★). Half-way there is a good place to stop.
 
@@ -55,8 +54,8 @@ diagrams.architecture.you_are_here(5)
 #
 # Three words with random vectors, and self-attention over them: each word attends to all three.
 #
-# **Predict.** We turn "dog bites man" into "man bites dog". What comes out for the word `dog`: the `"same"` vector as
-# before, or a `"different"` one?
+# **Predict.** We turn "dog bites man" into "man bites dog". What is the output for the word `dog`: the `"same"` vector
+# as before, or a `"different"` one?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -76,15 +75,16 @@ compare(prediction, measured="same" if same["dog"] else "different")
 print("same vector in both sentences:", same)
 
 # %% [markdown]
-# Each word gets the same vector as before. Only the rows change their order, because the words did: attention is
-# **permutation-equivariant**. (It is often said that "nothing changes". That is not quite true: the output moves along
-# with the input.) A head cannot see who bites. So the order has to be put into the vectors themselves, or into the
+# Each word gets the same vector as before. Only the rows change their order, as the words did: attention is
+# **permutation-equivariant**. (It is often said that "nothing changes". That is not quite true: the outputs move along
+# with the inputs.) A head cannot see who bites. So the order has to be put into the vectors themselves, or into the
 # scores. This lesson tries both.
 
 # %% [markdown]
 # ## First idea: write the position into the vector
 #
-# Why not simply add the number of the position: 0 to the first vector, 1 to the second, 50 to the fifty-first?
+# Why not simply add the number of the position to every entry: 0 to the first vector, 1 to the second, 50 to the
+# fifty-first?
 
 # %%
 dog, man = torch.randn(2, 64)
@@ -92,18 +92,18 @@ for t in [0, 1, 5, 50]:
     print(f"position {t:2d}: cosine of two unrelated words {torch.cosine_similarity(dog + t, man + t, dim=0):5.2f}")
 
 # %% [markdown]
-# The number drowns the word: at position 50, all words look alike. We want numbers that stay small however long the
-# text is. Computers have a way to write large numbers with small digits:
+# The number drowns the word: at position 50, two unrelated words look alike. We want numbers that stay small however
+# long the text is. Binary notation writes large numbers with small digits:
 
 # %%
 digits = {t: [int(bit) for bit in f"{t:03b}"[::-1]] for t in range(8)}
 pd.DataFrame(digits, index=["ones", "twos", "fours"]).rename_axis(columns="position")
 
 # %% [markdown]
-# Read it row by row. Every row is a *wave* of zeros and ones: the first changes at every position, the second half as
-# fast, the third half as fast again. Together they tell all positions apart, and no entry is ever above 1.
+# Read it row by row. Every row is a *wave* of zeros and ones: the first changes at every position, the second at every
+# second one, the third at every fourth. Together they tell all positions apart, and no entry is ever above 1.
 #
-# The Transformer does the same with smooth waves: sines, from fast to slow, and each beside its cosine.
+# The Transformer does the same with smooth waves: sines, from fast to slow, each beside a cosine of the same frequency.
 
 # %% [markdown]
 # ## The sinusoidal encoding
@@ -114,16 +114,17 @@ pd.DataFrame(digits, index=["ones", "twos", "fours"]).rename_axis(columns="posit
 # $$\operatorname{PE}(t)_{2i} = \sin(t\,\theta_i), \quad \operatorname{PE}(t)_{2i+1} = \cos(t\,\theta_i),
 # \quad \theta_i = \text{base}^{-2i/d_\text{model}}$$
 #
-# The **frequency** $\theta_i$ is the angle by which pair $i$ turns per position. It is 1 for the first pair and gets
-# smaller and smaller. The paper's base is 10000. The encoding, of shape (length, d_model), is added to the word
-# vectors. (`pe[:, 0::2]` is every second column, from the first on. `torch.sin` and `torch.cos` take whole tensors.)
+# The **frequency** $\theta_i$ is the angle, in radians, by which pair $i$ turns per position. It is 1 for the first
+# pair and gets smaller and smaller. The paper's base is 10000. The encoding, of shape (length, d_model), is added to
+# the word vectors. (`pe[:, 0::2]` is every second column, from the first on. `torch.sin` and `torch.cos` take whole
+# tensors.)
 #
 # **Exercise.** Write it.
 
 
 # %% id="sinusoidal_encoding" tags=["exercise"]
 def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "length d_model"]:
-    """Return the sine of t base^(−2i/d_model) at row t, column 2i, and its cosine at column 2i + 1."""
+    """Return sin(t · base^(−2i/d_model)) at row t, column 2i, and the cosine of the same angle at column 2i + 1."""
     raise NotImplementedError
 
 
@@ -142,13 +143,13 @@ ax = diagrams.positions.heat_map(parts.sinusoidal_encoding(60, 32))
 diagrams.positions.clocks([0, 1, 2, 3, 44], d_model=8)
 
 # %% [markdown]
-# The fast hand tells 0 from 1, but at position 44, after seven full turns, it is back where it was. The slow hands
-# cannot tell neighbours apart. Only all hands together say which position it is. (Why 10000? The paper gives no reason.
-# With it, the slowest hands take up to 2π · 10000 ≈ 62,832 positions for a turn, longer than any sentence.)
+# The fast hand tells 0 from 1, but at position 44, after seven full turns, it is almost back where it was. The slow
+# hands hardly tell neighbours apart. Only all hands together say which position it is. (Why 10000? The paper gives no
+# reason. With it, the slowest hand takes nearly 2π · 10000 ≈ 62,832 positions for a turn, more than any sentence has.)
 #
 # Now one encoding by hand. Four words of width 4 have the rows (.1, .2, .3, .4), (.2, .3, .4, .5), and so on.
 #
-# **Predict.** The last word, (.4, .5, .6, .7), is at position 3. What is its *third* number after the encoding was
+# **Predict.** The last word, (.4, .5, .6, .7), is at position 3. What is its *third* number once the encoding has been
 # added?
 
 # %% tags=["prediction"]
@@ -161,12 +162,12 @@ compare(prediction, measured=round(encoded[3, 2].item(), 2))
 print("last word:", [round(value, 3) for value in encoded[3].tolist()])
 
 # %% [markdown]
-# With d_model = 4, the second pair turns by $10000^{-2/4} = 0.01$ per position: 0.6 + sin 0.03.
+# With d_model = 4, the second pair turns by $10000^{-2/4} = 0.01$ per position, so the number is 0.6 + sin 0.03.
 
 # %% [markdown]
-# ## What the waves know: distance
+# ## What the waves know
 #
-# The scores of attention are dot products. So what is the dot product of two positions?
+# The scores of attention are dot products. So what is the dot product of the encodings of two positions?
 #
 # **Predict.** Take d_model = 512, and two positions that are 10 apart: once 0 and 10, once 1000 and 1010. Are the two
 # dot products the `"same"` or `"different"`? And if we keep only the sines, without the cosines?
@@ -180,22 +181,23 @@ products = [(wide[start] @ wide[start + 10]).item() for start in (0, 300, 1000)]
 sines = [(wide[start, ::2] @ wide[start + 10, ::2]).item() for start in (0, 300, 1000)]
 compare(prediction, measured="same" if max(products) - min(products) < 0.1 else "different")
 compare(prediction_sines, measured="same" if max(sines) - min(sines) < 0.1 else "different")
-print("10 apart, from 0, 300, 1000:", [f"{value:.1f}" for value in products])
+print("10 apart, starting at 0, 300, 1000:", [f"{value:.1f}" for value in products])
 print("with the sines alone:", [f"{value:.0f}" for value in sines])
 
 # %% [markdown]
-# With sines alone, the product depends on where we are. That is why each sine has its cosine: with both, only the
-# **distance** counts, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. Points on a circle have this
+# With sines alone, the product depends on where we are. The cosines repair this: with both, only the **distance**
+# counts, $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = g(m - n)$. Points on a circle have this
 # property: their dot product is the cosine of the angle between them. Each pair adds
 #
 # $$\sin a \sin b + \cos a \cos b = \cos(a - b), \quad a = m\,\theta_i,\; b = n\,\theta_i$$
 #
-# and all pairs together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. Before or
-# after makes no difference to a cosine. (As a complex number, a pair is $e^{-\mathrm{i} m \theta}$ times
-# $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times the conjugate of the other.)
+# and all pairs together $\operatorname{PE}(m) \cdot \operatorname{PE}(n) = \sum_i \cos((m - n)\,\theta_i)$. The cosine
+# of $b - a$ is that of $a - b$, so it does not matter which position comes first. (As a complex number, a pair is
+# $e^{-\mathrm{i} m \theta}$ times $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times
+# the conjugate of the other.)
 #
-# **Predict.** The dot product is 256 at distance 0. Of the 199 steps from distance 0 to 199, at how many does it *rise*
-# again: at 0, about 50, or about 100?
+# **Predict.** The dot product is 256 at distance 0. Of the 199 steps from distance 0 to 199, at how many does it
+# *rise*: at 0, about 50, or about 100?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -212,13 +214,13 @@ print({f"distance {k}": round(by_distance[k].item()) for k in (0, 1, 10, 50)})
 # %% [markdown]
 # ## A step is a rotation
 #
-# Going $k$ positions on turns every pair by $k\,\theta_i$. Recall the sine and cosine of a sum:
+# A step of $k$ positions turns every pair by $k\,\theta_i$. Recall the sine and cosine of a sum:
 #
 # $$\sin(a + b) = \sin a \cos b + \cos a \sin b, \qquad \cos(a + b) = \cos a \cos b - \sin a \sin b$$
 #
 # With $a = p\,\theta_i$ and $b = k\,\theta_i$, $\sin b$ and $\cos b$ are the same at every position $p$: they fill a 2
-# × 2 matrix. All pairs together make one large matrix $R$, with $\operatorname{PE}(p + k) = R\,\operatorname{PE}(p)$ at
-# *every* position $p$. The offset $k$ may be negative, too: a step back.
+# × 2 matrix. These blocks along its diagonal, and 0 elsewhere, make one large matrix $R$, with $\operatorname{PE}(p +
+# k) = R\,\operatorname{PE}(p)$ at *every* position $p$. The offset $k$ may be negative, too: a step back.
 #
 # **Exercise.** Write the matrix, for the encoding above. (Work out the block of one pair on paper first.)
 
@@ -238,26 +240,26 @@ error = (wide[:1000] @ three_on.T - wide[3:1003]).abs().max()
 print(f"one matrix moves 1000 positions by 3, largest error: {error:.3f}")
 
 # %% [markdown]
-# This matters because matrices are what a model can learn. The paper's authors hoped for just that: that the model
-# would "easily learn to attend by relative positions". The next section tries it.
+# This matters because a matrix is something that a model can learn. The paper's authors hoped for just that: that the
+# model would "easily learn to attend by relative positions". The next section tries it.
 #
 # ---
 #
-# **Half-way.** A good place to stop for today. You have the paper's encoding, and know why it was built so. The
-# second half is about what the scores make of it, what today's models do instead, and which of them fail on longer
+# **Half-way.** A good place to stop for today. You have the paper's encoding, and know what its waves are good for. The
+# second half shows how learned projections change it, what later models do instead, and how each scheme fails on longer
 # texts.
 
 # %% [markdown]
-# ## What learned projections make of it
+# ## What learned projections do to the distance
 #
-# A word $x_m$ at position $m$ now comes in as $x_m + p_m$, with $p_m$ for its $\operatorname{PE}(m)$. For two inputs
-# $a$ and $b$, here columns, query and key are $q = W_q a$ and $k = W_k b$, and their score is $q^\top k = a^\top
-# W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four:
+# A word $x_m$ at position $m$ now comes in as $x_m + p_m$, where $p_m$ is short for $\operatorname{PE}(m)$. For two
+# inputs $a$ and $b$, here column vectors, query and key are $q = W_q a$ and $k = W_k b$, and their score is $q^\top k =
+# a^\top W_q^\top W_k\, b$. With $H = W_q^\top W_k$, the score of two positions is a sum of four terms:
 #
 # $$(x_m + p_m)^\top H\,(x_n + p_n) = x_m^\top H x_n + x_m^\top H p_n + p_m^\top H x_n + p_m^\top H p_n$$
 #
 # Word with word, word with position, position with word, position with position. Only the last term holds both
-# positions: it has to carry all that is known of the distance.
+# positions: it has to carry everything that the score knows about the distance.
 #
 # **Predict.** Let $H$ be `three_on`, the rotation by 3. From the query at position 50, which key has the highest
 # $p_m^\top H\,p_n$: the key at 47, 50 or 53?
@@ -284,9 +286,9 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 # With the rotation, the score is $p_m^\top R\,p_n = p_m \cdot p_{n+3}$, which is largest for $n = m - 3$. So a model
 # with sinusoids *can* learn to attend a fixed number of positions back. A head of width 64 cannot hold all of $R$,
 # since its $H$ has at most rank 64 (lesson 03). It need not: 32 pairs are enough. But a random $H$ destroys the
-# distance: among pairs 10 apart the score is now anything. The model has to *learn* an $H$ that keeps it.
+# distance: the scores of positions 10 apart now spread widely. The model has to *learn* an $H$ that keeps the distance.
 #
-# Why add, and not *append* the position to the word?
+# Why is the encoding added to the word, and not *concatenated* with it?
 
 # %%
 x, w = torch.randn(8), torch.randn(4, 16)
@@ -294,29 +296,29 @@ appended = w @ torch.cat([x, p[5, :8]])
 print("two matrices, added:", torch.allclose(appended, w[:, :8] @ x + w[:, 8:] @ p[5, :8], atol=1e-5))
 
 # %% [markdown]
-# A projection of both side by side is a sum of two: one matrix for words, another for positions. Adding is the case in
-# which they are the same matrix. It takes no width, and no further parameters.
+# A projection of the concatenated vector is a sum of two: one matrix for words, another for positions. Adding is the
+# special case in which both matrices are the same. It takes no extra width and no further parameters.
 
 # %% [markdown]
 # ## RoPE: rotate the queries and keys instead
 #
-# **Rotary position embedding** (**RoPE**; Su et al., 2021) keeps the waves and moves them to a better point: *after*
+# **Rotary position embedding** (**RoPE**; Su et al., 2021) keeps the waves and moves them to a better place: *after*
 # the projections. Llama and Qwen use it. Each query and key is cut into pairs of neighbouring features, and each pair
-# is rotated by the angle of its position:
+# $(a, b)$ is rotated by an angle $\varphi$ proportional to its position $t$:
 #
 # $$(a, b) \;\to\; (a \cos \varphi - b \sin \varphi,\; a \sin \varphi + b \cos \varphi), \quad \varphi = t\,\theta_i$$
 #
-# with the width d of a head's query in the place of d_model. Nothing is added to the input. (Compare the matrix of the
-# last exercise: its minus is in the other row, because the pairs of the encoding begin with the sine.)
+# In $\theta_i$, the width d of a head's query takes the place of d_model. Nothing is added to the input. (Compare the
+# matrix of the last exercise: its minus is in the other row, because the pairs of the encoding begin with the sine.)
 #
-# **Exercise.** Write it, for any leading axes. Row j of `x` is at position `positions[j]`, whatever that is.
+# **Exercise.** Write it, for any leading axes. Row j of `x` is at position `positions[j]`, which need not be j.
 
 
 # %% id="apply_rotary" tags=["exercise"]
 def apply_rotary(
     x: Float[Tensor, "*batch n d"], positions: Int[Tensor, " n"], base: float = 10000.0
 ) -> Float[Tensor, "*batch n d"]:
-    """Return x with features (0, 1), (2, 3), … of each vector rotated by its position times base^(−2i/d)."""
+    """Return x with pair i of each vector, features 2i and 2i + 1, rotated by its position times base^(−2i/d)."""
     raise NotImplementedError
 
 
@@ -327,18 +329,18 @@ check(apply_rotary)
 q, k = torch.randn(2, 5, 64)
 here, there = torch.arange(5), torch.arange(100, 105)
 scores, moved = (parts.apply_rotary(q, at) @ parts.apply_rotary(k, at).T for at in (here, there))
-print(f"largest change of a score by RoPE itself: {(scores - q @ k.T).abs().max():.1f}")
-print(f"largest change if all move on by 100: {(scores - moved).abs().max():.3f}")
-print("lengths stay:", torch.allclose(parts.apply_rotary(q, there).norm(dim=-1), q.norm(dim=-1)))
+print(f"largest change of a score due to RoPE: {(scores - q @ k.T).abs().max():.1f}")
+print(f"largest change if all positions move by 100: {(scores - moved).abs().max():.3f}")
+print("lengths of the queries unchanged:", torch.allclose(parts.apply_rotary(q, there).norm(dim=-1), q.norm(dim=-1)))
 diagrams.positions.rotary_hands([(2, 0), (4, 2), (7, 5)])
 
 # %% [markdown]
-# If a query is rotated by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$. Of the
-# positions only this offset counts, for *any* queries and keys, so for whatever the projections learn. Values are not
-# rotated: positions decide where to attend, not what the values say.
+# If a query is rotated by $m\theta$ and a key by $n\theta$, the angle *between* them changes by $(m - n)\theta$. So the
+# score depends on the positions only through the offset $m - n$, for *any* queries and keys, whatever the projections
+# learn. Values are not rotated: positions decide where to attend, not what the values say.
 #
-# **Predict.** Take the first pair alone, $\theta = 1$, and let query and key be the same vector. Of the distances 1 to
-# 10, which has the highest score?
+# **Predict.** Take the first pair alone, $\theta = 1$, and let query and key be the same vector. Which of the distances
+# 1 to 10 has the highest score?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -350,26 +352,26 @@ compare(prediction, measured=1 + int(by_offset[1:].argmax()))
 print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
 # %% [markdown]
-# At 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this; it will be the undoing of RoPE on long texts.
+# At 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this: it will matter on long texts.
 
 # %% [markdown]
 # ## ALiBi: lower the scores by distance
 #
 # **ALiBi** (attention with linear biases; Press et al., 2022) is simpler still. No vectors and no waves: each score is
-# lowered in proportion to the distance. The heads differ in how steeply. Head $h = 1, \dots, n_\text{heads}$ adds
+# lowered in proportion to the distance, with a different slope in each head. Head $h = 1, \dots, n_\text{heads}$ adds
 #
 # $$-2^{-8h/n_\text{heads}} \cdot |m - n|$$
 #
-# to the score of a query at $m$ and a key at $n$, after the division by $\sqrt{d_k}$. (The paper has these slopes for
-# 2, 4, 8, 16, … heads, and another rule for other numbers.) Whether a key ahead may be attended to is up to the mask.
+# to the score of a query at $m$ and a key at $n$, after the division by $\sqrt{d_k}$. (For numbers of heads other than
+# 2, 4, 8, 16, …, the authors' code has another rule.) Whether a key ahead may be attended to is up to the mask.
 #
 # **Exercise.** Write the bias. Where there are fewer queries than keys, the queries are the last ones: the last query
-# and the last key have the same position. (A model that generates asks one query at a time, the newest.)
+# and the last key have the same position. (A model that generates runs one query at a time, the newest.)
 
 
 # %% id="alibi_bias" tags=["exercise"]
 def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Return −slope · distance; head h = 1 … n_heads has slope 2^(−8h/n_heads); the last query is the last key's."""
+    """Return −slope · distance; the slope of head h = 1, 2, … is 2^(−8h/n_heads); the last query is at the last key."""
     raise NotImplementedError
 
 
@@ -384,16 +386,16 @@ ax = plots.lines(range(40), heads, xlabel="distance to the key", ylabel="weight"
 print("weight on the nearest 10 keys:", [round(w, 2) for w in weights[:, -10:].sum(dim=1).tolist()])
 
 # %% [markdown]
-# The first head attends mostly to what is near, the last nearly evenly to everything. Nothing here is learned: that
-# near tokens matter more is built in, an **inductive bias**.
+# The first head attends mostly to what is near, the last nearly evenly to everything. Nothing here is learned. It is
+# built in that near tokens matter more: an **inductive bias**.
 
 # %% [markdown]
 # ## Which scheme extrapolates to longer texts?
 #
-# A fourth scheme is the plainest: **learned positions**. A table with a row for every position is a parameter like
-# any other, and is added like the sinusoids. GPT-2 does it. The paper found sinusoids and learned positions "nearly
-# identical" (table 3, row E), and chose sinusoids because they "may allow the model to extrapolate to sequence lengths
-# longer than the ones encountered during training". Do they?
+# A fourth scheme is the simplest: **learned positions**. A table with a row for every position is a parameter like any
+# other, and its rows are added like the sinusoids. GPT-2 uses it. The paper found "nearly identical" results with both
+# (table 3, row E), and chose sinusoids because they "may allow the model to extrapolate to sequence lengths longer than
+# the ones encountered during training". Do they?
 
 # %%
 diagrams.positions.schemes()
@@ -411,7 +413,7 @@ def train(model: torch.nn.Module, answers, bos: bool = False, rate: float = 1e-2
         tokens = torch.randint(16, (n, length))
         return F.pad(tokens, (1, 0), value=16) if bos else tokens  # 16 is <bos>
 
-    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)  # Adam, with weights that decay a little
+    optimizer = torch.optim.AdamW(model.parameters(), lr=rate)  # Adam with weight decay
     for step in range(steps):
         optimizer.param_groups[0]["lr"] = rate * (1 - step / steps)  # the learning rate falls to 0
         tokens = texts(32, 16)
@@ -431,7 +433,7 @@ def two_before(tokens: Tensor) -> Tensor:
 
 
 def trained(scheme: str, seed: int, base: float = 10000.0) -> tuple[LanguageModel, Tensor]:
-    """Return a model with these positions, trained, and its accuracy; lesson 06 says what the sizes are."""
+    """Return a trained model with this scheme, and its accuracy at each position; lesson 06 explains the sizes."""
     torch.manual_seed(seed)
     shape = {"d_model": 32, "n_heads": 4, "d_ff": 64, "n_layers": 1, "dropout": 0.0, "max_length": 64}
     model = LanguageModel(LanguageModelConfig(16, positions=scheme, rotary_base=base, tied=False, **shape))
@@ -473,7 +475,7 @@ pd.DataFrame({s: {w: a[:, i:j].mean().item() for w, (i, j) in stretches.items()}
 # To the right of the grey line the models have to **extrapolate**. Sinusoids and learned positions fail at once, though
 # both were perfect before the line. The paper's hope fails in this task: the sinusoids exist at position 20, but the
 # model has never met them. (A learned row there was never trained at all.) RoPE is right on texts twice as long. Well
-# before four times the length it fails too, although the target is still only two positions back. What are the heads
+# before four times the length it fails too, although the target is still only two positions back. What are its heads
 # attending to? The logarithm of a weight is its score, up to a constant that is the same for the whole row.
 
 # %% tags=["nbval-ignore-output"]
@@ -487,22 +489,28 @@ ax = plots.lines(range(64), curve, xlabel="distance to the key", ylabel="score, 
 ax.set_ylim(-60, 30)
 ax.axvline(15.5, color="gray", linewidth=1)
 best = {length: back[:, :length].argmax(dim=-1).tolist() for length in (16, 64)}
-print("best distance of heads 0 to 3, of the first 16:", best[16], " of all 64:", best[64])
+print("best distance for heads 0 to 3, among the first 16:", best[16], " among all 64:", best[64])
 
 # %% [markdown]
 # A head here is 8 wide, so it has four hands; they turn by 1, 0.1, 0.01 and 0.001 per position. The peaks, one every
 # 6.3 positions, are full turns of the fast hand. In texts of 16, left of the grey line, the peak at distance 2 is the
-# highest, because the next hand lowers those that follow. But it turns, too, and further back it raises them again. At
-# 40 and more, wrong keys win. No training text held such keys, so nothing in training spoke against them.
-#
+# highest, because the second hand lowers the peaks that follow. But the second hand comes round, too, and further back
+# it raises them again. At 40 and more, wrong keys win. No training text had keys that far back, so training never
+# lowered their scores.
+
+# %% [markdown]
+# **ALiBi** falls most gently but never solved this task, not even at the trained length: a distance penalty can express
+# "near", not "exactly two back". On language, where near tokens matter most, Press et al. (2022) found that it
+# extrapolates better than sinusoids and RoPE.
 
 # %% [markdown]
 # ### Raise the base
 #
-# With a larger base all hands but the first turn more slowly. Models for long texts do that: Llama 3 has a base of
+# With a larger base all hands but the first turn more slowly. Models for long texts use one: Llama 3 has a base of
 # 500,000.
 #
-# **Predict.** Which base is right at positions 32 to 63, in all three runs: 1e4, 1e6 or 1e9? (Six more models.)
+# **Predict.** With which base is the model right at positions 32 to 63, in all three runs: 1e4, 1e6 or 1e9? (Six more
+# models are trained.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -524,21 +532,17 @@ pd.DataFrame(
 # %% [markdown]
 # With 1e6, the second hand turns slowly enough for 64 positions, and the model is right. With 1e9 it hardly moves while
 # the first makes a full turn, so distances 2 and 8 look almost alike. A base must fit the length.
-#
-# **ALiBi** falls most gently but never solved this task, not even at the trained length: a distance penalty can express
-# "near", not "exactly two back". On language, where near tokens matter most, Press et al. (2022) found that it
-# extrapolates better than sinusoids and RoPE.
 
 # %% [markdown]
 # ## Is a causal model blind to order?
 #
 # It is often said that without positions attention knows nothing of order. That is true if every position sees the same
-# set. But a causal mask shows each position one token more than the position before. The task now: at each position,
-# say *which position it is*. The models are causal, without any positional encoding (called **NoPE**), on random texts
-# of 16 tokens, once as they are, and once with a `<bos>` in front.
+# set of tokens. But a causal mask shows each position one token more than the position before. The task now: at each
+# position, say *which position it is*. The models are causal and have no positional encoding (called **NoPE**). They
+# read random texts of 16 tokens, some models without and some with a `<bos>` in front.
 #
-# **Predict.** How often is each right? (A pure guess among 16 positions is right 0.06 of the time. Six models, a
-# quarter of a minute.)
+# **Predict.** What is the accuracy of each kind? (A pure guess among 16 positions is right 0.06 of the time. Six
+# models, a quarter of a minute.)
 
 # %% tags=["prediction"]
 prediction_without, prediction_with_bos = ..., ...
@@ -578,19 +582,19 @@ print("with bos, then one token 16 times:", said[0].tolist())
 print(f"without bos, positions 12 to 14 are called 15 in {(lost == 15).float().mean():.1f} of the cases")
 
 # %% [markdown]
-# Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less. But the further
-# it reads, the less it knows, and near the end it calls most positions the last one. It cannot count: an average of
-# equal vectors is the same for any number of them. With `<bos>` it can. A head that attends evenly gives `<bos>` the
-# weight 1/t at the t-th position, and that number says how many tokens there are. The decoders of lessons 07 and 08
-# begin with `<bos>`. So a causal model can know the position without being told (Haviv et al., 2022). Kazemnejad et al.
-# (2023) even found that NoPE extrapolates best on some tasks.
+# Without `<bos>`, the model is better than a guess, since an average of more random tokens varies less, which hints at
+# their number. But the further it reads, the less it knows, and near the end it calls most positions the last one. It
+# cannot count: an average of equal vectors is the same for any number of them. With `<bos>` it can. A head that attends
+# evenly gives `<bos>` the weight 1/t at the t-th position, and that number says how many tokens there are. The decoders
+# of lessons 07 and 08 begin with `<bos>`. So a causal model can know the position without being told (Haviv et al.,
+# 2022). Kazemnejad et al. (2023) even found that NoPE extrapolates best on some tasks.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague has seen two ways of writing RoPE and put them together. It runs, the shape is right, and at position 0
-# nothing is rotated, as it should be. (`chunk(2)` cuts into two halves; `repeat_interleave(2)` makes a, b into a, a, b,
-# b.) Read it and decide what is wrong *before* you run the check. Then fix it.
+# A colleague sends you this RoPE. It runs, the shape is right, and at position 0 nothing is rotated, as it should be.
+# (`chunk(2)` cuts into two halves; `repeat_interleave(2)` turns a, b into a, a, b, b.) Read it and decide what is wrong
+# *before* you run the check. Then fix it.
 
 
 # %% id="mend-rotary" tags=["bug-hunt"]
@@ -610,30 +614,31 @@ check(rotary_of_a_colleague, "apply_rotary")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Test what a rotation promises: no vector changes its length, and moving all positions by 100 changes no score. Both
-# fail here, as the cell below shows (until you have fixed the function above). Then take d = 4 and write down, for each
-# feature, its partner and its angle: partners are 2 apart, equal angles are neighbours. (With d = 2 there is nothing to
-# see: test with at least two pairs.)
+# fail here; the cell below shows it for the scores (until you have fixed the function above). Then take d = 4 and write
+# down, for each feature, its partner and its angle: partners are 2 apart, equal angles are neighbours. There are two
+# ways to write RoPE, with pairs of neighbours or pairs of halves, and this version mixes them. (With d = 2 there is
+# nothing to see: test with at least two pairs.)
 # </details>
 
 # %%
 for name, turn in {"the colleague's": rotary_of_a_colleague, "yours or the library's": parts.apply_rotary}.items():
     one, other = (turn(q, at) @ turn(k, at).T for at in (here, there))
-    print(f"{name}: largest change of a score by moving: {(one - other).abs().max():.1f}")
+    print(f"{name}: largest change of a score if all positions move: {(one - other).abs().max():.1f}")
 
 # %% [markdown]
 # ## ★ Transfer: relative position bias, a learned number for every distance
 #
 # The model T5 (Raffel et al., 2020) adds to each score a number that it *learns*, by head and by offset from query to
-# key: a **relative position bias** (far offsets share theirs, in buckets). Here −2 is a key two positions *before* the
-# query. `table[h]` holds the numbers for the offsets −reach … reach, and is 2 · reach + 1 long. Offsets further out
-# take the last entry on their side. As in `alibi_bias`, the queries are the last ones. Write the lookup.
+# key: a **relative position bias** (in T5, far offsets share theirs, in buckets). Offset −2 means a key two positions
+# *before* the query. `table[h]` holds the numbers for the offsets −reach … reach, and is 2 · reach + 1 long. Offsets
+# further out take the last entry on their side. As in `alibi_bias`, the queries are the last ones. Write the lookup.
 
 
 # %% id="relative_bias" tags=["exercise"]
 def relative_bias(
     table: Float[Tensor, "n_heads n_offsets"], n_query: int, n_key: int
 ) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Return each head's bias for the offset from query to key; offsets beyond the table take its last entries."""
+    """Return each head's bias for the offset from query to key; offsets beyond the table take the nearest entry."""
     raise NotImplementedError
 
 
@@ -654,10 +659,10 @@ print("weight two positions back, from position 5:", round(weights[5, 3].item(),
 # ## In short
 #
 # - Attention is permutation-equivariant: shuffle the inputs, and the outputs are shuffled. Order has to be put in.
-# - Sinusoids: pairs of sine and cosine, from fast to slow. Dot products depend on the distance only, and fall as a
-#   trend; a step is a rotation. Learned projections need not keep any of this.
-# - RoPE rotates queries and keys after the projections. Of the positions, scores then depend on the offset $m - n$
-#   only, whatever is learned.
+# - Sinusoids: pairs of sine and cosine, from fast to slow. Their dot products depend on the distance only, and tend to
+#   fall with it; a step is a rotation. Learned projections need not keep any of this.
+# - RoPE rotates queries and keys after the projections. Scores then depend on positions only through the offset
+#   $m - n$, whatever is learned.
 # - ALiBi lowers scores by distance, learned positions are a table. Each scheme fails in its own way on long texts; a
 #   larger base helps RoPE, up to a point.
 # - A causal model with a `<bos>` can count its positions without any encoding.
@@ -675,12 +680,12 @@ trace_shapes(LanguageModel(rotary), tokens)
 # ## New words
 #
 # - **positional encoding**: a vector for each position, added to the embedding of the token there.
-# - **frequency**: the angle by which a pair of features turns from one position to the next.
+# - **frequency**: the angle, in radians, by which a pair of features turns from one position to the next.
 # - **RoPE**: rotary position embedding, which rotates queries and keys by angles proportional to their positions.
 # - **ALiBi**: attention with linear biases, which lowers each score in proportion to the distance.
 # - **learned positions**: a table of parameters with a row for each position.
 # - **extrapolate**: work on inputs outside the range of training, here on longer texts.
-# - **NoPE**: a model with no positional encoding at all.
+# - **NoPE**: no positional encoding; the model is given no positions at all.
 # - **relative position bias**: a learned number for each offset from query to key, added to the score.
 
 # %% [markdown]
@@ -711,7 +716,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>Does the dot product of two encodings fall steadily with distance?</summary>
 #
 # No. It falls as a trend and rises again many times on its way. And the model sees it through learned projections,
-# which can change it altogether. (<i>What the waves know</i>, <i>What learned projections make of it</i>)
+# which can change it altogether. (<i>What the waves know</i>, <i>What learned projections do</i>)
 # </details>
 #
 # <details><summary>Sinusoidal or learned positions: which is better?</summary>
@@ -724,7 +729,8 @@ trace_shapes(LanguageModel(rotary), tokens)
 # <details><summary>What does RoPE do, and what is its advantage over adding sinusoids?</summary>
 #
 # It rotates queries and keys by angles proportional to their positions, after the projections. Scores then depend on
-# positions only by the offset from query to key, whatever the projections are. Values are not rotated. (<i>RoPE</i>)
+# positions only through the offset from query to key, whatever the projections are. Values are not rotated.
+# (<i>RoPE</i>)
 # </details>
 #
 # <details><summary>How do the schemes behave on texts longer than those of training?</summary>
@@ -738,7 +744,7 @@ trace_shapes(LanguageModel(rotary), tokens)
 #
 # Slow its hands, so that they do not come round within the new length: raise the base (1e4 failed at four times the
 # length, 1e6 did not, 1e9 failed again), or squeeze the positions into the old range (position interpolation; YaRN
-# does so by frequency). Then train on. (<i>Raise the base</i>)
+# squeezes each frequency differently). Usually one then trains a little more on long texts. (<i>Raise the base</i>)
 # </details>
 #
 # <details><summary>Is a decoder without positional encoding order-blind?</summary>
@@ -747,11 +753,11 @@ trace_shapes(LanguageModel(rotary), tokens)
 # named nearly all positions. (<i>Is a causal model blind to order?</i>)
 # </details>
 #
-# <details><summary>Are encodings added or appended, and what does adding cost?</summary>
+# <details><summary>Are encodings added or concatenated, and what does adding cost?</summary>
 #
-# Added in the paper. A projection of both side by side is $W_1 x + W_2 p$; adding is the case $W_1 = W_2$, and costs no
-# width. Multiplied out, the score has terms for word and word, word and position, position and position, and the
-# learned H can weigh them. (<i>What learned projections make of it</i>)
+# Added in the paper. A projection of the concatenated vector is $W_1 x + W_2 p$; adding is the case $W_1 = W_2$: no
+# extra width, but one matrix for both. Multiplied out, the score has terms for word and word, word and position,
+# position and word, position and position, and the learned H can weigh them. (<i>What learned projections do</i>)
 # </details>
 
 # %% [markdown]

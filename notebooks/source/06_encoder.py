@@ -54,8 +54,8 @@ diagrams.architecture.you_are_here(6)
 # %% [markdown]
 # ## From characters to vectors
 #
-# In our text, `3 mars 2021`, each character is a token. `nn.Embedding(vocab_size, d_model)` is a table with a learned
-# vector for each, its embedding. The Transformer multiplies it by √d_model and adds the positional encoding.
+# In our text, `3 mars 2021`, each character is a token. `nn.Embedding(vocab_size, d_model)` is a table with one learned
+# vector, the embedding, for each token. The Transformer multiplies it by √d_model and adds the positional encoding.
 #
 # Why that factor? It depends on how the table is initialised, and the paper does not say. Our library, like many, draws
 # its numbers with variance 1/d_model (lesson 08 says why).
@@ -133,19 +133,20 @@ rows = {name: [curve[1], curve[-1], sizes[name]] for name, curve in curves.items
 pd.DataFrame(rows, index=["cosine after 2", "cosine after 12", "size after 12"]).T.round(1)
 
 # %% [markdown]
-# An average of averages is ever more of an average. After two attentions the positions can hardly be told apart, and a
-# network after each does not help. Adding x does: what a position had is still there, and attention only adds to it.
-# This sum is a **residual connection** (He et al., 2015). The vectors that run through the whole stack, and to which
-# each part adds, are the **residual stream**.
+# Each attention averages the vectors, so they become more and more alike. After two attentions the positions can hardly
+# be told apart, and a network after each does not help. Adding x does: what a position had is still there, and
+# attention only adds to it. This sum is a **residual connection** (He et al., 2015). The vectors that run through the
+# whole stack, and to which each part adds, are the **residual stream**.
 #
-# The sum delays the blur; it does not end it. And where the numbers shrank, now they grow.
+# The sum delays this blurring, but does not prevent it: after 12 layers the positions are alike again. And where the
+# numbers shrank before, they now grow.
 
 # %% [markdown]
 # ## LayerNorm
 #
 # Why is size a problem? Numbers 20 times as large make scores 400 times as large, and the softmax saturates (lesson
-# 02). **LayerNorm** brings each vector back to one size, whatever the layers before it did: subtract the mean of its
-# $d$ numbers, and divide by their standard deviation. Then learned numbers scale and shift each feature.
+# 02). **LayerNorm** brings each vector back to the same size, whatever the layers before it did: subtract the mean of
+# its $d$ numbers, and divide by their standard deviation. Then learned numbers scale and shift each feature.
 #
 # $$\operatorname{LayerNorm}(x)_i = w_i\,\frac{x_i - \mu}{\sqrt{\sigma^2 + \varepsilon}} + b_i, \qquad
 # \mu = \frac{1}{d}\sum_j x_j, \quad \sigma^2 = \frac{1}{d}\sum_j (x_j - \mu)^2$$
@@ -212,8 +213,8 @@ pd.DataFrame(changes).T.round(1)
 diagrams.normalisation.blocks(norms)
 
 # %% [markdown]
-# Dark is what the number with the dot depends on, by gradient. With BatchNorm, padding and neighbours leak into a
-# sentence. LayerNorm knows one vector at a time. It does not normalise over the sentence either.
+# The number with the dot depends on the dark cells (measured by gradient). With BatchNorm, padding and other sentences
+# leak into a sentence. LayerNorm sees one vector at a time. It does not average over the sentence either.
 
 # %%
 norm = nn.BatchNorm1d(64)
@@ -221,14 +222,14 @@ in_train = norm(short[0])  # uses what it sees, and remembers a part of that for
 print(f"BatchNorm, eval() instead of train(): {(norm.eval()(short[0]) - in_train).abs().max():.1f}")
 
 # %% [markdown]
-# In `eval()` BatchNorm uses what it remembers from training: nothing leaks, but something else is computed.
+# In `eval()` BatchNorm uses what it remembers from training: nothing leaks, but the result is a different one.
 
 # %% [markdown]
 # ## The feed-forward network
 #
 # Attention finds and mixes: a head's output is a weighted average of values. Computing with what was found is the job
-# of the second half of a layer, the **feed-forward network** (FFN): expand to $d_\text{ff}$ features, usually
-# 4 d_model, set the negative ones to 0, and project back.
+# of the second half of a layer, the **feed-forward network** (FFN): expand each vector to
+# $d_\text{ff}$ features, usually 4 d_model, set the negative ones to 0, and project back.
 #
 # $$\operatorname{FFN}(x) = \max(0,\, x W_1 + b_1)\, W_2 + b_2$$
 #
@@ -273,8 +274,8 @@ for module, f in ((network, network), (attention, lambda x: attention(x, x, x)))
 # %% [markdown]
 # ## Post-norm: the layer of the paper
 #
-# Now all parts are there. A layer has two **sublayers**, attention and network. Around each there is a residual
-# connection and a norm. In the paper the norm comes last, after the sum, so this layout is called **post-norm**:
+# Now we have all the parts. A layer has two **sublayers**, attention and network. Each has a residual connection and a
+# norm around it. In the paper the norm comes last, after the sum, so this layout is called **post-norm**:
 #
 # $$x \leftarrow \operatorname{LayerNorm}(x + \operatorname{Attention}(x, x, x)), \qquad
 # x \leftarrow \operatorname{LayerNorm}(x + \operatorname{FFN}(x))$$
@@ -282,7 +283,7 @@ for module, f in ((network, network), (attention, lambda x: attention(x, x, x)))
 # `nn.LayerNorm(d)` is a module around the function you wrote: it holds weight and bias, as ones and zeros to start
 # with. (`bias=False` leaves the bias out, as many newer models do.)
 #
-# **Exercise.** Write `forward`. The parts made in `__init__` are yours where they have passed.
+# **Exercise.** Write `forward`. (`parts` holds your own versions where they have passed, as before.)
 
 
 # %% id="EncoderLayer" tags=["exercise"]
@@ -310,7 +311,7 @@ check(EncoderLayer)
 #
 # An ablation. The task: 48 · 48 = 2,304 random *facts*. For each pair of tokens one answer is drawn, and at the second
 # position the model should name it. There is no rule to find; facts have to be stored. Three models: one layer; one
-# layer without its network; and three of those, which have about as many parameters as the first.
+# layer without its network; and three layers without networks, which have about as many parameters as the first model.
 
 
 # %%
@@ -321,7 +322,7 @@ class Stacked(nn.Module):
         super().__init__()
         self.embedding, self.positions = nn.Embedding(vocab_size, 32), parts.sinusoidal_encoding(11, 32)
         self.layers, self.output = stack(kind, depth, 32), nn.Linear(32, vocab_size)
-        self.norm = nn.LayerNorm(32) if issubclass(kind, parts.PreNormEncoderLayer) else nn.Identity()
+        self.norm = nn.LayerNorm(32) if issubclass(kind, parts.PreNormEncoderLayer) else nn.Identity()  # see below
         initialise(self)
 
     def forward(self, tokens: Tensor) -> Tensor:
@@ -385,7 +386,7 @@ compare(prediction_without, measured=round(sum(without) / 3, 1))
 
 # %% [markdown]
 # With its network, one layer knows more than 9 of 10 facts; without it, about 4. Three layers of attention, with as
-# many parameters and more computing, know 6 to 8. Attention moves information between positions. It can store
+# many parameters and more computation, know 6 to 8. Attention moves information between positions. It can store
 # something, too, but the network is better at it (Geva et al., below).
 
 # %% [markdown]
@@ -447,8 +448,8 @@ diagrams.layers.layers(parts.EncoderLayer(64, 4, 256), parts.PreNormEncoderLayer
 # The encoder: look tokens up, scale, add positions, and go through the layers. An `nn.ModuleList` is a list whose
 # modules torch knows about.
 #
-# **Predict.** One layer of width 64 has 49,984 parameters. How many has `nn.ModuleList([layer] * 6)`? And how many does
-# torch find in a model that keeps six in a plain Python list?
+# **Predict.** One layer of width 64 has 49,984 parameters. How many does `nn.ModuleList([layer] * 6)` have? And how
+# many does torch find in a model that keeps six layers in a plain Python list?
 
 # %% tags=["prediction"]
 prediction_times_six, prediction_plain = ..., ...
@@ -463,7 +464,7 @@ compare(prediction_plain, measured=counts[1])
 print(f"six layers in a ModuleList: {counts[2]:,}")
 
 # %% [markdown]
-# `[layer] * 6` is six times the *same* layer, and what torch does not know of is neither trained nor saved.
+# `[layer] * 6` is six times the *same* layer. And a layer that torch does not know about is neither trained nor saved.
 #
 # **Exercise.** Write the encoder's `forward`. `positions` is a **buffer**: it belongs to the model, but is not
 # trained. It has more rows than most texts need. The mask goes to every layer. `self.embedding.embedding_dim` is
@@ -495,11 +496,11 @@ check(Encoder)
 # ## Do residual connections prevent vanishing gradients?
 #
 # Training follows gradients. We draw stacks of 24 layers of three kinds: post-norm, pre-norm, and post-norm without its
-# residual connections. We go backward once, from random labels, and plot the size of the gradient at `w_2` of each
+# residual connections. We run one backward pass, for random labels, and plot the size of the gradient at `w_2` of each
 # layer, for three seeds.
 #
-# **Predict.** Without residual connections, is the gradient in the *first* layer smaller or larger than in post-norm:
-# `"smaller"` or `"larger"`? And in the *last* layer, in which kind is it larger: `"post"` or `"pre"`?
+# **Predict.** Without residual connections, is the gradient in the *first* layer `"smaller"` or `"larger"` than in
+# post-norm? And in the *last* layer, in which kind is it larger: `"post"` or `"pre"`?
 
 # %% tags=["prediction"]
 prediction_without_residuals, prediction_last = ..., ...
@@ -535,17 +536,17 @@ outputs = {name: {"cosine after 2": three[0][1], "size after 24": three[0][2]} f
 pd.DataFrame({"first layer": first, "last layer": last}).join(pd.DataFrame(outputs).T).round(1)
 
 # %% [markdown]
-# The usual answer is yes. But here no gradient vanishes, and without residual connections the first layer's is the
-# largest of all. (The norms see to that. He et al. say the same of their networks.) What is lost is the *difference*
-# between positions: after two layers their cosine is 1.
+# The usual answer to the question above is yes. But here no gradient vanishes, and without residual connections the
+# first layer's is the largest of all. (The norms keep it from vanishing; He et al. say the same of their networks.)
+# What is lost is the *difference* between positions: after two layers their cosine is 1.
 #
 # In a pre-norm stack x grows, so what a further layer adds is an ever smaller fraction, and its gradient shrinks.
 #
 # <details><summary>And in post-norm, does the large gradient hurt?</summary>
 #
-# In a post-norm stack the last layer counts in full. Large gradients call for a small learning rate, say Xiong et al.
-# (below). But Adam sets the size of each step itself. Liu et al. say: where every layer counts in full, one step
-# changes the output too much.
+# In a post-norm stack x does not grow, so what the last layer adds counts in full. Xiong et al. (below) say that
+# the large gradients there call for a small learning rate. But Adam makes steps of about the same size in any case. Liu
+# et al. say: where every layer counts in full, one step of training changes the output too much.
 # </details>
 
 # %% [markdown]
@@ -553,7 +554,7 @@ pd.DataFrame({"first layer": first, "last layer": last}).join(pd.DataFrame(outpu
 #
 # The paper begins with a tiny learning rate and raises it over the first 4,000 steps: **warm-up**. Ours takes 50 steps.
 # The task is an easy one: at every position of a random text, name the token before. Guessing blindly among 16 tokens
-# costs a loss of log 16, about 2.8.
+# gives a loss of log 16, about 2.8.
 #
 # **Predict.** Four post-norm stacks: 2 or 12 layers, with or without warm-up. How many of them still guess blindly at
 # the end? (Three seeds each: about 20 seconds.)
@@ -597,8 +598,8 @@ _ = ax.set_ylim(2.2, 3.2)
 
 # %% [markdown]
 # At 12 layers and this learning rate, post-norm without warm-up learns nothing. With warm-up, or at a third of the
-# rate, it begins to learn. Pre-norm learns with or without. At 2 layers post-norm learns it all either way; without
-# residual connections it lags behind.
+# rate, it begins to learn. Pre-norm learns with or without. With 2 layers, post-norm learns the whole task either way;
+# without residual connections it lags behind.
 
 # %% [markdown]
 # ### What a layer changes
@@ -625,7 +626,7 @@ print("mean of the last six layers:", {how: round(c[:, 6:].mean().item(), 1) for
 
 # %% [markdown]
 # In pre-norm the last layers hardly turn the vectors at all: x has grown, and what one layer adds is small beside it.
-# (From large pre-norm models some upper layers can be taken out with little harm: Gromov et al., below.) In post-norm
+# (Some upper layers of large pre-norm models can be removed with little harm: Gromov et al., below.) In post-norm
 # every layer turns them about as much as any other.
 
 # %% [markdown]
@@ -635,7 +636,8 @@ print("mean of the last six layers:", {how: round(c[:, 6:].mean().item(), 1) for
 # it cannot rely on single numbers: **dropout**. `nn.Dropout(0.1)` does that, and only in `train()` mode. (Many
 # implementations also drop attention weights.)
 #
-# **Predict.** A 1 goes into it and is *not* dropped. The mean over many numbers should stay 1. What comes out?
+# **Predict.** A 1 goes into this dropout and is *not* set to 0. The mean over many numbers should stay 1. What comes
+# out?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -649,15 +651,16 @@ print("the same twice, in train():", torch.equal(dropout(ones), dropout(ones)))
 print("output equals input, in eval():", torch.equal(dropout.eval()(ones), ones))
 
 # %% [markdown]
-# What stays is divided by 0.9, so nothing has to be corrected in `eval()`. Without `model.eval()`, the model gives
-# another answer each time.
+# What is kept is divided by 0.9, so nothing has to be corrected in `eval()`. Without `model.eval()`, the model gives a
+# different answer each time.
 
 # %% [markdown]
 # ## An encoder by itself: filling gaps
 #
-# An encoder can be used without a decoder. We hide some characters of dates, as four languages write them, and train it
-# to predict them: a **masked language model**. BERT was trained like this on plain text, with pieces of words. Such
-# training, before any task, is called **pretraining**; training on with the labels of a task is **fine-tuning**.
+# An encoder can be used without a decoder. We hide some characters of dates, written in four languages, and train the
+# encoder to predict what is hidden: a **masked language model**. BERT was trained like this on plain text, with pieces
+# of words. Such training, before any task, is called **pretraining**; further training, on the labels of a task, is
+# **fine-tuning**.
 
 
 # %%
@@ -697,8 +700,8 @@ def draw_gaps() -> tuple[Tensor, Tensor]:
 
 
 # %% [markdown]
-# Two models: one attends in both directions, the other only back, with the causal mask of lesson 04. In held-out texts
-# we hide the first letter of the month.
+# Two models: one attends in both directions, the other only backwards, with the causal mask of lesson 04. In held-out
+# texts we hide the first letter of the month.
 #
 # **Predict.** In what fraction of the texts does each model find the letter: near 0.1, 0.4 or 0.8? (About 10 seconds.)
 
@@ -732,13 +735,14 @@ ax = plots.weights(heads, [f"head {i}" for i in range(4)], letters, ylabel="the 
 print("a head attends mostly ahead:", bool(heads[:, 3:].sum(dim=-1).max() > 0.5))
 
 # %% [markdown]
-# What tells months apart comes after the gap. One model attends to it; the other does about as well as always guessing
-# the commonest letter. Where the whole text is there from the start, nothing forbids attending to what comes later.
+# What tells the months apart comes after the gap. One model attends to it; the other does about as well as always
+# guessing the commonest letter. Where the whole text is there from the start, nothing forbids attending to what comes
+# later.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague sends you a pre-norm layer. PyTorch's own first `norm_first` had this bug
+# A colleague sends you a pre-norm layer. The first version of PyTorch's own (`norm_first=True`) had this bug
 # ([issue 61165](https://github.com/pytorch/pytorch/issues/61165), 2021). It runs, and the shapes are right. Decide what
 # is wrong *before* you run the check. Then fix it.
 
@@ -775,9 +779,9 @@ diagrams.layers.layer(LayerOfAColleague(64, 4, 256))
 # %% [markdown]
 # ## ★ Transfer: one vector for a sentence
 #
-# To sort or compare texts, one needs one vector for each. A common way: average the encoder's output over the tokens.
-# In a batch some tokens are padding, and these must not count. A sentence of nothing but padding should get zeros.
-# Write it, from nothing.
+# To sort or compare texts, we need one vector for each text. A common way: average the encoder's output over the
+# tokens. In a batch some tokens are padding, and these must not count. A sentence of nothing but padding should get
+# zeros. Write this function from scratch.
 
 
 # %% id="sentence_vectors" tags=["exercise"]
@@ -810,7 +814,7 @@ with torch.no_grad():
 #
 # - A layer attends, then computes at each position. Each sublayer has a residual connection, which keeps what was
 #   there, and a norm, which keeps one size.
-# - The network stores: without it, one layer learned 4 of 10 facts instead of 9.
+# - The network stores facts: without it, one layer learned 4 of 10 facts instead of 9.
 # - LayerNorm works on one vector, over its features.
 # - Post-norm normalises the sums; pre-norm the input of sublayers. At an ordinary learning rate, deep post-norm stacks
 #   may fail to train without warm-up; pre-norm stacks train either way.
@@ -832,7 +836,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # - **sublayer**: the attention or the feed-forward network of a layer.
 # - **post-norm**: the layout with a norm after each residual sum.
 # - **pre-norm**: the layout with a norm on each sublayer's input.
-# - **buffer**: a tensor of a module that is not trained.
+# - **buffer**: a tensor that belongs to a module but is not trained.
 # - **warm-up**: a learning rate that rises over the first steps.
 # - **dropout**: setting random numbers to 0 in training.
 
@@ -857,8 +861,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>Why LayerNorm and not BatchNorm?</summary>
 #
-# BatchNorm mixes sentences and padding of a batch, and computes something else in training than in use. LayerNorm works
-# on each vector by itself. (<i>BatchNorm</i>)
+# BatchNorm mixes the sentences of a batch and their padding, and computes something different in training and in
+# inference. LayerNorm works on each vector by itself. (<i>BatchNorm</i>)
 # </details>
 #
 # <details><summary>Over what does LayerNorm average: the sentence, the batch, the layers?</summary>
@@ -907,7 +911,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # <details><summary>What can an encoder do that a decoder cannot?</summary>
 #
-# Attend to what comes after. For gaps in a text, that made most of the difference. (<i>An encoder by itself</i>)
+# Attend to what comes after. For gaps in a text, that made the difference. (<i>An encoder by itself</i>)
 # </details>
 
 # %% [markdown]
@@ -916,8 +920,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), sections 3.1, 3.3, 3.4, 5.3 and 5.4.
 # - Xiong et al. (2020), [arXiv:2002.04745](https://arxiv.org/abs/2002.04745): pre-norm, post-norm and warm-up. Liu et
 #   al. (2020), [arXiv:2004.08249](https://arxiv.org/abs/2004.08249): why deep stacks are hard to train. Dong et al.
-#   (2021), [arXiv:2103.03404](https://arxiv.org/abs/2103.03404): rank collapse. Geva et al. (2021),
-#   [arXiv:2012.14913](https://arxiv.org/abs/2012.14913): what the networks store. Gromov et al. (2024),
+#   (2021), [arXiv:2103.03404](https://arxiv.org/abs/2103.03404): why attention alone makes all positions alike. Geva et
+#   al. (2021), [arXiv:2012.14913](https://arxiv.org/abs/2012.14913): what the networks store. Gromov et al. (2024),
 #   [arXiv:2403.17887](https://arxiv.org/abs/2403.17887): upper layers that are hardly missed.
 # - `transformer_lab/layers/encoder_layer.py`, `norms.py`, `transformer_lab/models/encoder.py`: the library's versions.
 #

@@ -5,7 +5,7 @@
 # another, and to learn that from finished translations?
 #
 # **Afterwards you can** write a decoder layer and a stack of them, say which attention attends to what and under which
-# mask, prepare a decoder's inputs for training, and test a model for two bugs that are easily made.
+# mask, prepare a decoder's inputs for training, and test a model for two bugs that are easy to make.
 #
 # Reading: 40 minutes. Exercises: 50 minutes (three core, one stretch ★).
 
@@ -24,9 +24,9 @@
 # It changes a later token. No earlier output may move.
 # </details>
 #
-# <details><summary>Lesson 06: how does a post-norm layer put a sublayer in?</summary>
+# <details><summary>Lesson 06: what does a post-norm layer do with the output of a sublayer?</summary>
 #
-# norm(x + sublayer(x)): the sublayer's output is added to its input, and the sum is normalised.
+# It adds the output to the sublayer's input, and normalises the sum: norm(x + sublayer(x)).
 # </details>
 
 # %% id="imports"
@@ -71,12 +71,12 @@ diagrams.architecture.you_are_here(7)
 #
 # $$x \leftarrow \operatorname{LN}(x + \operatorname{FFN}(x))$$
 #
-# Here $x$ is (n, d_model), a row for each target token, and $M$ is (n_source, d_model). LN is layer norm, and the
+# Here $x$ is (n, d_model), a row for each target token, and $M$ is (n_source, d_model). LN is LayerNorm, and the
 # arguments of each attention are query, key, value. The two lengths are independent. There is *one* self-attention in
 # each layer.
 #
-# **Exercise.** Write `forward`; `mask` is for the first attention, `memory_mask` for the second. The parts made in
-# `__init__` are yours where they have passed.
+# **Exercise.** Write `forward`; `mask` is for the first attention, `memory_mask` for the second. (`parts`
+# holds your own versions where they have passed, as before.)
 
 
 # %% id="DecoderLayer" tags=["exercise"]
@@ -134,7 +134,7 @@ for ax, table, names in zip(axes, moves, (tokens, letters)):
     plots.mask(table, tokens, names, ax, says=("does not move it", "moves it")).set(xlabel="input", ylabel="output")
 
 # %% [markdown]
-# The target is generated one token after another, but the source was all there from the start: nothing of it is future.
+# The target is generated one token after another, but the source was all there from the start: none of it is future.
 # So **cross-attention has no causal mask**. It needs the padding mask of the source:
 
 # %%
@@ -189,7 +189,7 @@ PAD, BOS, EOS = 0, 1, 2
 
 
 class Translator(nn.Module):
-    """Score after each target token which comes next, having read the source."""
+    """Having read the source, score what comes after each target token."""
 
     def __init__(self, n_layers: int = 1) -> None:
         super().__init__()
@@ -208,7 +208,7 @@ class Translator(nn.Module):
 
 
 # %% [markdown]
-# The texts: all days of a hundred years, in French and in ISO 8601. Nine of ten are to learn from; every tenth is held
+# The texts: all days of a hundred years, in French and in ISO 8601. Nine of ten are for training; every tenth is held
 # out.
 
 # %%
@@ -236,21 +236,22 @@ diagrams.memory.memory_of(Translator(n_layers=2), sources[:1], targets[:1])
 # ## Teacher forcing and the shift to the right
 #
 # At inference a model is autoregressive: it reads what it has generated itself. At the start of training that would be
-# nonsense, and it would learn to go on from nonsense. So in training it reads the correct target, as if it had
-# generated it: teacher forcing (lesson 00). And because of the causal mask, all positions are trained in a single pass.
+# nonsense, and the model would learn to continue nonsense. So in training it reads the correct target, as if that were
+# its own output: teacher forcing (lesson 00). And because of the causal mask, all positions are trained in a single
+# pass.
 #
-# What should each position read? Before the first token, nothing has been generated: it reads `<bos>`. To predict the
-# second token, it reads the first. What it should predict are the **labels**; `<eos>`, *end*, is one of them. The input
-# is the labels, **shifted right** by one:
+# What should each position read? To predict the first token, when nothing has been generated yet, the model reads
+# `<bos>`. To predict the second token, it reads the first. What it should predict are the **labels**; `<eos>`, *end*,
+# is one of them. The input is the labels, **shifted right** by one:
 
 # %%
 labels = [*"2021-03-03", "<eos>"]
 diagrams.teacher_forcing.rows(["<bos>", *labels[:-1]], labels)
 
 # %% [markdown]
-# **Exercise.** Make the inputs from the labels, for a batch of texts. Only the last token of each row is dropped: in a
-# text that is padded, that is padding, and `<eos>` stays. `torch.cat([a, b], dim=1)` puts two tables side by side, and
-# `torch.full((4, 1), 7)` is a column of four sevens.
+# **Exercise.** Make the inputs from the labels, for a batch of texts. Only the last token of each row is dropped. (In a
+# padded text that is a `<pad>`, so its `<eos>` stays in the input.) `torch.cat([a, b], dim=1)` puts two tables side by
+# side, and `torch.full((4, 1), 7)` is a column of four sevens.
 
 
 # %% id="shift_right" tags=["exercise"]
@@ -263,10 +264,10 @@ def shift_right(tokens: Int[Tensor, "batch n"], bos_id: int) -> Int[Tensor, "bat
 check(shift_right)
 
 # %% [markdown]
-# Two ways to use a model: `fed` measures how often the next token is right when the correct ones were fed; `generate`
-# lets the model read its own tokens (all our dates have eleven; in general one stops at `<eos>`), and `exact` measures
-# how often such a date is right as a whole. The cell after that is an ordinary training loop; you can go on without
-# reading it.
+# Two ways to use a model: `fed` measures how often the next token is right when the correct ones before it are fed;
+# `generate` lets the model read its own tokens (all our dates have eleven; in general one stops at `<eos>`), and
+# `exact` measures how often such a date is right as a whole. The cell after that is an ordinary training loop; you can
+# go on without reading it.
 
 
 # %%
@@ -348,12 +349,13 @@ print(f"were the errors independent, whole dates: {per_token[1]:.2f} to the powe
 ax = plots.lines(range(50, 301, 50), curves, xlabel="step", ylabel="fraction that is right")
 
 # %% [markdown]
-# In the middle the two curves are far apart. A date is right if eleven tokens in a row are. So accuracy per token says
-# little about whole texts.
+# After 100 steps the two curves are far apart. A date is right only if all eleven tokens are. So accuracy per token
+# says little about whole texts.
 #
 # There is another difference. In training a model reads correct tokens only; at inference it reads its own errors, too,
-# which it has never learned to go on from. That is called **exposure bias**. (It does not widen the gap here: a date
-# with an error is lost already. It makes long texts go astray.)
+# and it has never learned to continue after an error. That is called **exposure bias**. (It does not widen the gap
+# between our curves, since a date with one error already counts as wrong. In long texts, one error then leads to
+# more.)
 
 # %% [markdown]
 # ## What does cross-attention attend to?
@@ -370,13 +372,13 @@ weights = recorded[name][0].mean(dim=0)  # the mean of the four heads: (11, 12)
 ax = plots.weights(weights, labels, letters, xlabel="read", ylabel="generated")
 
 # %% [markdown]
-# Rows are named by what is generated there. The last digits of the year attend to the year, those of the month mostly
-# to the month, those of the day to the day. Other rows are less tidy. The hyphens are the same in every date, so
-# nothing has to be looked up for them.
+# Each row is named after the token that is generated there. The last digits of the year attend to the year, those of
+# the month mostly to the month, those of the day to the day. Other rows are less tidy. The hyphens are the same in
+# every date, so nothing has to be looked up for them.
 #
-# But a weight says where the model attends, not what it finds there: the memory's vectors have themselves gathered from
-# other positions. A test: at inference we hide the letters of the month from cross-attention. The encoder still reads
-# them.
+# But a weight says where the model attends, not what it finds there: the memory's vectors have themselves gathered
+# information from other positions. A test: at inference we hide the letters of the month from cross-attention. The
+# encoder still reads them.
 #
 # **Predict.** How often is the month still right, on average over the three models: near 0.1, 0.5 or 0.9?
 
@@ -410,12 +412,12 @@ table.round(2)
 # %% [markdown]
 # Now the month is hardly better than a guess among 12, and the year is as right as before. So the weights told the
 # truth there. But with two of three seeds the day gets worse, too, although no letter says what day it is: those models
-# had taken something else from there.
+# had read something else at the letters' positions.
 
 # %% [markdown]
 # ## Two bugs
 #
-# Both are easily made. In the first, the labels are not shifted: the decoder is fed what it should predict. In the
+# Both are easy to make. In the first, the labels are not shifted: the decoder is fed what it should predict. In the
 # second, the encoder is fed the wrong text: the target goes into both stacks.
 
 
@@ -426,7 +428,7 @@ class TargetInBoth(Translator):
 
 
 # %% [markdown]
-# Its decoder has a proper causal mask.
+# The decoder of this model has a proper causal mask.
 #
 # **Predict.** What fraction of tokens does the model with the target in both get right when the correct ones are *fed*,
 # and what fraction of dates when it *generates*?
@@ -451,7 +453,7 @@ pd.DataFrame({name: {how: run[how][-1] for how in run} for name, run in seen.ite
 # The training loss is near 0, and nearly all tokens of dates that the models have never seen are right. Yet neither
 # generates a single date. What goes wrong?
 #
-# - *Not shifted*: each position finds its label in its own input. It learns to repeat.
+# - *Not shifted*: each position finds its label in its own input. The model learns to repeat its input.
 # - *Target in both*: the causal mask is in the decoder, but the encoder has none, and it reads the target. So the
 #   memory holds what comes next, and cross-attention hands it over. At inference, what comes next is not there.
 
@@ -489,8 +491,8 @@ compare(prediction_unshifted, measured=says["not shifted"])
 
 # %% [markdown]
 # The test finds the target in the encoder. It cannot find the missing shift, as that model *is* honest: output $t$
-# depends on nothing after input $t$. What is wrong is its input. That needs a test of the data: the input at $t + 1$ is
-# the label at $t$.
+# depends on nothing after input $t$. What is wrong is its input. That needs a test of the data: the input at $t + 1$
+# must be the label at $t$.
 
 # %%
 label = new_targets[:4]
@@ -506,7 +508,7 @@ for name, given in {"shifted": parts.shift_right(label, BOS), "not shifted": lab
 
 # %%
 class LayerToLayer(Translator):
-    """Layer i of the decoder reads what layer i of the encoder gave."""
+    """Layer i of the decoder reads what layer i of the encoder returned."""
 
     def forward(self, source: Tensor, target: Tensor) -> Tensor:
         seen, mask = parts.padding_mask(source, PAD), parts.decoder_mask(target, PAD)
@@ -526,10 +528,11 @@ drawn = [diagrams.memory.memory_of(kind(n_layers=2), sources[:1], targets[:1]) f
 diagrams.canvas.beside(*drawn, titles=tuple(kinds), cross_out=False)
 
 # %% [markdown]
-# Both have the same parameters, so we can also train a model in the one way and then *use* it in the other.
+# Both kinds have parameters of the same names and shapes, so we can train a model in one way and then *use* it in the
+# other.
 #
 # **Predict.** A model is trained *and* used layer to layer: what fraction of the dates does it generate without an
-# error, near 0.1, 0.5 or 0.8? And when each kind is used in the way of the other: are the fractions `"worse"` or
+# error, near 0.1, 0.5 or 0.8? And when each kind is used in the other way: are the fractions `"worse"` or
 # `"equal"`? (Six trainings: about 20 seconds.)
 
 # %% tags=["prediction"]
@@ -554,9 +557,10 @@ table.round(2)
 
 # %% [markdown]
 # Layer to layer can be learned as well, at least for our dates: it is another model, not a broken one. But with each
-# seed its parameters do worse when all layers read the last one, mostly much worse. The paper's Transformer reads the
-# last layer, and so do T5, BART and Marian, published encoder-decoder models: to load their parameters, your code must
-# do the same. It is also the simpler contract: one memory is handed over, and the two stacks need not be equally deep.
+# seed its parameters do worse when all decoder layers read the encoder's last layer, mostly much worse. The paper's
+# Transformer reads the last layer, and so do T5, BART and Marian, published encoder-decoder models: to load their
+# parameters, your code must do the same. It is also simpler: one memory is handed over, and the two stacks need not be
+# equally deep.
 
 # %% [markdown]
 # ## Encoder-only, decoder-only, encoder-decoder
@@ -567,13 +571,14 @@ table.round(2)
 # |---|---|---|---|
 # | **encoder-only** | self-attention, FFN | everything | BERT |
 # | **decoder-only** | self-attention, FFN | itself and what came before | GPT |
-# | encoder-decoder | both kinds, and cross-attention | source: all; target: causal | the paper's, T5 |
+# | encoder-decoder | encoder: the same; decoder: also cross-attention | source: all; target: causal | the paper's, T5 |
 #
-# A decoder without cross-attention *is* an encoder with a causal mask. Its block has one self-attention, not two.
+# A decoder without cross-attention *is* an encoder with a causal mask. Its layer has one self-attention, not two.
 # Today's **large language models** (LLMs) are decoder-only.
 #
-# So both families are one `parts.Encoder` each. The first answers at all positions at once: its output at position $t$
-# is token $t$ of the answer. The second reads source and target as one text.
+# So for each of the first two families one `parts.Encoder` is enough. The encoder-only model answers at all positions
+# at once: its output at position $t$ is token $t$ of the answer. The decoder-only model reads source and target as one
+# text.
 
 
 # %%
@@ -634,11 +639,12 @@ compare(prediction_one_format, measured=round(one_format, 1))
 compare(prediction_two_formats, measured=round(two_formats, 1))
 
 # %% [markdown]
-# With one right answer, no longer than the source, answering at once is fine. With two it fails: each position samples
-# by itself, one from the one format and its neighbour from the other. An autoregressive model knows which format it has
-# begun, and goes on with it. That is what decoders are for. Decoder-only and encoder-decoder get most dates right: the
-# source may have a stack of its own or stand in front of the target. (Which of the two is better? One small task, and
-# one stack of 2 layers against two of 1, do not rank them.)
+# Where there is one right answer, and it is no longer than the source, answering at once works. With two right answers
+# it fails: each position samples by itself, one from the first format and its neighbour from the second. An
+# autoregressive model knows which format it has begun, and continues with it. That is what decoders are for.
+# Decoder-only and encoder-decoder get most dates right: the source may have a stack of its own or stand in front of the
+# target. (Which of the two is better? This one small task cannot tell, with one stack of 2 layers against two stacks of
+# 1.)
 
 # %% [markdown]
 # ## Bug hunt
@@ -669,7 +675,7 @@ check(DecoderLayerOfAColleague, "DecoderLayer")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # Silence one sublayer, and see what is lost with it. A feed-forward network whose outputs are all 0 should not keep the
-# layer from reading: another memory should still give another output. The cell below tries it.
+# layer from reading the memory: another memory should still give another output. The cell below tries it.
 # </details>
 
 # %%
@@ -685,7 +691,7 @@ for name, kind in {"the colleague's": DecoderLayerOfAColleague, "ours": parts.De
 #
 # A decoder-only model reads the source with a causal mask, although all of it is there. A **prefix mask** changes that:
 # in each row of the batch, the first `prefix_lengths[row]` tokens are open to *every* query; after them, the mask is
-# causal as before. Write it, from nothing. `" batch"` is one axis, a length for each row.
+# causal as before. Write this mask from scratch. `" batch"` is one axis, with a length for each row.
 
 
 # %% id="prefix_mask" tags=["exercise"]
@@ -724,15 +730,15 @@ ax = plots.mask(parts.prefix_mask(torch.tensor([4]), 9)[0, 0])
 
 # %% [markdown]
 # (The picture: a prefix of 4 among 9 tokens.) With one layer, the mask of the source changes only the output *at the
-# source*, and nothing reads that any more: the target attends to the source's embeddings either way. From the second
-# layer on, it attends to vectors that have themselves attended.
+# source*, and no later layer reads that output: the target attends to the source's embeddings either way. From the
+# second layer on, it attends to vectors that have themselves attended.
 
 # %% [markdown]
 # ## In short
 # - A decoder layer attends to the target so far (causal mask) and to the memory (no causal mask, but the source's
 #   padding mask), then computes.
 # - In cross-attention the queries come from the target, keys and values from the encoder's last layer, for every
-#   decoder layer alike. The two lengths are free.
+#   decoder layer alike. The two lengths may differ.
 # - In training the decoder reads the labels, shifted right; at inference, what it has generated itself.
 # - Perfect when fed and nonsense when it generates: look for the target in the encoder, and for labels that were not
 #   shifted. The leak test finds the first, a look at the data the second.
@@ -755,7 +761,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # - **encoder-decoder**: a model with two stacks, joined by cross-attention.
 # - **encoder-only**: a model of self-attention in which each position attends to all.
 # - **decoder-only**: a model of causal self-attention without an encoder.
-# - **large language model**: a decoder-only model trained on very much text; LLM for short.
+# - **large language model**: a decoder-only model trained on a very large amount of text; LLM for short.
 # - **prefix mask**: a mask that is open in the first tokens and causal after them.
 
 # %% [markdown]
@@ -771,7 +777,7 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>Which masks does a decoder layer need?</summary>
 #
-# Self-attention: causal (and the target's padding, should it stand in front). Cross-attention: the source's padding
+# Self-attention: causal (and the target's padding, if it stands in front). Cross-attention: the source's padding
 # only, for nothing of the source is future. (<i>Self-attention and cross-attention</i>: 1 of 7 and 11 of 11)
 # </details>
 #
@@ -783,44 +789,44 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 #
 # <details><summary>What is teacher forcing, and why is the target shifted?</summary>
 #
-# Feeding the correct target in training, so that all positions are trained in one pass and none goes on from nonsense.
-# Shifted right, so that a position reads what comes before its label; unshifted, it would read the label. (<i>Teacher
-# forcing and the shift to the right</i>, <i>Two bugs</i>)
+# Feeding the correct target in training, so that all positions are trained in one pass and none has to continue
+# nonsense. Shifted right, so that a position reads what comes before its label; unshifted, it would read the label.
+# (<i>Teacher forcing and the shift to the right</i>, <i>Two bugs</i>)
 # </details>
 #
 # <details><summary>What is exposure bias?</summary>
 #
 # In training a decoder reads correct tokens only; at inference it reads its own, errors included, and has not learned
-# to go on from them. It makes what follows an error worse; it cannot spoil a text that has no error yet. (<i>Teacher
-# forcing and the shift to the right</i>)
+# to continue after them. It makes what follows an error worse; it cannot spoil a text that has no error yet.
+# (<i>Teacher forcing and the shift to the right</i>)
 # </details>
 
 # %% [markdown]
-# <details><summary>Validation loss near 0, and what it generates is garbage. What could it be?</summary>
+# <details><summary>The validation loss is near 0, but the model generates garbage. What could be wrong?</summary>
 #
-# The target leaks: a missing causal mask, the target in the encoder, labels that were not shifted. Held-out data do not
-# show it; generating does. The leak test finds the first two, and comparing inputs with labels the third. (<i>Two
-# bugs</i>)
+# The target leaks: a missing causal mask, the target in the encoder, labels that were not shifted. The loss on held-out
+# data does not show this; generating does. The leak test finds the first two, and comparing inputs with labels the
+# third. (<i>Two bugs</i>)
 # </details>
 #
-# <details><summary>Nine of ten tokens are right when fed. What of whole outputs?</summary>
+# <details><summary>Nine of ten tokens are right when the correct ones are fed. And whole outputs?</summary>
 #
-# Much less: with n tokens, about .9 to the power of n if errors were independent. (<i>Teacher forcing and the shift to
-# the right</i>: about four in ten)
+# Far fewer are right: with n tokens, about .9 to the power of n if errors were independent. (<i>Teacher forcing and the
+# shift to the right</i>: about four in ten)
 # </details>
 #
 # <details><summary>Encoder-only, decoder-only, encoder-decoder: what is the difference?</summary>
 #
 # What each position may attend to: everything; itself and the past; all of the source, and the past of the target. A
-# decoder-only block has one self-attention and no cross-attention. Encoder-only answers all positions at once, and
+# decoder-only layer has one self-attention and no cross-attention. Encoder-only answers all positions at once, and
 # mixes answers where several are right. (<i>Encoder-only, decoder-only, encoder-decoder</i>)
 # </details>
 #
 # <details><summary>What does an alignment tell?</summary>
 #
 # Where a position attended when it was generated, on average over the heads. It is no proof of which character was
-# used: the vectors there have gathered from other positions, too. To find out, hide those positions and measure.
-# (<i>What does cross-attention attend to?</i>)
+# used: the vectors there have gathered information from other positions, too. To find out, hide those positions and
+# measure. (<i>What does cross-attention attend to?</i>)
 # </details>
 
 # %% [markdown]

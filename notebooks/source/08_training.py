@@ -13,20 +13,20 @@
 #
 # Three questions from lessons 04 to 07. Answer each one aloud, then open it.
 #
-# <details><summary>Which two masks does the decoder's self-attention need, and which one its cross-attention?</summary>
+# <details><summary>Which two masks does decoder self-attention need, and which one does cross-attention need?</summary>
 #
-# A causal mask, and one that hides the target's padding. Cross-attention only hides the padding of the source.
+# A causal mask, and one that hides the target's padding. Cross-attention needs one that hides the source's padding.
 # </details>
 #
 # <details><summary>What does the decoder get as input while it is trained?</summary>
 #
-# The true target, shifted right by one: a bos in front, and the last token gone. At each position it reads the true
-# tokens before it. That is called teacher forcing.
+# The true target, shifted right by one: with bos in front and the last token dropped. So each position is predicted
+# from the true tokens before it. That is called teacher forcing.
 # </details>
 #
 # <details><summary>What does the leak test do?</summary>
 #
-# It changes a later token, and checks whether any earlier output moves.
+# It changes a later token, and checks whether any earlier output changes.
 # </details>
 
 # %% id="imports"
@@ -63,9 +63,9 @@ diagrams.architecture.you_are_here(8)
 # %% [markdown]
 # ## The task: dates in 32 languages
 #
-# Babel knows how each language formats a date. If a date is all numbers, and the year is not first, the language code
-# stands in front. One string in twenty is held out and never trained on. (Most of these *days* are, in another
-# spelling.)
+# The Babel library knows how each language formats a date. A date in numbers alone may be ambiguous (3/4/21 is in March
+# or in April), so unless it begins with the year, the language code is put in front. One string in twenty is held out
+# and never trained on. (Most of these *days* occur in training, written differently.)
 
 # %%
 pairs = date_pairs(60_000, seed=0, split="train")
@@ -77,8 +77,8 @@ pd.DataFrame(held_out[:6], columns=["source", "target"])
 # %% [markdown]
 # ### Tokens
 #
-# Our tokens are characters, and four special ones: `<pad>` fills up, `<bos>` begins a target, `<eos>` ends a sequence,
-# `<unk>` stands for any character never seen.
+# Our tokens are the characters and four special ones: `<pad>` fills up the shorter rows of a batch, `<bos>` begins a
+# target, `<eos>` ends a sequence, `<unk>` stands for any character that did not occur in training.
 
 # %%
 tokenizer = character_tokenizer(side for pair in pairs for side in pair)
@@ -95,10 +95,10 @@ def encode(pairs: Iterable[tuple[str, str]], tokenizer: Tokenizer) -> list[tuple
 print(encode([("3 mars 2021", "2021-03-03")], tokenizer)[0])
 
 # %% [markdown]
-# Characters make long sequences, words an endless vocabulary. **BPE** (byte-pair encoding) starts
-# from characters and merges the most frequent pair of neighbours into a new token, again and again, until the
-# vocabulary is large enough ([Sennrich et al., 2016](https://arxiv.org/abs/1508.07909)). GPT-2 and this library start
-# from bytes instead, so that no text is unknown.
+# Characters make sequences long; words make the vocabulary endless. **BPE** (byte-pair encoding) starts from characters
+# and merges the most frequent pair of neighbours into a new token, again and again, until the vocabulary is large
+# enough ([Sennrich et al., 2016](https://arxiv.org/abs/1508.07909)). GPT-2 and `bpe_tokenizer` start from bytes
+# instead, so any text can be encoded.
 
 # %%
 pieces = bpe_tokenizer((written for written, _ in pairs), vocab_size=1_000)
@@ -107,10 +107,10 @@ print([pieces.decode([token]) for token in pieces.encode("mercredi 3 mars 2021")
 # %% [markdown]
 # ### Batches of similar length
 #
-# Padding takes as long to compute as tokens do, so we batch sources of similar length.
+# Padding costs as much computation as tokens do, so we batch sources of similar length.
 #
-# **Exercise.** Sort the pairs by the length of their *source*, shortest first; equal lengths stay in their order. Take
-# `batch_size` pairs at a time (the last batch may be smaller). Pad each side on the right, to the longest *of that
+# **Exercise.** Sort the pairs by the length of their *source*, shortest first; pairs of equal length keep their order.
+# Take `batch_size` pairs at a time (the last batch may be smaller). Pad each side on the right, to the longest *of that
 # batch and side*. The mask is lesson 04's, True at the real tokens of the source.
 
 
@@ -126,8 +126,8 @@ def make_batches(
 check(make_batches)
 
 # %% [markdown]
-# **Predict.** We use 64 pairs to a batch. If they are drawn at random, what fraction of the source tokens is padding:
-# 0.1, 0.5 or 0.9?
+# **Predict.** A batch has 64 pairs. If they are drawn at random, what fraction of the source positions is padding: 0.1,
+# 0.5 or 0.9?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -145,7 +145,7 @@ compare(prediction, measured=round(padding(at_random), 1))
 print(f"batches of similar length: {padding(parts.make_batches(ids, 64, PAD_ID)):.3f}")
 
 # %% [markdown]
-# The model must not see all short dates first. So in each epoch we shuffle the pairs, make batches, and shuffle these.
+# The model must not see all short dates first. So each epoch shuffles the pairs, makes batches, and shuffles those.
 
 
 # %%
@@ -165,8 +165,8 @@ source, target, source_mask = batch = next(epochs(ids))
 # %% [markdown]
 # ## Assembly
 #
-# The encoder reads the source, the decoder generates the target, and three matrices are one: the embedding of the
-# source, that of the target, and the last linear layer (**tied embeddings**, [Press and Wolf,
+# The encoder reads the source, and the decoder generates the target. Three matrices are one and the same: the embedding
+# of the source, that of the target, and the last linear layer (**tied embeddings**, [Press and Wolf,
 # 2017](https://arxiv.org/abs/1608.05859)). The logit of a token is the dot product of its embedding with the decoder's
 # output.
 
@@ -203,10 +203,10 @@ made_of += ["sinusoidal_encoding", "padding_mask", "decoder_mask"]
 pd.DataFrame({"whose": {name: parts.whose(name) for name in made_of}})
 
 # %% [markdown]
-# `parts` takes your version of whatever passed its check.
+# `parts` takes your version of whatever has passed its check.
 #
-# **Predict.** The paper's base model has 37,000 tokens and d_model = 512. How many millions of parameters more would
-# it have if the three matrices were not tied?
+# **Predict.** The paper's base model has 37,000 tokens and d_model = 512. How many million more parameters would it
+# have if the three matrices were not tied?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -229,6 +229,8 @@ print(f"ours {n_parameters(model):,}; base {n_parameters(base):,} and big {n_par
 #
 # ### What the paper did, and what we do
 #
+# New words are explained below.
+#
 # | | the paper (base; *big* in brackets) | this lesson |
 # |---|---|---|
 # | layers | 6 + 6 | 2 + 2 |
@@ -236,29 +238,30 @@ print(f"ours {n_parameters(model):,}; base {n_parameters(base):,} and big {n_par
 # | d_model, heads, d_ff | 512, 8, 2048 (1024, 16, 4096) | 64, 4, 256 |
 # | data | 4.5 million sentence pairs, English–German | 60,000 dates |
 # | one batch | about 25,000 source and 25,000 target tokens | 64 pairs |
-# | dropout, label smoothing | 0.1 (0.3), 0.1 | 0, 0.1 |
-# | optimiser | Adam, β = 0.9 and 0.98, ε = 10⁻⁹ | AdamW, the same and a decay of 0.01 |
-# | warm-up, steps | 4,000, 100,000 (300,000) | 400, 3,000 |
+# | dropout; label smoothing | 0.1 (0.3); 0.1 | 0; 0.1 |
+# | optimiser | Adam, β = 0.9 and 0.98, ε = 10⁻⁹ | AdamW, same β and ε, weight decay 0.01 |
+# | warm-up steps, all steps | 4,000; 100,000 (300,000) | 400; 3,000 |
 # | machine, time | 8 P100 GPUs, 12 hours (3.5 days) | one core, about two minutes |
-# | for use | mean of the last 5 (20) checkpoints, beam of 4, α = 0.6 | last step, greedy |
-# | result | BLEU 27.3 (28.4), above all before it | at least 99 % exact match |
+# | at inference | mean of the last 5 (20) checkpoints, beam of 4, α = 0.6 | last step, greedy |
+# | result | BLEU 27.3 (28.4), better than all earlier models | at least 99 % exact match |
 
 # %% [markdown]
 # ## The loss
 #
-# The loss of a token is its cross-entropy, −log p. Padding is nothing to learn, so it is left out, of the sum and of
-# the count. **Label smoothing** ([Szegedy et al., 2015](https://arxiv.org/abs/1512.00567)) asks the model to keep some
-# doubt: it mixes the one-hot target with equal probabilities. With ε = 0.1 and V tokens, the target probability is
+# The loss at a position is the cross-entropy, −log p, where p is the probability of the right token. Padding teaches
+# nothing, so it is left out of both the sum and the count. **Label smoothing** ([Szegedy et al.,
+# 2015](https://arxiv.org/abs/1512.00567)) asks the model to keep some doubt: it mixes the one-hot target with equal
+# probabilities. With ε = 0.1 and V tokens, the target probability is
 #
 # $$1-\varepsilon+\frac{\varepsilon}{V}\ \text{ for the right token,}\qquad
 # \frac{\varepsilon}{V}\ \text{ for each other}$$
 #
-# so the loss is (1 − ε)(−log p of the right token) + ε · (the mean of −log p over all V). The paper found that it makes
-# predictions less sure, and translations better.
+# so the loss is (1 − ε)(−log p of the right token) + ε · (the mean of −log p over all V). The paper found that
+# smoothing makes predictions less certain, and translations better.
 
 # %% [markdown]
-# **Exercise.** `targets[:, t]` is the label for `logits[:, t]`. Write the loss out (`log_softmax` is safer than the log
-# of a softmax), or find out what `nn.functional.cross_entropy` offers.
+# **Exercise.** `targets[:, t]` is the label for `logits[:, t]`. Write the loss out (`log_softmax` does not underflow,
+# as the log of a softmax may), or find out what `nn.functional.cross_entropy` offers.
 
 
 # %% id="smoothed_cross_entropy" tags=["exercise"]
@@ -312,21 +315,22 @@ print(f"after initialise: loss {loss:.1f}, logit {logit:.0f}")
 
 # %% [markdown]
 # The decoder's output has 64 features of size about 1, which still resemble the embedding of the token just read. If
-# that has numbers of size 1 as well, their dot product comes near 64: the untrained model is very sure that every token
-# repeats itself. With a variance of 1/d_model it is not. (Drawing matrices like this is called **Xavier
-# initialisation**, after Xavier Glorot, 2010. The paper names none.)
+# the embedding's numbers are of size 1 as well, the dot product comes near 64: the untrained model is very sure that
+# every token repeats itself. With embeddings of variance 1/d_model it is not. (All other matrices get **Xavier
+# initialisation**, after Xavier Glorot, 2010. The paper does not say what it used.)
 
 # %% [markdown]
 # ## Adam and AdamW
 #
-# Gradient descent takes large steps where gradients are large, and hardly moves the embedding of a rare token.
-# **Adam** ([Kingma and Ba, 2015](https://arxiv.org/abs/1412.6980)) keeps two running means for each parameter, one of
-# its gradient g (the **momentum**) and one of g². It steps by
+# Gradient descent takes large steps where gradients are large, and hardly moves the embedding of a rare token. **Adam**
+# ([Kingma and Ba, 2015](https://arxiv.org/abs/1412.6980)) keeps two running means for each parameter, one of its
+# gradient g (the **momentum**) and one of g². (Each step keeps the fractions β of the old means.) The parameter changes
+# by
 #
 # $$-\,\text{rate}\cdot\frac{\text{mean of } g}{\sqrt{\text{mean of } g^2}+\text{a tiny } \epsilon}$$
 #
-# **Predict.** Two parameters have gradients of 100 and 0.01. At a rate of 0.1, how far does Adam's first step move
-# the one, and how far the other? (In the first step, each mean is the one value seen.)
+# **Predict.** Two parameters have gradients of 100 and 0.01. At a rate of 0.1, how far does Adam's first step move each
+# of them? (In the first step, each mean is the one value seen.)
 
 # %% tags=["prediction"]
 first, second = ..., ...
@@ -345,7 +349,8 @@ compare(second, measured=round(moved[1].item(), 2))
 # is near 0, and so is the step.
 #
 # **AdamW** ([Loshchilov and Hutter, 2019](https://arxiv.org/abs/1711.05101)) also shrinks each parameter a little in
-# every step: **weight decay**. That is meant for matrices; the weight of a norm has no reason to be near 0.
+# every step, whatever its gradient: **weight decay**. That is meant for matrices; the weight of a norm has no reason to
+# be near 0.
 #
 # **Exercise.** AdamW takes a list of groups,
 # `[{"params": [...], "weight_decay": 0.01}, {"params": [...], "weight_decay": 0.0}]`. Parameters with two or more axes
@@ -365,7 +370,7 @@ check(parameter_groups)
 # %%
 def new_optimizer(model: nn.Module, weight_decay: float = 0.01) -> torch.optim.AdamW:
     groups = parts.parameter_groups(model, weight_decay)
-    return torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)  # one kernel for all updates
+    return torch.optim.AdamW(groups, lr=0.0, betas=(0.9, 0.98), eps=1e-9, fused=True)  # lr: see `take_step`
 
 
 # %%
@@ -376,8 +381,8 @@ for group in new_optimizer(model).param_groups:
 # %% [markdown]
 # ## The learning rate
 #
-# A learning rate that suits later steps is too high for the first ones. The paper's schedule, often called **Noam**,
-# has a straight warm-up, then falls as one over the root of the step:
+# A learning rate that suits later steps is too high for the first ones. The paper's schedule, called **Noam** after
+# Noam Shazeer, has a linear warm-up and then falls as the inverse square root of the step:
 #
 # $$\text{rate} = d_\text{model}^{-1/2}\cdot\min(\text{step}^{-1/2},\ \text{step}\cdot\text{warmup}^{-3/2})$$
 #
@@ -394,7 +399,7 @@ def noam_rate(step: int, d_model: int, warmup: int) -> float:
 check(noam_rate)
 
 # %% [markdown]
-# We know that our training ends after 3,000 steps, and let the rate fall to 0 there.
+# We know that our training ends after 3,000 steps, and let the rate fall towards 0.
 
 # %%
 N_STEPS = 3_000
@@ -414,7 +419,7 @@ ax = plots.lines(steps, rates, "step", "learning rate")
 # ## Greedy decoding
 #
 # At inference the model starts from bos, predicts probabilities of the next token, appends the most likely one, and
-# repeats: **greedy decoding**. It is **free-running**: it reads what it generated itself.
+# repeats: **greedy decoding**. The model is then **free-running**: it reads what it generated itself.
 #
 # **Exercise.** `model(source, target)` returns logits (batch, n, vocab_size). A sequence has ended when it has
 # generated eos; from then on it gets nothing but eos, while the others go on.
@@ -454,7 +459,7 @@ def translate(model: nn.Module, pairs: list, tokenizer: Tokenizer = tokenizer, m
 # ## Overfit one batch first
 #
 # Before a long run, train on a *single* batch. A model that cannot learn 64 dates by heart has a bug, such as a wrong
-# shift or an inverted mask. It takes seconds.
+# shift or an inverted mask. The test takes seconds.
 
 
 # %%
@@ -480,8 +485,8 @@ right = (model(source, target[:, :-1]).argmax(dim=-1) == target[:, 1:]).float().
 print(f"loss {by_heart[0]:.0f} at first, below 0.1 at the end: {by_heart[-1] < 0.1}; tokens right: {right:.2f}")
 
 # %% [markdown]
-# `clip_grad_norm_` is **gradient clipping**: a gradient longer than 1 is shortened to 1, so that one odd batch does no
-# harm ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063)).
+# `clip_grad_norm_`, in `take_step`, is **gradient clipping**: a total gradient longer than 1 is shortened to 1, so that
+# one odd batch does little harm ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063)).
 
 # %% [markdown]
 # ## Training, live
@@ -557,7 +562,7 @@ print("3 mars 2021 →", translate(model, [("3 mars 2021", "")])[0][2])
 
 # %% [markdown]
 # Your Transformer reads dates! Its loss cannot end near 0: with smoothing, the lowest possible loss is the entropy of
-# the smoothed target. No model gets below.
+# the smoothed target. No model gets below that.
 
 # %%
 doubt = 0.1 / V
@@ -570,7 +575,7 @@ _ = ax.axhline(floor, color="black", linestyle=":"), ax.text(ends[4], floor + 0.
 print(f"lowest possible loss {floor:.3f}; our last 40 steps come within 0.01 of it: {means[-1] < floor + 0.01}")
 
 # %% [markdown]
-# ## What does it attend to?
+# ## What does the model attend to?
 #
 # Here is the last layer's cross-attention, averaged over its heads. A row is the position that predicts the character
 # named on its left.
@@ -586,12 +591,12 @@ ax = plots.weights(crossed, [*iso, "eos"], names, xlabel="source (encoder)", yla
 print("the month is read from the letters of `mars`:", crossed[6, 2:6].sum().item() > 0.5)
 
 # %% [markdown]
-# The month is read from its name (one letter can be enough: the encoder has mixed the others into it), the last digits
-# of year and day where they stand.
+# The month is read from its name (one letter can be enough: the encoder has mixed the others into it); the last digits
+# of year and day are read where they stand.
 #
-# A softmax has to put its weight somewhere, even where nothing is needed, as for dashes. A position that collects such
+# The weights of a softmax add up to 1 even where nothing needs to be read, as for dashes. A position that collects such
 # weight is an **attention sink** ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)). The usual one is a token
-# without content: in LLMs the first of a text, here eos, and in the picture also the spaces.
+# without content: in LLMs the first of a text, here (weakly) eos, and in the picture also the spaces.
 
 # %% tags=["nbval-ignore-output"]
 some = held_out[:200]
@@ -607,13 +612,13 @@ print(f"weight on eos: {on_eos[[4, 7, 10]].mean():.2f} in the rows of the dashes
 print(f"{on_eos[[2, 3, 6, 9]].mean():.2f} in those of digits that must be read; spread evenly: {even:.2f}")
 
 # %% [markdown]
-# The values there are somewhat shorter, too: little is read.
+# The values at eos are also somewhat shorter, so even less is read there.
 
 # %% [markdown]
 # ## Teacher-forced or free-running?
 #
-# **Predict.** Are `"more"`, `"fewer"` or `"as many"` of 500 dates right from end to end when the model is
-# teacher-forced, as when it runs freely?
+# **Predict.** Does the teacher-forced model get `"more"`, `"fewer"` or `"as many"` of 500 dates right from end to end,
+# compared with the same model running freely?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -624,8 +629,9 @@ free = round(500 * exact_match(model, held_out[:500]))
 compare(prediction, measured="as many" if forced == free else "more" if forced > free else "fewer")
 
 # %% [markdown]
-# As long as all is right, what it has generated *is* the truth; after the first error, both have failed. (Exposure bias
-# spoils only what follows an error.) A model for which the counts differ has seen its labels: run the leak test.
+# As long as every token is right, what the model has generated *is* the true prefix; at the first error, both runs have
+# failed. (Exposure bias spoils only what follows an error.) If the counts differ, the model sees its labels (run the
+# leak test), or the decoding is wrong.
 
 # %% [markdown]
 # ## Which errors are left?
@@ -637,19 +643,19 @@ print(f"{swapped} of {len(wrong)} have the right characters in another order")
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Few are left, if any. Look at what they share, such as digits that have changed places, and a script: the model should
-# see more of those.
+# Few are left, if any. Look for what they share, such as swapped digits or one script: the model needs more such dates
+# in training.
 #
 # Greedy decoding cannot take a token back. **Beam search** follows several prefixes at once and keeps those most
-# probable so far. Each further token makes a text less probable, so the sum of log p is divided by a **length
-# penalty**, ((5 + length) / 6)^α ([Wu et al., 2016](https://arxiv.org/abs/1609.08144)), or short texts would win. You
-# build it in lesson 10. Would it help here? The last exercise finds out.
+# probable so far. Each further token makes a text less probable, so short texts would win. Therefore the sum of log p
+# is divided by a **length penalty**, ((5 + length) / 6)^α ([Wu et al., 2016](https://arxiv.org/abs/1609.08144)). You
+# build this search in lesson 10. Would it help here? The last exercise finds out.
 
 # %% [markdown]
 # ## Checkpoints: stopping and resuming
 #
 # To resume a run, the parameters are not enough. Adam's running means, the step and the position in the data belong to
-# a **checkpoint** too (and, with dropout, the state of the random numbers).
+# a **checkpoint** too (and, with dropout, the state of the random number generator).
 
 # %%
 folder = Path(tempfile.mkdtemp())
@@ -676,8 +682,9 @@ print("with a new AdamW:", losses(step + 1, 7) == once)
 # %% [markdown]
 # ## Your own data
 #
-# Your Transformer can learn from any text file with a source, a tab and a target in each line. This cell writes a small
-# one, in which the German verb has to change its place. **To use yours, set `path` to it** in the next cell.
+# Your Transformer can learn from any text file with a source, a tab and a target in each line. The next two cells write
+# a small one, English to German, in which the verb changes its place. **To use your own file, set `path` to it** in the
+# third.
 
 
 # %%
@@ -705,7 +712,7 @@ longest = max(len(ids) for pair in encode(own_pairs, own_tokenizer) for ids in p
 print(f"{len(own_train):,} pairs to train on; one to test on:", " → ".join(own_test[0]))
 
 # %% [markdown]
-# A larger file needs more of everything: vocabulary, width, layers, steps. (Some five seconds.)
+# A larger file needs more of everything: vocabulary, width, layers, steps. (This takes five seconds.)
 
 
 # %%
@@ -725,9 +732,10 @@ translated = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(translated[:5], columns=["source", "right", "generated"])
 
 # %% [markdown]
-# Exact match is too strict for translation, where many texts are right. **BLEU** ([Papineni et al.,
-# 2002](https://aclanthology.org/P02-1040/)) asks which of the generated words, and runs of 2, 3 and 4 words, occur in
-# the reference. That is precision only, so a **brevity penalty** punishes texts that are too short.
+# Exact match is too strict for translation, where many outputs can be right. **BLEU** ([Papineni et al.,
+# 2002](https://aclanthology.org/P02-1040/)) asks what fraction of the generated words, and of the runs of 2, 3 and 4
+# words (n-grams), occurs in the reference. That is precision only, so a **brevity penalty** punishes texts that are too
+# short.
 
 # %%
 _, wanted, generated = (list(column) for column in zip(*translated))
@@ -738,10 +746,10 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # %% [markdown]
 # ## Ablation: switched off one at a time
 #
-# The training above had label smoothing, clipping, decay and warm-up. Now we switch off one at a time, for 120 steps,
-# with three seeds each. (Some twenty seconds.)
+# The training above had label smoothing, clipping, decay and warm-up. Now we switch off one at a time, in runs of 120
+# steps at three times the peak rate, with three seeds each (some twenty seconds).
 #
-# **Predict.** Which one, if it is missing, costs most correct tokens in so short a run: `"smoothing"`, `"clipping"`,
+# **Predict.** Which one costs the most correct tokens in so short a run if it is missing: `"smoothing"`, `"clipping"`,
 # `"decay"` or `"warm-up"`?
 
 # %% tags=["prediction"]
@@ -768,14 +776,15 @@ print("fewer tokens right without a warm-up, with each seed:", (right["warm-up"]
 print("surer without smoothing, with each seed:", (sure["smoothing"] > sure["nothing"]).all())
 
 # %% [markdown]
-# Two differences hold with each seed: without a warm-up the model has learned less, and without smoothing it is surer.
-# On clipping and decay such short runs decide little. One seed alone would have told a story about each of the four.
+# Two differences hold with every seed: without warm-up the model has learned less, and without smoothing it is more
+# certain. About clipping and decay such short runs say little. One seed alone would have told a story about each of the
+# four.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague wants to save time: "What was generated has been read already, so I only pass on what is new." Read it
-# and decide which line is wrong *before* you run the check. Then fix it.
+# A colleague wants to save time: "What was generated has been read already, so I only pass on what is new." Read the
+# code and decide which line is wrong *before* you run the check. Then fix it.
 
 
 # %% id="mend-decode" tags=["bug-hunt"]
@@ -801,7 +810,7 @@ check(decode_of_a_colleague, "greedy_decode")
 #
 # Compare with teacher forcing, position by position: the first token is right, the later ones are not. The idea is not
 # bad, though: a model that *keeps* the keys and values of what it has read can be given the newest token alone, if it
-# is told its position. That is lesson 10.
+# is told the position of that token. That is lesson 10.
 # </details>
 
 # %% [markdown]
@@ -809,8 +818,8 @@ check(decode_of_a_colleague, "greedy_decode")
 #
 # When a translation is wrong, either the model finds the right one more probable, and the search missed it (a **search
 # error**); or it prefers its own, and no search will help (a **model error**). The probability of a *whole* target is
-# the product of those of its tokens, each given the tokens before it: one teacher-forced pass. Products of small
-# numbers vanish, so we add logarithms.
+# the product of those of its tokens, each given the tokens before it (one teacher-forced pass). Products of small
+# numbers underflow, so we add logarithms.
 #
 # **Exercise.** `targets[:, t]` is the label for `logits[:, t]`, as in the loss. Padding is not part of a sentence.
 
@@ -851,14 +860,14 @@ if wrong:  # in the order of length already
     print("model errors:", (p_generated > p_right).sum().item(), "of", len(wrong))
 
 # %% [markdown]
-# A beam cannot fix a model error. In translation, search errors are frequent, yet the text that the model likes best of
-# all is often worse, even empty ([Stahlberg and Byrne, 2019](https://arxiv.org/abs/1908.10090)).
+# A beam cannot fix a model error. In translation, search errors are frequent, yet the most probable text of all is
+# often worse, even empty ([Stahlberg and Byrne, 2019](https://arxiv.org/abs/1908.10090)).
 
 # %% [markdown]
 # ## In short
 #
 # - Batches of similar length hold little padding; one matrix embeds both sides and gives the logits.
-# - A wrong initialisation shows in the first loss, most other bugs in a batch that cannot be overfitted.
+# - A wrong initialisation shows in the first loss; many other bugs keep the model from overfitting one batch.
 # - The loss leaves padding out and smooths the target; its lowest value is the target's entropy.
 # - Adam's steps do not depend on the size of the gradient; AdamW decays matrices only.
 # - Judge a model by what it generates: a token is easier than a date.
@@ -876,23 +885,23 @@ rows.reset_index(drop=True)
 # - **tied embeddings**: one matrix that embeds source and target and also gives the logits.
 # - **label smoothing**: mixing the one-hot target of the loss with equal probabilities.
 # - **Xavier initialisation**: random matrices whose variance is 2 / (rows + columns).
-# - **Adam**: the optimizer that divides each parameter's mean gradient by the gradient's typical size.
+# - **Adam**: the optimiser that divides each parameter's mean gradient by the gradient's typical size.
 # - **momentum**: a running mean of gradients, which replaces the gradient in a step.
-# - **AdamW**: Adam with weight decay.
+# - **AdamW**: Adam with weight decay that is applied to the parameters themselves, and not through the gradient.
 # - **weight decay**: shrinking parameters a little in every step.
-# - **Noam**: the paper's learning-rate schedule, a straight warm-up and then one over the root of the step.
+# - **Noam**: the paper's learning-rate schedule, a linear warm-up, then a fall as the inverse root of the step.
 # - **greedy decoding**: generating the most likely token at each step.
 # - **free-running**: said of a model that reads what it generated itself.
 # - **gradient clipping**: shortening gradients that are longer than a limit.
 # - **exact match**: the fraction of outputs that are right from end to end.
 # - **attention sink**: a position that gets much weight though little is read from it.
 # - **beam search**: decoding that keeps several of the most probable prefixes.
-# - **length penalty**: the divisor by which beam search makes up for length.
+# - **length penalty**: a divisor that grows with length, and keeps beam search from preferring short texts.
 # - **checkpoint**: all that is saved of a run, so that it can be resumed or used.
-# - **BLEU**: a score of translations by the runs of words that they share with a reference.
+# - **BLEU**: a score of translations by the words, and runs of up to four words, that they share with a reference.
 # - **brevity penalty**: the factor by which BLEU punishes short translations.
-# - **search error**: the right output was more probable, and decoding missed it.
-# - **model error**: the model finds its wrong output more probable than the right one.
+# - **search error**: a wrong output although the model finds the right one more probable: decoding missed it.
+# - **model error**: a wrong output that the model finds more probable than the right one.
 
 # %% [markdown]
 # ## Interview questions
@@ -901,16 +910,16 @@ rows.reset_index(drop=True)
 #
 # <details><summary>What is exposure bias, and when does it not matter?</summary>
 #
-# In training, the model reads true tokens; at inference, its own, errors included. Whether an output is right from end
-# to end is not affected, for an honest greedy model: up to the first error, both inputs are the same. What follows an
-# error is affected. (<i>Teacher-forced or free-running</i>: as many dates are right either way)
+# In training, the model reads true tokens; at inference it reads its own, errors included. For a greedy model without a
+# leak, this does not affect whether an output is right from end to end: up to the first error, both inputs are the
+# same. What follows an error is affected. (<i>Teacher-forced or free-running</i>: as many dates are right either way)
 # </details>
 #
 # <details><summary>What is the difference between teacher-forced and free-running accuracy?</summary>
 #
 # What the model reads before each position: the true tokens, or those it generated. Counted in whole outputs, the two
-# agree for an honest greedy model; counted in tokens, the first is higher. For a model that sees its labels, the first
-# may be 1 and the second 0 (lesson 07). (<i>Teacher-forced or free-running</i>)
+# agree for a greedy model without a leak; counted in tokens, the first is higher. For a model that sees its labels, the
+# first may be 1 and the second 0 (lesson 07). (<i>Teacher-forced or free-running</i>)
 # </details>
 #
 # <details><summary>Why is the loss not 0 though the model is right nearly everywhere?</summary>
@@ -922,10 +931,10 @@ rows.reset_index(drop=True)
 # <details><summary>An untrained model with 481 tokens has a loss of 55. What is wrong?</summary>
 #
 # About log 481 = 6.2 would be expected. The logits are too large: tied embeddings drawn with variance 1 instead of
-# 1/d_model make it sure that the last token comes again. (<i>Initialisation</i>)
+# 1/d_model make it sure that the token just read comes again. (<i>Initialisation</i>)
 # </details>
 #
-# <details><summary>What does Adam do that gradient descent does not?</summary>
+# <details><summary>What does Adam do that gradient descent does not do?</summary>
 #
 # It divides each parameter's mean gradient by the root of its mean squared gradient, so the size cancels: gradients of
 # 100 and of 0.01 give the same first step, the learning rate. (<i>Adam and AdamW</i>)
@@ -940,7 +949,7 @@ rows.reset_index(drop=True)
 # %% [markdown]
 # <details><summary>What is the Noam schedule, and why does it begin with a warm-up?</summary>
 #
-# A straight rise to (d_model · warmup)^−½, then a fall as 1/√step. (<i>The learning rate</i>) Learning rates that are
+# A linear rise to (d_model · warmup)^−½, then a fall as 1/√step. (<i>The learning rate</i>) Learning rates that are
 # fine later are too high at first, above all for deep post-norm models: without warm-up, our 12-layer stack learned
 # nothing (lesson 06). The reason is still debated.
 # </details>
@@ -951,7 +960,7 @@ rows.reset_index(drop=True)
 # 264,256 numbers. (<i>Adam and AdamW</i>)
 # </details>
 #
-# <details><summary>How many parameters has the Transformer base, and how would you estimate it?</summary>
+# <details><summary>How many parameters does the base Transformer have, and how would you estimate that?</summary>
 #
 # 63 million: 37,000 · 512 for the one embedding, 19 million; the rest is 6 encoder layers of 4 d² + 8 d² and 6 decoder
 # layers of 8 d² + 8 d², with d = 512. (<i>Assembly</i>)
@@ -966,13 +975,13 @@ rows.reset_index(drop=True)
 # <details><summary>What is an attention sink?</summary>
 #
 # A position that collects the weight that a softmax must put somewhere, in rows that need nothing: often a token
-# without content, such as the first one in LLMs, or eos here. (<i>What does it attend to</i>)
+# without content, such as the first one in LLMs, or eos here. (<i>What does the model attend to</i>)
 # </details>
 #
 # <details><summary>What has to be in a checkpoint?</summary>
 #
 # Parameters, the optimiser's state, the step (for the schedule), the position in the data, and, with dropout, the state
-# of the random numbers. With a new optimiser, the losses differ. (<i>Checkpoints</i>)
+# of the random number generator. With a new optimiser, the losses differ. (<i>Checkpoints</i>)
 # </details>
 
 # %% [markdown]

@@ -4,16 +4,16 @@
 # **The question.** The lessons are written in PyTorch. How much of it do you need before the first lesson, if all you
 # know is Python?
 #
-# **Afterwards you can** tell the shape of a result before you run the line, get the gradient of anything, and read and
-# write the training loop that all lessons share.
+# **Afterwards you can** tell the shape of a result before you run the line, let PyTorch compute any gradient, and read
+# and write the training loop that all lessons share.
 #
 # Reading: 38 minutes. Optional: if you know PyTorch, try the [self-check](#Self-check) at the end. If nothing in it
 # surprises you, go on to [lesson 00](00_bottleneck.ipynb).
 
 # %% [markdown]
-# Run every cell in order with **Shift+Enter**. Where a cell holds `...`, replace it by what you expect *before* you run
-# it. The next cell gives the answer. Nothing here is graded, and a wrong guess teaches more than a right one.
-# (`torch.manual_seed` sets the **seed**: with it, random numbers are the same in every run.)
+# Run every cell in order with **Shift+Enter**. Where a cell holds `...`, replace it with what you expect *before* you
+# run it. The next code cell gives the answer. Nothing here is graded, and a wrong guess teaches more than a right one.
+# (`torch.manual_seed` sets the **seed**: with a fixed seed, the random numbers are the same in every run.)
 
 # %% id="imports"
 import re
@@ -37,9 +37,10 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## A tensor is a block of numbers
 #
-# All through the course, a model will turn `3 mars 2021` into `2021-03-03`. A piece that a model reads is called a
-# **token**; here each character is one. All the tokens that it knows are its **vocabulary**. Models compute with
-# numbers, so every token gets a number, its **token id**: here its position in an alphabet.
+# All through the course, a model will turn `3 mars 2021` into `2021-03-03`. A piece of text that a model reads as one
+# unit is called a **token**; here each character is a token. The set of all tokens that a model knows is its
+# **vocabulary**. Models compute with numbers, so every token gets a number, its **token id**: here its position in an
+# alphabet.
 
 # %%
 alphabet = " 0123456789abcdefghijklmnopqrstuvwxyz"
@@ -57,14 +58,14 @@ print("stack gives", tuple(batch.shape), " and cat", tuple(torch.cat([march, may
 print("march, read with another alphabet:", "".join(alphabet[::-1][i] for i in march))
 
 # %% [markdown]
-# A **tensor** is a block of numbers. Its **shape** says how many there are along each **axis**: here 2 rows of 11.
-# Its **dtype** is the kind of number, the same for all: ids are whole numbers (`int64`), almost everything else has
-# fractions (`float32`, about seven digits), and yes-or-no tables are `bool`. (Ids mean nothing without their alphabet:
-# use a model only with the vocabulary that it was trained with.)
+# A **tensor** is a block of numbers. Its **shape** is its size along each **axis**: here 2 rows of 11. Its **dtype** is
+# the type of its numbers, the same for all of them: ids are integers (`int64`), almost everything else is
+# floating-point (`float32`, about seven digits), and yes-or-no tables are `bool`. (Ids mean nothing without their
+# alphabet: use a model only with the vocabulary that it was trained with.)
 
 # %% [markdown]
-# `torch.stack` puts tensors of one shape next to each other along a *new* axis; `torch.cat` puts them end to end, along
-# an axis that they already have. Indexing works as in Python, with one index or slice for each axis.
+# `torch.stack` puts tensors of equal shape side by side along a *new* axis; `torch.cat` joins them end to end along an
+# axis that they already have. Indexing works as in Python, with one index or slice for each axis.
 #
 # **Predict.** What is the shape of `batch[:, -4:]`: all rows, and the last four entries of each? Write it as a tuple,
 # such as `(3, 5)`.
@@ -81,7 +82,7 @@ print("that number for Python:", batch[0, 0].item())
 
 # %% [markdown]
 # An index removes its axis; a slice keeps it. When all axes are gone, a tensor of shape `()` is left, and `.item()`
-# makes a Python number of it. `.tolist()` does the same for whole blocks.
+# turns it into a Python number. `.tolist()` does the same for tensors of any shape.
 #
 # Arithmetic and comparisons work on all the numbers at once:
 
@@ -93,8 +94,8 @@ print("any letter or space in the years:", (~digits[:, -4:]).any().item())
 # %% [markdown]
 # ## Sums along an axis
 #
-# Three people note how many hours they slept in four nights: a (3, 4) tensor. Axes are counted from 0, or from the
-# end: `-1` is the last axis.
+# Three people record how many hours they sleep on each of four nights: a (3, 4) tensor. Axes are counted from 0, or
+# from the end: `-1` is the last axis.
 #
 # **Predict.** What is the shape of `hours.mean(dim=0)`?
 
@@ -109,15 +110,15 @@ print("mean over the nights, dim=-1:", hours.mean(dim=-1).tolist())
 print("the same with keepdim=True:  ", hours.mean(dim=-1, keepdim=True).tolist())
 
 # %% [markdown]
-# **The axis that is named is the one that goes.** `dim=0` averages over the rows, so one number for each night is left.
-# With `keepdim=True` the axis stays, with length 1. `sum`, `any` and `argmax` (*where* is the largest?) take a `dim`
-# too; `max` returns two tensors, the largest numbers and where they are; `softmax` (below) works along its axis and
-# keeps it. *Along which axis?* is the question to ask of such a line.
+# **The axis that you name is the one that disappears.** `dim=0` averages over the people, so one number for each night
+# is left. With `keepdim=True` the axis stays, with length 1. `sum`, `any` and `argmax` (*where* is the largest?) take a
+# `dim` too; `max` returns two tensors, the largest numbers and their indices; `softmax` (below) works along its axis
+# and keeps it. Of every such line, ask: *along which axis?*
 
 # %% [markdown]
 # ## Broadcasting
 #
-# What fraction of their sleep did each person get in each night? Divide (3, 4) by (3, 1):
+# What fraction of their sleep did each person get on each night? Divide (3, 4) by (3, 1):
 
 # %%
 fractions = hours / hours.sum(dim=-1, keepdim=True)
@@ -129,11 +130,12 @@ except RuntimeError as error:
     print("without keepdim:", error)
 
 # %% [markdown]
-# The shapes differ, and the first line still works: the single column was used for all four. This is **broadcasting**:
+# The shapes differ, yet the first division works: the single column of sums is used for all four nights. This is
+# **broadcasting**:
 #
-# 1. Write the shapes below each other, aligned at their right ends.
+# 1. Write the shapes one below the other, aligned on the right.
 # 2. On every axis the sizes must be equal, or one of them must be 1 or missing.
-# 3. Along an axis that is 1 or missing, that tensor is read again and again. Nothing is copied.
+# 3. Along an axis that is 1 or missing, the same numbers are used again and again. Nothing is copied.
 #
 # | | | | |
 # |---|---|---|---|
@@ -143,7 +145,7 @@ except RuntimeError as error:
 # | `sum(dim=-1)` | | 3 | 4 against 3: an error |
 
 # %% [markdown]
-# Now take three of the nights, so `three` is (3, 3). We want to subtract each person's mean, and forget the `keepdim`.
+# Now take three of the nights, so `three` is (3, 3). We want to subtract each person's mean, but forget the `keepdim`.
 #
 # **Predict.** What does `three - three.mean(dim=-1)` give: an `"error"`, the `"right"` numbers or `"wrong"` numbers?
 
@@ -159,19 +161,20 @@ print("mean of each row, keepdim forgotten:", [round(x, 1) for x in forgotten.me
 print("mean of each row, keepdim kept:     ", [round(x, 1) + 0.0 for x in kept.mean(dim=-1).tolist()])
 
 # %% [markdown]
-# Wrong, and without an error: the mean of person 0 was subtracted in column 0, from everybody. When shapes match by
-# accident, the bug is silent. So **try code with sizes that all differ**, as the checks of this course do.
+# Wrong, and without an error: person 0's mean was subtracted from all of column 0, that is, from everybody's first
+# night. When shapes match by accident, the bug is silent. So **try code with sizes that all differ**, as the checks of
+# this course do.
 #
-# `x[:, None]` makes an axis of length 1, and turns (3,) into (3, 1); `x.unsqueeze(1)` does the same. With one such axis
-# in each of two tensors, broadcasting makes all *pairs*:
+# `x[:, None]` inserts an axis of length 1 and turns (3,) into (3, 1); `x.unsqueeze(1)` does the same. With one such
+# axis in each of two tensors, broadcasting forms all *pairs*:
 
 # %%
 days, factors = torch.tensor([3, 12, 14]), torch.tensor([1, 10, 100, 1000])
 print("sums of all pairs:", (days[:, None] + days[None, :]).tolist())  # (3, 1) + (1, 3) → (3, 3)
 
 # %% [markdown]
-# **Your turn.** Replace the `...` by a line that multiplies each of the `days` by each of the `factors`: shape (3, 4),
-# a row for each day.
+# **Your turn.** Replace the `...` with an expression that multiplies each of the `days` by each of the `factors`: shape
+# (3, 4), a row for each day.
 
 # %% tags=["prediction"]
 mine = ...
@@ -204,15 +207,15 @@ print("T:         ", table.T.tolist())
 # %% [markdown]
 # Both have the shape (3, 2), and they are different tables. `view` reads the numbers row by row and cuts them into rows
 # of another length. `.T`, the **transpose**, swaps rows and columns. With more than two axes, `x.transpose(1, 2)` swaps
-# any two, and `x.mT` the last two. In `view(-1, 2)` the −1 means: as many as there are. `flatten` merges several axes
-# into one, and `unflatten` splits one into several. (`x.reshape` is `view` where that is possible; lesson 03 has the
-# rest.)
+# axes 1 and 2, and `x.mT` the last two. In `view(-1, 2)` the −1 stands for whatever length fits. `flatten` merges
+# several axes into one, and `unflatten` splits one into several. (`x.reshape` also works where `view` cannot, by
+# copying; see lesson 03.)
 
 # %% [markdown]
 # ## A matrix product is many dot products
 #
-# The **dot product** of two vectors: multiply entry by entry, add up. In `a @ b`, row $i$ of `a` meets column $j$ of
-# `b`:
+# The **dot product** of two vectors is the sum of the products of their entries. In `a @ b`, entry $(i, j)$ is the dot
+# product of row $i$ of `a` and column $j$ of `b`:
 #
 # $$(a\,b)_{ij} = \sum_k a_{ik}\, b_{kj} \qquad (n, k) \;@\; (k, m) \to (n, m)$$
 #
@@ -225,7 +228,7 @@ print("T:         ", table.T.tolist())
 prediction = ...
 
 # %%
-a, b = torch.randn(3, 4), torch.randn(4, 5)  # random numbers around 0, the usual size is 1
+a, b = torch.randn(3, 4), torch.randn(4, 5)  # random: mean 0, standard deviation 1
 by_hand = torch.tensor([[(row * column).sum() for column in b.T] for row in a])
 compare(prediction, measured=by_hand.numel())
 print("the same as a @ b:", torch.allclose(by_hand, a @ b, atol=1e-6))
@@ -233,12 +236,12 @@ print("row 0 times column 2:", f"{a[0] @ b[:, 2]:.2f}", " entry (0, 2):", f"{(a 
 print("seven at once:", tuple((torch.randn(7, 3, 4) @ b).shape))
 
 # %% [markdown]
-# `allclose` allows for rounding: sums in another order differ in the seventh digit. Axes in front of the last two are a
-# **batch**: `@` does the same for each entry of the batch, and these axes broadcast. Most of the work in a Transformer
-# is matrix products, and computers are built to do them fast.
+# `allclose` allows for rounding: sums in another order may differ in the seventh digit. Axes in front of the last two
+# are a **batch**: `@` does the same for each entry of the batch, and these axes broadcast. Most of the work in a
+# Transformer is matrix products, and computers are built to do them fast.
 #
 # **Predict.** `rows @ columns`, (50, 64) @ (64, 50), computes 2500 dot products. Which takes longer: the `"loop"` that
-# computes these 2500 one by one, or 100 such `"products"`, that is 250,000 dot products?
+# computes these 2500 one by one, or 100 such `"products"`, with 250,000 dot products in all?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -257,8 +260,8 @@ compare(prediction, measured="loop" if middle - start > end - middle else "produ
 print(f"one by one, a dot product takes {100 * (middle - start) / (end - middle):.0f} times as long")
 
 # %% [markdown]
-# Hardly any of the loop's time is arithmetic: a call costs far more than the 64 multiplications in it. So give torch
-# much to do at once.
+# Hardly any of the loop's time is arithmetic: a call costs far more than the 64 multiplications in it. So give PyTorch
+# a lot to do in each call.
 #
 # ## Softmax turns scores into probabilities
 #
@@ -284,9 +287,9 @@ print("probabilities:", [round(x, 2) for x in p.tolist()], " sum:", round(p.sum(
 # %% [markdown]
 # ## Words as vectors
 #
-# An id says which word it is, and nothing else: word 7 is not *more* than word 3, nor is it like word 8. So each word
-# gets a *vector*, its **embedding**, and a table holds them all, one row for each word. To look words up, index the
-# table with their ids.
+# An id says which word is meant, and nothing else: word 7 is not *more* than word 3, nor is it similar to word 8. So
+# each word gets a *vector*, its **embedding**, and a table holds them all, one row for each word. To look words up,
+# index the table with their ids.
 #
 # In models these vectors are learned. They can also be *counted*: "you shall know a word by the
 # company it keeps" (Firth, 1957). We count which words stand near each other in a text that is already on your machine,
@@ -303,26 +306,28 @@ ids = torch.tensor([number[word] for word in text if word in number])
 print(f"more than {len(text) // 10_000}0,000 words; the most common:", *vocabulary[:8])
 
 # %% [markdown]
-# We keep the 1000 most common words. Two of them are neighbours if they are at most three apart. We give the pair
-# $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million counts as a table.
+# We keep the 1000 most common words. Two of them count as neighbours if they stand at most three positions apart. We
+# give the pair $(i, j)$ the number $1000\,i + j$, count how often each number occurs, and `view` the million counts as
+# a table.
 
 # %%
 pairs = [1000 * ids[:-gap] + ids[gap:] for gap in (1, 2, 3)]
 counts = torch.bincount(torch.cat(pairs), minlength=1000 * 1000).view(1000, 1000).float()
-counts = counts + counts.T  # before or after: both are company
+counts = counts + counts.T  # a neighbour counts whether it stands before or after
 by_chance = counts.sum(dim=1, keepdim=True) * counts.sum(dim=0, keepdim=True) / counts.sum()
 vectors = (counts / by_chance).log().clamp(min=0)
 print("vectors", tuple(vectors.shape), " two looked up:", tuple(vectors[[number["row"], number["sin"]]].shape))
 
 # %% [markdown]
-# The word `the` stands next to everything, which says little. So each count is divided by what chance alone would give:
-# a column of sums, (1000, 1), times a row of sums, (1, 1000), is a whole table, by broadcasting. We keep the logarithm,
-# and 0 where two words meet less often than by chance (`clamp`).
+# The word `the` stands next to everything, which says little. So each count is divided by the count that chance alone
+# would give: a column of sums, (1000, 1), times a row of sums, (1, 1000), is a whole table, by broadcasting. We keep
+# the logarithm, and 0 where two words meet less often than by chance (`clamp`): their *positive pointwise mutual
+# information* (PPMI).
 #
 # Now compare directions. The **cosine similarity** of two vectors is the dot product after both were divided by their
 # lengths: 1 if they point in the same direction, 0 if they are at a right angle.
 #
-# **Predict.** Of 999 other words, which one has the vector most similar to that of `row`? Write it as a string.
+# **Predict.** Which of the 999 other words has the vector most similar to that of `row`? Write it as a string.
 
 # %% tags=["prediction"]
 prediction = ...
@@ -343,27 +348,27 @@ table = {word: nearest(word) for word in words}
 pd.DataFrame.from_dict(table, orient="index", columns=["nearest", "second", "third"])
 
 # %% [markdown]
-# Nobody told the program what a word means. But somebody chose these eight words. A fairer question: are words more
+# Nobody told the program what a word means. But these eight words were hand-picked. A fairer question: are words more
 # similar to their plurals than to other words?
 
 # %%
 plurals = [(word, word + "s") for word in vocabulary if len(word) > 2 and word + "s" in number]
 own = torch.stack([cosines[number[one], number[several]] for one, several in plurals])
-print(f"{len(plurals)} words and their plurals, such as {plurals[0]}: cosine {own.median():.2f} in the median")
+print(f"{len(plurals)} words and their plurals, such as {plurals[0]}: median cosine {own.median():.2f}")
 print(f"any two words: {cosines.median():.2f}")
 
 # %% [markdown]
-# So related words have more similar vectors than two words picked at random. But `max` and
-# `min`, `true` and `false`, `zeros` and `ones` are *opposites*. Where one of them can stand, the other can too. And
-# `weight` is near `decay`, which often stands beside it. These vectors know which words occur together, and that is not
-# quite meaning.
+# So a word and its plural typically have more similar vectors than two random words. But `max` and `min`, `true` and
+# `false`, `zeros` and `ones` are *opposites*. Where one of them can stand, the other can too. And `weight` is near
+# `decay`, which often stands beside it. These vectors capture which words occur together, and that is not quite the
+# same as meaning.
 
 # %% [markdown]
 # ## Gradients
 #
-# Training asks of every number in a model: if it were a little larger, how much would the result change? The answers
-# are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation, and then goes through
-# the steps backward (**backpropagation**).
+# Training asks about every number in a model: if it grew a little, how fast would the result change? Together, the
+# answers are the **gradient**. PyTorch's **autograd** computes it: it records each step of a calculation, and then goes
+# back through the steps in reverse (**backpropagation**).
 #
 # **Predict.** $y = x^2$, at $x = 3$. If $x$ grows by a tiny amount, by how many times that amount does $y$ grow?
 
@@ -371,7 +376,7 @@ print(f"any two words: {cosines.median():.2f}")
 prediction = ...
 
 # %%
-x = torch.tensor(3.0, requires_grad=True)  # record what is done with this one
+x = torch.tensor(3.0, requires_grad=True)  # record every operation on x
 y = x**2
 y.backward()
 compare(prediction, measured=x.grad)
@@ -393,10 +398,10 @@ compare(prediction, measured=x.grad)
 # Gradients are *added* to what is there. That is useful when several small batches should count as a large one, and a
 # trap everywhere else: before each step the gradients have to be set to zero.
 #
-# A gradient shows the way downhill. Let us find a number whose square is 2, by **gradient descent**. All we have is a
-# **loss** that says how wrong we are, $(x^2 - 2)^2$. If a larger $x$ makes the loss larger, $x$ should shrink, so each
-# step goes *against* the gradient, times a **learning rate**. Nobody trains the learning rate; we choose it. Such a
-# number is called a **hyperparameter**.
+# A gradient points uphill, and so it also shows the way down. Let us find a number whose square is 2, by **gradient
+# descent**. All we have is a **loss** that says how wrong we are, $(x^2 - 2)^2$. If a larger $x$ makes the loss larger,
+# $x$ should shrink, so each step goes *against* the gradient, times a **learning rate**. The learning rate is not
+# trained; we choose it. Such a number is called a **hyperparameter**.
 
 # %%
 x, path = torch.tensor(3.0, requires_grad=True), []
@@ -411,9 +416,9 @@ print("after steps 1, 2, 5 and 20:", [round(path[step - 1], 3) for step in (1, 2
 
 # %% [markdown]
 # That is $\sqrt 2$. Inside `with torch.no_grad():` nothing is recorded, which also saves memory: use it whenever you
-# need no gradient, for example when you measure. `@torch.no_grad()` above a function does the same for the whole
-# function. (`x.detach()` returns the same numbers without their history. Methods that end in `_`, such as `zero_`,
-# change the tensor itself.)
+# need no gradient, for example when you evaluate a model. `@torch.no_grad()` above a function does the same for the
+# whole function. (`x.detach()` returns the same numbers without their history. Methods that end in `_`, such as
+# `zero_`, change the tensor itself.)
 
 # %% [markdown]
 # ## Modules hold parameters
@@ -422,7 +427,7 @@ print("after steps 1, 2, 5 and 20:", [round(path[step - 1], 3) for step in (1, 2
 # **linear layer**, turns vectors of width 4 into vectors of width 2: it multiplies by a matrix and adds a vector, the
 # **bias**.
 #
-# **Predict.** How many parameters does it have?
+# **Predict.** How many parameters does `nn.Linear(4, 2)` have?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -430,19 +435,19 @@ prediction = ...
 # %%
 linear = nn.Linear(4, 2)
 compare(prediction, measured=sum(p.numel() for p in linear.parameters()))
-x = torch.randn(5, 3, 4)  # any axes in front
+x = torch.randn(5, 3, 4)  # any number of axes in front
 print("is x @ weight.T + bias:", torch.allclose(linear(x), x @ linear.weight.T + linear.bias, atol=1e-6))
 print("ReLU of -1, 0 and 2:", nn.ReLU()(torch.tensor([-1.0, 0.0, 2.0])).tolist())
 pd.DataFrame({"shape": {name: str(tuple(p.shape)) for name, p in linear.state_dict().items()}})
 
 # %% [markdown]
-# The weight is stored as (out, in), hence the `.T`. Parameters require gradients from the start. `state_dict()` is a
-# dict of them by name; `load_state_dict` copies such a dict into another module with the same names. There are modules
-# without parameters, too: `nn.ReLU()` (**ReLU**) makes negative numbers 0. `nn.Sequential(one, other)` runs one module
-# after the other.
+# The weight is stored as (out, in), hence the `.T`. Parameters have `requires_grad=True` from the start. `state_dict()`
+# is a dict of them by name; `load_state_dict` copies such a dict into another module with the same names. There are
+# modules without parameters, too: `nn.ReLU()` (**ReLU**, the rectified linear unit) sets negative numbers to 0.
+# `nn.Sequential(one, other)` runs one module after the other.
 #
 # `nn.Embedding(n, d)` holds a table of n vectors, and looks ids up in it as we did above. But its vectors are random at
-# the start, and are learned. The lookup is a product with a **one-hot vector**, only much cheaper:
+# the start, and are learned. The lookup gives the same as a product with a **one-hot vector**, and is much cheaper:
 
 # %%
 embedding = nn.Embedding(37, 8)
@@ -452,8 +457,8 @@ print("lookup", tuple(found.shape), " is indexing:", torch.equal(found, embeddin
 print("and is a matrix product:", torch.allclose(found, one_hot @ embedding.weight))
 
 # %% [markdown]
-# Your own modules are classes: `__init__` makes the parts, and `forward` computes the result when the module is called,
-# as in `model(names)`. This one guesses a month from the letters of its name.
+# You write your own modules as classes: `__init__` makes the parts, and `forward` computes the result when the module
+# is called, as in `model(names)`. This one guesses a month from the letters of its name.
 
 
 # %%
@@ -472,8 +477,8 @@ class MonthReader(nn.Module):
 # ## The training loop
 #
 # *März, marzo, maaliskuu, март*: names of the months in many languages, in full and abbreviated. (They come with Babel,
-# a library that is installed with the course.) Shorter names are filled up with id 0: this is **padding**. One name in
-# five is left out of training. These names are the **held-out set**, on which the model is tested.
+# a library that is installed with the course.) Shorter names are filled up with id 0 at the end: this is **padding**.
+# About one name in five is left out of training. These names are the **held-out set**, on which the model is tested.
 
 # %%
 month_of = {}
@@ -493,12 +498,12 @@ print(f"{len(languages)} languages, {len(names)} names, {len(characters) - 1} ch
 # %% [markdown]
 # (A bool index, as in `names[held_out]`, picks the rows where it is True.)
 #
-# How wrong is a guess? The usual loss is **cross-entropy**: softmax turns the logits into probabilities, and the loss
-# is −log of the probability of the *right* answer. It is 0 if that probability is 1, and grows without limit as it goes
-# to 0.
+# How wrong is a guess? The usual loss for classification is **cross-entropy**: softmax turns the logits into
+# probabilities, and the loss is −log of the probability of the *right* answer. The loss is 0 if that probability is 1,
+# and grows without limit as the probability approaches 0.
 #
-# **Predict.** A model that knows nothing gives each of 12 months the same probability. What is its loss? (`math.log`,
-# or think: $e^{2.3} \approx 10$.)
+# **Predict.** A model that knows nothing gives each of 12 months the same probability. What is its loss? (An estimate
+# will do: $e^{2.3} \approx 10$.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -518,8 +523,8 @@ print("of probabilities (wrong):  ", round(F.cross_entropy(scores.softmax(-1), t
 # %% [markdown]
 # Now the loop. Its core is the same in every lesson, and four lines long: compute the loss, set the old gradients to
 # zero, compute the new ones, take a step. `Adam` is an **optimizer**: it does what we did with `x`, for all parameters,
-# with a running mean of the gradients and a step size of its own for each. Each step here uses the whole
-# training set: one pass over it is called an **epoch**.
+# with a running mean of the gradients and a separate step size for each parameter. Each step here uses the whole
+# training set; one pass over that set is called an **epoch**.
 #
 # **Predict.** After 300 steps, what fraction of the *held-out* names does the model get right (its **accuracy**)? A
 # random guess is right in 1 of 12 cases, 0.08.
@@ -553,14 +558,14 @@ pd.DataFrame({group: [curve[step] for step in at] for group, curve in accuracy.i
 
 # %% [markdown]
 # The model **generalises**: it reads most names that it never saw. (That is easier than it sounds. Languages borrow
-# from one another, avril, aprile, april, and more than half of the held-out names begin with the same three letters as
-# a training name of their month.) The training curve still rises when the held-out curve has stopped: from there on the
-# model memorises, which is called **overfitting**. So judge a model by its held-out set. And a loop that runs says
-# nothing; look at the curve.
+# from one another: avril, aprile, april. More than half of the held-out names begin with the same three letters as a
+# training name of their month.) The training curve still rises when the held-out curve has stopped: from there on the
+# model memorises, which is called **overfitting**. So judge a model by its held-out set. And a loop that runs without
+# an error proves nothing; look at the curves.
 #
-# What does the model know of `mars`? It takes the *mean* of the letters' embeddings and of the padding's.
+# What does the model see of `mars`? Only the *mean* of the embeddings of its letters and the padding.
 #
-# **Predict.** Does it give `mars` and `srma` the `"same"` logits, or `"different"` ones?
+# **Predict.** Does the model give `mars` and `srma` the `"same"` logits, or `"different"` ones?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -577,15 +582,15 @@ compare(prediction, measured="same" if torch.allclose(mars, srma, atol=1e-4) els
 print("mars is read as month", mars.argmax().item() + 1)
 
 # %% [markdown]
-# A mean does not know the order. To read a whole date, a model has to know which character stands at which position,
-# and which of them matter now. The rest of the course is about that.
+# A mean ignores order. To read a whole date, a model has to know which character stands at which position, and which
+# characters matter at each step. The rest of the course is about that.
 
 # %% [markdown]
 # ## In short
 #
-# - A tensor has a shape. The axis that `dim` names is the one that goes; `keepdim=True` keeps it with length 1.
-# - Broadcasting aligns shapes at their right ends and stretches 1s. Shapes can match by accident: try sizes that all
-#   differ.
+# - A tensor has a shape. The axis that `dim` names is the one that disappears; `keepdim=True` keeps it with length 1.
+# - Broadcasting aligns shapes on the right and stretches axes of length 1. Shapes can match by accident: try sizes that
+#   all differ.
 # - `view` cuts the same numbers into other rows; `transpose` swaps axes.
 # - (n, k) @ (k, m) → (n, m): n · m dot products at once.
 # - `backward` adds gradients to `.grad`; `no_grad` records nothing.
@@ -638,8 +643,9 @@ compare(eight, measured=x.grad)
 # %% [markdown]
 # <details><summary>Why 1 to 4?</summary>
 #
-# 1: aligned at the right, (5, 1, 4) and (3, 1): 4 against 1, 1 against 3, 5 against nothing. 2: −2 is the axis of 7,
-# and it goes. 3: (7, 3) @ (3, 4), twice. 4: `None` puts an axis of length 1 where it stands. (<i>Broadcasting</i>,
+# 1: aligned on the right, (5, 1, 4) and (3, 1): 4 against 1, 1 against 3, 5 against nothing. 2: −2 is the axis of
+# length 7, and it disappears. 3: (7, 3) @ (3, 4), twice. 4: `None` puts an axis of length 1 where it stands.
+# (<i>Broadcasting</i>,
 # <i>Sums along an axis</i>, <i>A matrix product</i>)
 # </details>
 #
@@ -658,36 +664,36 @@ compare(eight, measured=x.grad)
 # - **token id**: the number that stands for a token.
 # - **tensor**: a block of numbers with any number of axes.
 # - **shape**: the sizes of a tensor along its axes.
-# - **axis**: one direction of a tensor, such as its rows.
-# - **broadcasting**: combining tensors of different shapes by repeating axes of length 1.
-# - **dot product**: the products of two vectors, entry by entry, added up.
+# - **axis**: one dimension of a tensor; a table has two, its rows and its columns.
+# - **broadcasting**: combining tensors of different shapes by repeating those axes that are missing or have length 1.
+# - **dot product**: the sum of the products of two vectors' entries.
 # - **batch**: several examples that are processed at once.
-# - **softmax**: the function that turns scores into probabilities.
+# - **softmax**: the function that turns scores into probabilities: e to the power of each score, divided by the sum.
 # - **probability**: a number from 0 to 1 that says how likely something is.
 # - **logits**: scores before a softmax.
-# - **embedding**: the vector of a token.
-# - **cosine similarity**: the dot product of two vectors, divided by both lengths.
+# - **embedding**: the vector that represents a token; usually learned.
+# - **cosine similarity**: the dot product of two vectors, divided by both of their lengths.
 # - **gradient**: how fast a result changes with each number that it depends on.
-# - **backpropagation**: computing gradients from the result backward, step by step.
+# - **backpropagation**: computing gradients by going back through a calculation, from the result to its inputs.
 # - **loss**: one number that says how wrong a model is.
-# - **gradient descent**: repeated small steps against the gradient.
-# - **learning rate**: the factor by which the gradient is multiplied in a step.
+# - **gradient descent**: reducing a loss by repeated small steps against its gradient.
+# - **learning rate**: the factor that scales each step of gradient descent.
 # - **hyperparameter**: a number that we choose instead of training it.
 # - **parameter**: a number in a model that training changes.
-# - **module**: a function with parameters.
+# - **module**: PyTorch's building block of a model, a function together with its parameters.
 # - **linear layer**: multiplication by a learned matrix, usually plus a bias.
 # - **bias**: a learned vector that a layer adds.
-# - **ReLU**: the function that replaces negative numbers by 0.
-# - **one-hot vector**: a vector with a single 1 and otherwise 0.
+# - **ReLU**: the rectified linear unit, the function that replaces negative numbers with 0.
+# - **one-hot vector**: a vector with a single 1 and zeros everywhere else.
 # - **padding**: filler tokens that bring texts to one length.
 # - **held-out set**: data that a model is tested on and never trained on.
-# - **cross-entropy**: −log of the probability of the right answer.
+# - **cross-entropy**: −log of the probability that a model gives to the right answer, averaged over the examples.
 # - **optimizer**: the rule that turns gradients into steps, such as Adam.
 # - **epoch**: one pass over the training data.
 # - **accuracy**: the fraction of answers that are right.
-# - **generalise**: do well on data that was not trained on.
-# - **overfitting**: getting better on the training data alone.
-# - **seed**: the number that fixes all random numbers of a run.
+# - **generalise**: do well on data that was not part of the training.
+# - **overfitting**: getting better on the training data, but not on held-out data.
+# - **seed**: the number from which all random numbers of a run follow.
 
 # %% [markdown]
 # ## Interview questions
@@ -696,9 +702,9 @@ compare(eight, measured=x.grad)
 #
 # <details><summary>What is broadcasting, and how can it hurt?</summary>
 #
-# Shapes are aligned at their right ends; an axis of length 1, or a missing one, is repeated to match the other. It
-# hurts when shapes match by accident: a (3,) mean subtracted from a (3, 3) table works on the wrong axis without an
-# error. (<i>Broadcasting</i>)
+# Shapes are aligned on the right; an axis of length 1, or a missing one, is repeated to match the other. It hurts when
+# shapes match by accident: a (3,) mean subtracted from a (3, 3) table works on the wrong axis without an error.
+# (<i>Broadcasting</i>)
 # </details>
 #
 # <details><summary>What is the difference between view and transpose?</summary>
@@ -709,16 +715,16 @@ compare(eight, measured=x.grad)
 #
 # <details><summary>Why is zero_grad called in every step?</summary>
 #
-# Because `backward` adds to the gradients that are there. Without `zero_grad`, each step would use the sum of all
-# gradients so far. (Sometimes the sum is wanted: gradient accumulation adds up several small batches.)
+# Because `backward` adds to the gradients that are already there. Without `zero_grad`, each step would use the sum of
+# all gradients so far. (Sometimes the sum is wanted: gradient accumulation adds up several small batches.)
 # (<i>Gradients</i>: 12 instead of 6)
 # </details>
 #
 # <details><summary>When do you use no_grad, and why loss.item()?</summary>
 #
 # Use `no_grad` whenever no gradient is needed: for the step itself, and for measurements. A loss remembers how it was
-# computed. If you collect losses without calling `backward`, as in testing, all of that stays in memory; `item` returns
-# a plain number. (<i>Gradients</i>)
+# computed. If you collect losses without calling `backward`, as when testing, all of that stays in memory; `item`
+# returns a plain number. (<i>Gradients</i>)
 # </details>
 
 # %% [markdown]
@@ -758,15 +764,16 @@ compare(eight, measured=x.grad)
 # - [Lesson 00](00_bottleneck.ipynb): how models translated before attention, and your first exercise.
 # - PyTorch's own pages on [broadcasting](https://docs.pytorch.org/docs/stable/notes/broadcasting.html) and on
 #   [autograd](https://docs.pytorch.org/docs/stable/notes/autograd.html).
-# - Words as vectors: Firth (1957), *A Synopsis of Linguistic Theory*; Church and Hanks (1990), who first divided the
-#   counts by chance; Mikolov et al. (2013), [arXiv:1301.3781](https://arxiv.org/abs/1301.3781), learned vectors; Levy
-#   and Goldberg (2014), *Neural Word Embedding as Implicit Matrix Factorization*: how the two are related.
+# - Words as vectors: Firth (1957), *A Synopsis of Linguistic Theory*; Church and Hanks (1990), who compared counts with
+#   chance (pointwise mutual information); Mikolov et al. (2013), [arXiv:1301.3781](https://arxiv.org/abs/1301.3781),
+#   learned vectors; Levy and Goldberg (2014), *Neural Word Embedding as Implicit Matrix Factorization*: how the two are
+#   related.
 # - Kingma and Ba (2015), [arXiv:1412.6980](https://arxiv.org/abs/1412.6980): Adam.
 #
 # <details><summary>For instructors</summary>
 #
-# Nothing in it is graded. *Where students stumble*: `dim` is the axis that goes, not the one that stays; the (3, 3)
-# table (let them say each axis aloud); `view` mistaken for `transpose`; gradients that add up. *To ask in class*: which
-# shapes can be added to (2, 1, 5), and what comes out? Which word would be nearest to `column` in a cookbook? How
-# would the curves look if the held-out names were all of one language?
+# Nothing in this notebook is graded. *Where students stumble*: `dim` is the axis that disappears, not the one that
+# stays; the (3, 3) table (let them say each axis aloud); `view` mistaken for `transpose`; gradients that add up. *To
+# ask in class*: which shapes can be added to (2, 1, 5), and what comes out? Which word would be nearest to `column` in
+# a newspaper? How would the curves look if the held-out names were all of one language?
 # </details>
