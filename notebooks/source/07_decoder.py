@@ -761,7 +761,6 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # - **encoder-decoder**: a model with two stacks, joined by cross-attention.
 # - **encoder-only**: a model of self-attention in which each position attends to all.
 # - **decoder-only**: a model of causal self-attention without an encoder.
-# - **large language model**: a decoder-only model trained on a very large amount of text; LLM for short.
 # - **prefix mask**: a mask that is open in the first tokens and causal after them.
 
 # %% [markdown]

@@ -7,6 +7,7 @@ from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course.checking.behaviour import Behaviour, behaviour, in_isolation
 from transformer_lab.course.checking.tolerance import distance
 from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.steps import needs
 
 SOFTMAX = every_exercise()["softmax"]
 
@@ -39,14 +40,18 @@ def test_the_quick_output_is_the_one_that_is_observed(name):
                 )
 
 
-def test_pairs_change_no_common_step_and_those_that_change_least_come_first():
+def test_pairs_make_both_changes_and_those_that_change_least_come_first():
     pairs = behaviour(SOFTMAX, 0).pairs
-    changes = [len(pair.way.changes) for pair in pairs]
+    changes = [pair.n_changes for pair in pairs]
     assert changes == sorted(changes)
     assert len(pairs) > 100
     for pair in pairs:
         assert any(
-            set(pair.way.changes) == {*one.changes, *other.changes} and not {*one.changes} & {*other.changes}
+            set(pair.way.changes) == {*one.changes, *other.changes}
+            and all(
+                name in {*needs(one.changes[name]), *needs(other.changes[name])}  # one builds on the other
+                for name in {*one.changes} & {*other.changes}
+            )
             for one in pair.mistakes[0].variants
             for other in pair.mistakes[1].variants
         )
