@@ -249,7 +249,7 @@ print(f"ours {n_parameters(model):,}; base {n_parameters(base):,} and big {n_par
 # ## The loss
 #
 # The loss at a position is the cross-entropy, −log p, where p is the probability of the right token. Padding teaches
-# nothing, so it is left out of both the sum and the count. **Label smoothing** ([Szegedy et al.,
+# nothing, so both the sum and the count leave it out. **Label smoothing** ([Szegedy et al.,
 # 2015](https://arxiv.org/abs/1512.00567)) asks the model to keep some doubt: it mixes the one-hot target with equal
 # probabilities. With ε = 0.1 and V tokens, the target probability is
 #
@@ -287,7 +287,7 @@ prediction = ...
 
 # %%
 def initialise(model: nn.Module) -> None:
-    """Xavier's uniform matrices of variance 2 / (rows + columns), embeddings of variance 1/d_model, biases of 0."""
+    """Draw matrices with variance 2 / (rows + columns), embeddings with variance 1/d_model; set biases to 0."""
     for name, parameter in model.named_parameters():
         if "embedding" in name:
             nn.init.normal_(parameter, std=parameter.shape[1] ** -0.5)
@@ -381,8 +381,8 @@ for group in new_optimizer(model).param_groups:
 # %% [markdown]
 # ## The learning rate
 #
-# A learning rate that suits later steps is too high for the first ones. The paper's schedule, called **Noam** after
-# Noam Shazeer, has a linear warm-up and then falls as the inverse square root of the step:
+# A learning rate that suits later steps is too high for the first ones. The paper's schedule, called **Noam** after its
+# author Noam Shazeer, has a linear warm-up and then falls as the inverse square root of the step:
 #
 # $$\text{rate} = d_\text{model}^{-1/2}\cdot\min(\text{step}^{-1/2},\ \text{step}\cdot\text{warmup}^{-3/2})$$
 #
@@ -485,8 +485,8 @@ right = (model(source, target[:, :-1]).argmax(dim=-1) == target[:, 1:]).float().
 print(f"loss {by_heart[0]:.0f} at first, below 0.1 at the end: {by_heart[-1] < 0.1}; tokens right: {right:.2f}")
 
 # %% [markdown]
-# `clip_grad_norm_`, in `take_step`, is **gradient clipping**: a total gradient longer than 1 is shortened to 1, so that
-# one odd batch does little harm ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063)).
+# `clip_grad_norm_`, in `take_step`, is **gradient clipping**: gradients with a total norm above 1 are scaled down to 1,
+# so that one odd batch does little harm ([Pascanu et al., 2013](https://arxiv.org/abs/1211.5063)).
 
 # %% [markdown]
 # ## Training, live
@@ -512,7 +512,7 @@ def teacher_forced(model: nn.Module, some: list) -> Tensor:
 
 # %%
 def exact_match(model: nn.Module, some: list) -> float:
-    """Return the fraction of dates that it generates correctly."""
+    """Return the fraction of dates that the model generates correctly."""
     return float(np.mean([wanted == generated for _, wanted, generated in translate(model, some)]))
 
 
@@ -702,7 +702,7 @@ lines = dict.fromkeys(sentence(rng) for _ in range(3_000))  # each once
 _ = (folder / "pairs.tsv").write_text("".join(lines), encoding="utf-8")
 
 # %%
-path = folder / "pairs.tsv"  # or that of your own file
+path = folder / "pairs.tsv"  # or the path of your own file
 own_pairs = [tuple(line.split("\t")[:2]) for line in path.read_text(encoding="utf-8").splitlines() if "\t" in line]
 random.Random(0).shuffle(own_pairs)
 own_test, own_train = own_pairs[:100], own_pairs[100:]
@@ -746,8 +746,8 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # %% [markdown]
 # ## Ablation: switched off one at a time
 #
-# The training above had label smoothing, clipping, decay and warm-up. Now we switch off one at a time, in runs of 120
-# steps at three times the peak rate, with three seeds each (some twenty seconds).
+# The training above had label smoothing, clipping, decay and warm-up. Now we switch off one at a time, for 120 steps at
+# three times the peak rate, with three seeds each (some twenty seconds).
 #
 # **Predict.** Which one costs the most correct tokens in so short a run if it is missing: `"smoothing"`, `"clipping"`,
 # `"decay"` or `"warm-up"`?
@@ -869,7 +869,7 @@ if wrong:  # in the order of length already
 # - Batches of similar length hold little padding; one matrix embeds both sides and gives the logits.
 # - A wrong initialisation shows in the first loss; many other bugs keep the model from overfitting one batch.
 # - The loss leaves padding out and smooths the target; its lowest value is the target's entropy.
-# - Adam's steps do not depend on the size of the gradient; AdamW decays matrices only.
+# - Adam's steps do not depend on the size of the gradient; weight decay is for matrices only.
 # - Judge a model by what it generates: a token is easier than a date.
 
 # %%
@@ -892,7 +892,7 @@ rows.reset_index(drop=True)
 # - **Noam**: the paper's learning-rate schedule, a linear warm-up, then a fall as the inverse root of the step.
 # - **greedy decoding**: generating the most likely token at each step.
 # - **free-running**: said of a model that reads what it generated itself.
-# - **gradient clipping**: shortening gradients that are longer than a limit.
+# - **gradient clipping**: scaling gradients down when their norm is above a limit.
 # - **exact match**: the fraction of outputs that are right from end to end.
 # - **attention sink**: a position that gets much weight though little is read from it.
 # - **beam search**: decoding that keeps several of the most probable prefixes.
@@ -969,7 +969,7 @@ rows.reset_index(drop=True)
 # <details><summary>Why does beam search sometimes not help?</summary>
 #
 # It finds what the model thinks likely. If the model itself prefers the wrong output, more search finds that output
-# more surely; in translation, the likeliest text of all is often too short. (<i>★ Transfer</i>)
+# more reliably; in translation, the likeliest text of all is often too short. (<i>★ Transfer</i>)
 # </details>
 #
 # <details><summary>What is an attention sink?</summary>
@@ -994,9 +994,9 @@ rows.reset_index(drop=True)
 # <details><summary>For instructors</summary>
 #
 # *Points*: make_batches 3, smoothed_cross_entropy 3, parameter_groups 2, noam_rate 1, greedy_decode 3; stretch:
-# sequence_log_probability 2. The bug hunt is not graded. *Where students stumble*: padding to the longest of all
-# pairs; dividing by all positions, padding included; a second shift inside the loss; `** -1/2`; sequences that go on
-# after their end; trusting a low loss. *To ask in class*: which errors would vanish with more training data, and which
-# with a larger model? How would the bug look in which the *target* is fed to the encoder? Which letters tell *mars*
-# from *mai*, and does the model attend to them?
+# sequence_log_probability 2. The bug hunt is not graded. *Where students stumble*: padding to the longest of all pairs;
+# dividing by all positions, padding included; a second shift inside the loss; `** -1/2`; sequences that go on after
+# their end; trusting a low loss. *To ask in class*: which errors would vanish with more training data, and which with a
+# larger model? How would a bug show that feeds the *target* to the encoder? Which letters tell *mars* from *mai*, and
+# does the model attend to them?
 # </details>
