@@ -639,7 +639,7 @@ compare(prediction, measured="as many" if forced == free else "more" if forced >
 # %% tags=["nbval-ignore-output"]
 wrong = [row for row in translate(model, held_out) if row[1] != row[2]]
 swapped = sum(sorted(right) == sorted(generated) for _, right, generated in wrong)
-print(f"{swapped} of {len(wrong)} have the right characters in another order")
+print(f"{len(wrong)} errors are left; {swapped} have the right characters in another order")
 pd.DataFrame(wrong, columns=["source", "right", "generated"])
 
 # %% [markdown]
@@ -858,6 +858,8 @@ if wrong:  # in the order of length already
     p_right = probability([(source, right) for source, right, _ in wrong])
     p_generated = probability([(source, generated) for source, _, generated in wrong])
     print("model errors:", (p_generated > p_right).sum().item(), "of", len(wrong))
+else:
+    print("No error is left: neither the model nor the search was at fault.")
 
 # %% [markdown]
 # A beam cannot fix a model error. In translation, search errors are frequent, yet the most probable text of all is

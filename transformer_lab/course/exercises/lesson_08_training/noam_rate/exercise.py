@@ -32,7 +32,7 @@ NOAM_RATE = Exercise(
     cases=noam_rate_cases,
     points=1,
     verified="It rises in even steps, is highest at the last step of the warm-up, and then falls with the root. Next: "
-    "which parameters AdamW shall pull to zero.",
+    "how a model generates.",
     hints=[
         "Two rates, and the lower of them counts. Which of the two grows with the step?",
         "$x^{-1/2}$ is one over the root of x: `x ** -0.5`.",

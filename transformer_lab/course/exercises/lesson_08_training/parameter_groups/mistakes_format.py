@@ -284,7 +284,7 @@ MISTAKES = [
             STEPS.but(decay=lambda: 0.1).attempt,
         ],
         does="the weight decay is always the same number, whatever the argument says",
-        says="The weight decay is always the same. How much it is to be, the last argument says.",
+        says="The weight decay is always the same. The last argument says how much it should be.",
         hints=[
             "Where does the argument `weight_decay` occur in the code?",
             "The 0.01 of the text is an example.",

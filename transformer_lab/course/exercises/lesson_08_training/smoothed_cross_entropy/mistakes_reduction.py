@@ -26,7 +26,7 @@ MISTAKES = [
         [STEPS.but(real=lambda targets: torch.ones_like(targets, dtype=torch.bool))],
         does="padding is counted like any other token",
         says=(
-            "Padding is counted: the model is asked to write it, and the loss depends on how much of it a batch "
+            "Padding is counted: the model is asked to predict it, and the loss depends on how much of it a batch "
             "happens to have."
         ),
         hints=[

@@ -37,7 +37,7 @@ MISTAKES = [
         "a_fixed_smoothing",
         [STEPS.but(smoothing=lambda: 0.1)],
         does="the smoothing is always 0.1, whatever the argument says",
-        says="The smoothing is always 0.1. How much it is to be, the last argument says.",
+        says="The smoothing is always 0.1. The last argument says how much it should be.",
         hints=[
             "Where does the argument `smoothing` occur in the code?",
             "The 0.1 of the text is an example; the first case has smoothing 0.",
