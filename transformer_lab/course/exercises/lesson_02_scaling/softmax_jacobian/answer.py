@@ -8,7 +8,7 @@ from transformer_lab.course.steps import InSteps
 
 
 def softmax_jacobian(probabilities: Float[Tensor, " n"]) -> Float[Tensor, "n n"]:
-    """Return the derivative of weight i by score j, at row i and column j."""
+    """Return the derivative of weight i with respect to score j, at row i and column j."""
     return torch.diag(probabilities) - torch.outer(probabilities, probabilities)
 
 

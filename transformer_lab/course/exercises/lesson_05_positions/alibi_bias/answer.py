@@ -8,7 +8,7 @@ from transformer_lab.course.steps import InSteps
 
 
 def alibi_bias(n_heads: int, n_query: int, n_key: int) -> Float[Tensor, "n_heads n_query n_key"]:
-    """Give −slope · distance; head h = 1 … n_heads has slope 2^(−8h/n_heads); the last query is the last key's."""
+    """Return −slope · distance; head h = 1 … n_heads has slope 2^(−8h/n_heads); the last query is at the last key."""
     slopes = 2.0 ** (-8 * torch.arange(1, n_heads + 1) / n_heads)
     queries = torch.arange(n_key - n_query, n_key)
     distances = (queries[:, None] - torch.arange(n_key)).abs()

@@ -9,7 +9,7 @@ from transformer_lab.course.steps import InSteps
 
 
 def shift_rotation(offset: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "d_model d_model"]:
-    """Give the matrix R with PE(p + offset) = R PE(p) at every position p, for PE as in ``sinusoidal_encoding``."""
+    """Return the matrix R with PE(p + offset) = R PE(p) at every position p, for PE as in ``sinusoidal_encoding``."""
     rotation = torch.zeros(d_model, d_model)
     for i in range(0, d_model, 2):
         angle = torch.tensor(offset * base ** (-i / d_model))

@@ -9,7 +9,7 @@ from transformer_lab.course.steps import InSteps
 
 
 def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Float[Tensor, "length d_model"]:
-    """Give position t the sine of t base^(−2i/d_model) in column 2i, and its cosine in column 2i + 1."""
+    """Return for position t the sine of t base^(−2i/d_model) in column 2i, and the cosine of it in column 2i + 1."""
     frequencies = base ** (-torch.arange(0, d_model, 2) / d_model)
     angles = torch.arange(length)[:, None] * frequencies
     encoding = torch.empty(length, d_model)

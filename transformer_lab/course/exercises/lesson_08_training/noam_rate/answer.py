@@ -4,7 +4,7 @@ from transformer_lab.course.steps import InSteps
 
 
 def noam_rate(step: int, d_model: int, warmup: int) -> float:
-    """Give the learning rate of a step, counted from 1."""
+    """Return the learning rate of a step, counted from 1."""
     return d_model**-0.5 * min(step**-0.5, step * warmup**-1.5)
 
 

@@ -6,7 +6,7 @@ from transformer_lab.course.steps import InSteps
 
 
 def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, object]]:
-    """Give two dicts, each with a list ``params`` and a number ``weight_decay``; every parameter comes once."""
+    """Return two dicts, each with a list ``params`` and a number ``weight_decay``; every parameter comes once."""
     parameters = list(model.parameters())  # a shared one comes once
     return [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": weight_decay},

@@ -10,7 +10,7 @@ from transformer_lab.course.steps import InSteps
 def sequence_log_probability(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int
 ) -> Float[Tensor, " batch"]:
-    """Give the log-probability of each sentence: the sum of those of its tokens, padding left out."""
+    """Return the log-probability of each sentence: the sum of those of its tokens, padding left out."""
     log_p = torch.log_softmax(logits, dim=-1)
     of_tokens = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     return of_tokens.masked_fill(targets == pad_id, 0.0).sum(dim=-1)
