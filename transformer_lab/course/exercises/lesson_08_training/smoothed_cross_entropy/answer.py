@@ -10,7 +10,7 @@ from transformer_lab.course.steps import InSteps
 def smoothed_cross_entropy(
     logits: Float[Tensor, "batch n vocab_size"], targets: Int[Tensor, "batch n"], pad_id: int, smoothing: float
 ) -> Float[Tensor, ""]:
-    """Return the mean loss of all but padding; the right token gets 1 − smoothing, and all tokens share the smoothing."""
+    """Return the mean loss of all but padding; the right token gets 1 − smoothing, all share the smoothing."""
     log_p = torch.log_softmax(logits, dim=-1)
     right = log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)  # (batch, n)
     losses = -(1 - smoothing) * right - smoothing * log_p.mean(dim=-1)
