@@ -18,7 +18,14 @@ from torch.nn import functional as F
 from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.judge import judge
-from transformer_lab.course.checking.tolerance import agree, distance, observation_distance, within
+from transformer_lab.course.checking.tolerance import (
+    ABSOLUTE,
+    RELATIVE,
+    agree,
+    distance,
+    observation_distance,
+    within,
+)
 from transformer_lab.course.exercises import LESSONS, every_exercise, exercises_of
 from transformer_lab.course.notebook import parts
 from transformer_lab.course.running.observe import observe
@@ -80,10 +87,42 @@ def exercise(request):
 
 def far_apart(runs):
     """Name the pairs of runs over the same cases that are too near to each other."""
-    for (one, right), (other, seen) in itertools.combinations(runs, 2):  # the later is held against the earlier
+    clearly = apart_in_outputs([observations for _, observations in runs])
+    for (i, (one, right)), (j, (other, seen)) in itertools.combinations(enumerate(runs), 2):
         enough = FAR_BY_CHANCE if any("frequencies" in observations for observations in right) else FAR
-        if one != other and all(within(enough, *pair) for pair in zip(seen, right, strict=True)):
+        if one == other or clearly[j, i]:
+            continue
+        if all(
+            within(enough, *pair) for pair in zip(seen, right, strict=True)
+        ):  # the later is held against the earlier
             yield f"{one} and {other} are {max(map(observation_distance, seen, right)):.3g} tolerances apart"
+
+
+def apart_in_outputs(runs):
+    """Return which runs are far from which by some finite output alone: a table for all pairs at once."""
+    apart = torch.zeros(len(runs), len(runs), dtype=torch.bool)
+    for seen in zip(*runs, strict=True):
+        alike = {}
+        for number, observation in enumerate(seen):
+            output = observation.get("output")
+            if isinstance(output, Tensor) and output.dtype == torch.float32 and output.isfinite().all():
+                alike.setdefault(output.shape, []).append(number)
+        for numbers in alike.values():
+            outputs = torch.stack([seen[number]["output"].flatten().double() for number in numbers])
+            tolerance = ABSOLUTE + RELATIVE * outputs.abs()
+            for row, number in zip(outputs, numbers, strict=True):
+                apart[number, numbers] |= ((row - outputs).abs() > FAR * tolerance).any(dim=-1)
+    return apart
+
+
+def test_only_runs_that_are_near_in_every_case_are_too_near():
+    def run(*numbers):
+        return [{"output": torch.tensor([1.0, number])} for number in numbers]
+
+    runs = [("a", run(2.0, 5.0)), ("b", run(2.0, 7.0)), ("c", run(2.001, 5.0)), ("d", run(math.inf, 5.0))]
+    [near] = far_apart(runs)
+    assert near.startswith("a and c are 4.76 ")
+    assert apart_in_outputs([observations for _, observations in runs]).sum() == 6  # b from all others, both ways
 
 
 @of_all

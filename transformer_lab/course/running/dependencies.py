@@ -11,6 +11,7 @@ import inspect
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from types import CodeType
 
 LOOKUPS = ("LOAD_NAME", "LOAD_GLOBAL", "LOAD_FROM_DICT_OR_GLOBALS")
@@ -102,11 +103,12 @@ def names_of_statement(node: ast.stmt) -> Names:
     return names
 
 
-def names_of_function(code: CodeType) -> list[str]:
-    """List the global names that a function looks up, itself or in the functions inside it."""
+@lru_cache(maxsize=1024)  # every case of an attempt asks for the same
+def names_of_function(code: CodeType) -> tuple[str, ...]:
+    """Return the global names that a function looks up, itself or in the functions inside it."""
     names = Names()
     _collect(code, names, is_called=True)
-    return list(names.needs_later)
+    return tuple(names.needs_later)
 
 
 def _collect(code: CodeType, names: Names, is_called: bool) -> None:
