@@ -48,7 +48,10 @@ def repetition(pytestconfig: pytest.Config) -> Repetition:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only a thorough run repeats; where workers share the tests, begin with those that take longest."""
     if not config.option.thorough:
+        rotating = {item: marker.args[0] for item in items if (marker := item.get_closest_marker("rotating"))}
+        today = repetition_of(config).of_today(sorted({*rotating.values()}))  # where one alone was asked for, that
         left_out = [item for item in items if item.get_closest_marker("thorough")]
+        left_out += [item for item, name in rotating.items() if name not in today]
         config.hook.pytest_deselected(items=left_out)
         items[:] = [item for item in items if item not in left_out]
     if hasattr(config, "workerinput"):

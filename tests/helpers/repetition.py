@@ -1,5 +1,6 @@
 """How often tests repeat what can be repeated at will: a handful of times, or many times with ``--thorough``."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
@@ -26,13 +27,17 @@ class Repetition:
         """Number of examples that each property is tried on."""
         return 2500 if self.thorough else 100
 
+    def of_today(self, names: Sequence[str]) -> list[str]:
+        """Return those to run of several that take long and show nearly the same: all of them, or that of the day."""
+        return list(names) if self.thorough or not names else [names[self.seed % len(names)]]
+
     def __str__(self) -> str:
         """What this run repeats less often than a thorough one, in one line."""
         if self.thorough:
             return f"Thorough: all seeds and seed {self.seed}, {self.examples} examples of each property, every lesson."
         return (
             f"Not thorough: seeds 0 and {self.seed}, {self.examples} examples of each property, "
-            "one lesson without vector instructions; `python3 course.py test --thorough` "
+            "one lesson without vector instructions, one long one solved; `python3 course.py test --thorough` "
             f"tries up to 25 seeds, {Repetition(True, 0).examples} examples, and every lesson."
         )
 

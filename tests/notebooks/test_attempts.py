@@ -19,6 +19,8 @@ from transformer_lab.course.exercises import UNGRADED
 
 WITH_EXERCISES = [name for name in lessons() if name not in UNGRADED]
 SHORT = "01_lookup"
+LONG = ("00_bottleneck", "06_encoder", "07_decoder", "08_training")
+"""Those that train for minutes: solved, one of them a day."""
 
 
 class Solved(NamedTuple):
@@ -32,7 +34,10 @@ class Solved(NamedTuple):
     attempts: list[NotebookNode]
 
 
-@pytest.fixture(scope="module", params=WITH_EXERCISES)
+@pytest.fixture(
+    scope="module",
+    params=[pytest.param(name, marks=[pytest.mark.rotating(name)] if name in LONG else []) for name in WITH_EXERCISES],
+)
 def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solved]:
     lesson, folder = Lesson.stored(request.param), tmp_path_factory.mktemp("parts")
     for other in earlier(lesson):

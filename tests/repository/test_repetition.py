@@ -51,3 +51,10 @@ def test_lessons_are_executed_first_and_later_ones_before_earlier_ones():
 
 def test_what_is_scheduled_by_name_is_there():
     assert [path for path in (*BY_PARAMETER, *LONGEST) if not (ROOT / path).exists()] == []
+
+
+def test_of_what_takes_long_a_thorough_run_has_all_and_others_each_in_turn():
+    assert Repetition(True, 5).of_today(["a", "b"]) == ["a", "b"]
+    assert [Repetition(False, day).of_today(["a", "b", "c"]) for day in (3, 4, 5, 6)] == [["a"], ["b"], ["c"], ["a"]]
+    assert Repetition(False, 5).of_today(["a"]) == ["a"]
+    assert Repetition(False, 5).of_today([]) == []
