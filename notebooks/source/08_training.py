@@ -6,7 +6,7 @@
 # **Afterwards you can** turn text into batches, assemble a Transformer, train it on a file of your own, and tell a
 # model that works from one that only seems to.
 #
-# Reading: 39 minutes. Exercises: 75 minutes (five core, one stretch ★). The training takes a few minutes.
+# Reading: 40 minutes. Exercises: 75 minutes (five core, one stretch ★). The training takes a few minutes.
 
 # %% [markdown]
 # ## Before you start
