@@ -57,15 +57,15 @@ torch.set_printoptions(precision=2, sci_mode=False)
 # %% [markdown]
 # ## Sequence to sequence
 #
-# All through this course we turn `3 mars 2021` into `2021-03-03`. Much of what people ask of a large language model
+# All through this course we turn `3 mars 2021` into `2021-03-03`. Much of what people ask of a **large language model**
 # (**LLM**) has this form: a text goes in, and another text comes out, such as a translation, a summary, or an answer.
 # Input and output lengths differ, in ways that we cannot know in advance. And the first character of the output may
 # depend on the end of the input, as in our date. A layer such as `nn.Linear`, whose input and output sizes are fixed,
 # will not do.
 
 # %% [markdown]
-# The solution of 2014 was two networks: an **encoder** reads (it *encodes*), and a **decoder** generates (it
-# *decodes*). Such a model is called **sequence to sequence**, or seq2seq. With one output token it is classification;
+# The solution of 2014 was two networks: an **encoder** reads (it **encodes**), and a **decoder** **generates** (it
+# **decodes**). Such a model is called **sequence to sequence**, or seq2seq. With one output token it is classification;
 # with one output token for each input token, tagging. If the encoder reads sound or an image, it is speech recognition
 # or captioning.
 
@@ -721,6 +721,9 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # ## New words
 #
 # - **LLM**: a large language model; it generates text by predicting the next token again and again.
+# - **language model**: a model that assigns a probability to each possible next token, and so to every text.
+# - **generate**: produce an output, usually token by token.
+# - **encode**: turn an input into vectors; to **decode** is to generate an output from them.
 # - **encoder**: the network that reads the input and turns it into vectors.
 # - **decoder**: the network that generates the output.
 # - **sequence to sequence**: turning one sequence into another, often of a different length, with an encoder and a
