@@ -182,20 +182,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "weights_instead_of_scores",
-        [
-            STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
-            STEPS.but(scores=lambda scores: scores.softmax(dim=-2)),
-        ],
-        does="a softmax is taken of the scores",
-        says="These are weights: they add up to 1. The scores before the softmax are asked for.",
-        hints=[
-            "Is there a softmax in the code?",
-            "The function is called additive_*scores*.",
-            "Return what goes into the softmax.",
-        ],
-    ),
-    Mistake(
         "scaled_as_well",
         [
             STEPS.but(scores=lambda scores, w: scores / len(w) ** 0.5),
@@ -208,6 +194,20 @@ MISTAKES = [
             "Compare with the formula: w · tanh(W_q q + W_k k).",
             "Is there a square root in the code?",
             "Leave the division out.",
+        ],
+    ),
+    Mistake(
+        "weights_instead_of_scores",
+        [
+            STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
+            STEPS.but(scores=lambda scores: scores.softmax(dim=-2)),
+        ],
+        does="a softmax is taken of the scores",
+        says="These are weights: they add up to 1. The scores before the softmax are asked for.",
+        hints=[
+            "Is there a softmax in the code?",
+            "The function is called additive_*scores*.",
+            "Return what goes into the softmax.",
         ],
     ),
     Mistake(

@@ -41,7 +41,10 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "axis_from_the_front",
-            [made(lambda scores: scores.softmax(dim=1))],
+            [
+                made(lambda scores: scores.softmax(dim=1)),
+                made(lambda scores: scores.exp() / scores.exp().sum(dim=1, keepdim=True)).attempt,
+            ],
             does="the softmax runs along axis 1, counted from the front",
             says=(
                 "Right for one table; with a batch in front, the weights add up to 1 along another axis, because the "
@@ -55,7 +58,10 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "first_axis",
-            [made(lambda scores: scores.softmax(dim=0))],
+            [
+                made(lambda scores: scores.softmax(dim=0)),
+                made(lambda scores: scores.exp() / scores.exp().sum(dim=0, keepdim=True)).attempt,
+            ],
             does="the softmax runs along the first axis",
             says=(
                 "The weights add up to 1 along the first axis: over the queries, or, where there is a batch, over its "
@@ -72,6 +78,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             [
                 made(lambda scores: scores.flatten(-2).softmax(dim=-1).view(scores.shape)),
                 made(lambda scores: scores.flatten().softmax(dim=-1).view(scores.shape)),
+                made(lambda scores: scores.exp() / scores.exp().sum(dim=(-2, -1), keepdim=True)).attempt,
+                made(lambda scores: scores.exp() / scores.exp().sum()).attempt,
             ],
             does="the weights of all queries together add up to 1",
             says=(
