@@ -87,6 +87,8 @@ MISTAKES = [
         "another_function_than_tanh",
         [
             STEPS.but(hidden=lambda sums: sums.sigmoid()),
+            STEPS.but(hidden=lambda sums: tanh_by_hand(sums / 2)).attempt,
+            STEPS.but(hidden=lambda sums: (sums / 2).tanh()).attempt,
             STEPS.but(hidden=lambda sums: sums.tan()).attempt,
             STEPS.but(hidden=lambda sums: sums.atan()).attempt,
             STEPS.but(hidden=lambda sums: sums.softmax(dim=-1)),

@@ -329,6 +329,29 @@ def _one_maximum_for_all(scores):
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
+def of_a_softmax_too_late(steps: InSteps) -> list[Mistake]:
+    """Return the mistake of a softmax that is taken of the output, not of the scores."""
+    return [
+        Mistake(
+            "softmax_of_the_output",
+            [
+                steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-1)),
+                steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-2)).attempt,
+            ],
+            does="the softmax is taken of the mixed values, not of the scores",
+            says=(
+                "The softmax comes too late: it is taken of the mixed values, and raw scores mix them. Look at what "
+                "the softmax is taken of."
+            ),
+            hints=[
+                "Can the output hold a negative number? It should where the values do.",
+                "What are mixed by weights are the values. What are the weights made of?",
+                "Take the softmax of the scores, and multiply the weights by the values.",
+            ],
+        )
+    ]
+
+
 def of_the_mixture(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in mixing the values by the weights."""
 
