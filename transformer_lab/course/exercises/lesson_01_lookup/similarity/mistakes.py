@@ -390,17 +390,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "first_entry_left_out",
-        [STEPS.but(products=lambda products: products[:, 1:])],
-        does="the first entry of each vector is left out",
-        says="The first entry of each vector is left out. Look at where the counting begins.",
-        hints=[
-            "What comes out for the query [1, 0] and the key [3, 4]?",
-            "`range(1, d)` begins with the second entry.",
-            "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
         "last_entry_left_out",
         [
             STEPS.but(query=lambda query: query[:-1], keys=lambda keys: keys[:, :-1]),

@@ -236,6 +236,22 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "a_head_left_out",
+        [
+            STEPS.but(cut=lambda cut: torch.stack(cut.unbind(2)[1:], dim=2)),
+            STEPS.but(cut=lambda cut: torch.stack(cut.unbind(2)[:-1], dim=2)),
+            STEPS.but(cut=lambda cut: cut[:, :, 1:]).attempt,
+            STEPS.but(cut=lambda cut: cut[:, :, :-1]).attempt,
+        ],
+        does="the first or the last head is left out",
+        says="One head is missing, the first or the last. Look at where the heads begin and end.",
+        hints=[
+            "How many heads are asked for, and how many come out?",
+            "`range(n)` goes from 0 to n − 1 by itself.",
+            "`range(n_heads)`, or no loop at all.",
+        ],
+    ),
+    Mistake(
         "cuts_the_positions",
         [STEPS.but(heads=lambda x, n_heads: torch.stack(x.chunk(n_heads, dim=1), dim=1))],
         does="the positions are cut into pieces instead of the features",

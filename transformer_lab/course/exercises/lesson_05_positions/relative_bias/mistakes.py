@@ -175,7 +175,7 @@ MISTAKES = [
     ),
     Mistake(
         "reach_subtracted",
-        [STEPS.but(columns=lambda clamped, reach: clamped - reach)],
+        [STEPS.but(columns=lambda clamped, reach: clamped - reach).attempt],
         does="the reach is subtracted from the offsets, not added",
         says=(
             "The reach is subtracted: columns are then counted from the end of the table, and each offset finds the "

@@ -80,7 +80,11 @@ MISTAKES = [
     ),
     Mistake(
         "bos_in_the_second_column",
-        [STEPS.but(shifted=lambda shifted, begin: torch.cat([shifted[:, :1], begin, shifted[:, 2:]], dim=1))],
+        [
+            STEPS.but(
+                shifted=lambda shifted, begin: torch.cat([begin, begin, shifted[:, 2:]], dim=1)[:, : shifted.shape[1]]
+            )
+        ],
         does="bos stands in the second column, too",
         says=(
             "The second column holds bos as well, in place of the first token of each row. Look at the position from "

@@ -78,8 +78,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             [
                 made(lambda scores: scores.flatten(-2).softmax(dim=-1).view(scores.shape)),
                 made(lambda scores: scores.flatten().softmax(dim=-1).view(scores.shape)),
-                made(lambda scores: scores.exp() / scores.exp().sum(dim=(-2, -1), keepdim=True)).attempt,
-                made(lambda scores: scores.exp() / scores.exp().sum()).attempt,
+                made(lambda scores: scores.exp() / scores.exp().sum(dim=(-2, -1), keepdim=True)),
+                made(lambda scores: scores.exp() / scores.exp().sum()),
             ],
             does="the weights of all queries together add up to 1",
             says=(
@@ -211,6 +211,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             "smallest_first",
             [
                 steps.but(scores=lambda scores: -scores),
+                made(lambda scores: _largest_minus(scores)).attempt,
                 *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
             ],
             does="the softmax is taken of the scores with the wrong sign",
@@ -318,6 +319,11 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
 
 def _rounded(decimals: int) -> Step:
     return lambda scores: scores.softmax(dim=-1).round(decimals=decimals)
+
+
+def _largest_minus(scores):
+    exponentials = (scores.amax(dim=-1, keepdim=True) - scores).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
 
 
 def _causal(scores):
