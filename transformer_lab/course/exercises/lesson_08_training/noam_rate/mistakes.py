@@ -322,8 +322,11 @@ _OF_EITHER_RATE = [
             STEPS.but(slope=lambda warmup: warmup * -1.5),
             STEPS.but(slope=lambda warmup: 1 / (warmup * 1.5)),
         ],
-        does="a number is multiplied by its exponent, not raised to it",
-        says="A number is multiplied by its exponent, or by the exponent without its minus, and not raised to that power.",
+        does="a number is multiplied by its exponent, with or without its minus, not raised to it",
+        says=(
+            "A number is multiplied by its exponent, or by the exponent without its minus. It should be raised to that "
+            "power."
+        ),
         hints=[
             "In a new cell: `4 * -0.5` and `4 ** -0.5`.",
             "One star multiplies. What do two?",
