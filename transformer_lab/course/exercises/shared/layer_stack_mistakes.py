@@ -279,7 +279,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "counted_from_elsewhere",
             [
                 steps.but(encodings=lambda self, length: self.positions[1 : length + 1]),
-                steps.but(encodings=lambda self, length: self.positions[-length:]).attempt,
+                steps.but(encodings=lambda self, length: self.positions[-length:]),
             ],
             does="the rows of `positions` that are taken do not begin at 0",
             says="The positions do not begin at 0, where the first token is. Look at which rows are taken.",
