@@ -254,10 +254,10 @@ MISTAKES = [
             STEPS.but(x=lambda x: x.roll(-1, 1)),
             STEPS.but(x=lambda x: x.flip(1).roll(1, 1)).attempt,
         ],
-        does="the heads do not begin with head 0: each stands in the place of another",
+        does="heads stand in the places of others, as by an index of i − 1, i + 1 or −i",
         says=(
-            "All the heads are there, and head 0 does not come first: each stands in the place of another. Look at the "
-            "index of the head."
+            "All the heads are there, and most stand in the place of another, as by an index of i − 1, i + 1 or −i. "
+            "Look at the index of the head."
         ),
         hints=[
             "In the first case, the first position should be 10, 11, 12, 13 again.",
