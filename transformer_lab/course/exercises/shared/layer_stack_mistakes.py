@@ -183,6 +183,17 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "positions_subtracted",
+            [steps.but(first_input=lambda scaled, encodings: scaled - encodings)],
+            does="the positional encodings are subtracted",
+            says="The positional encodings are subtracted from the embeddings. They should be added. Look for a minus.",
+            hints=[
+                "With embeddings of 0 only, what goes into the first layer?",
+                "Which sign stands between embedding and encoding?",
+                "The scaled embeddings plus the encodings.",
+            ],
+        ),
+        Mistake(
             "positions_multiplied",
             [steps.but(first_input=lambda scaled, encodings: scaled * encodings)],
             does="embeddings and positional encodings are multiplied",
@@ -268,7 +279,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "counted_from_elsewhere",
             [
                 steps.but(encodings=lambda self, length: self.positions[1 : length + 1]),
-                steps.but(encodings=lambda self, length: self.positions[-length:]).attempt,
+                steps.but(encodings=lambda self, length: self.positions[-length:]),
             ],
             does="the rows of `positions` that are taken do not begin at 0",
             says="The positions do not begin at 0, where the first token is. Look at which rows are taken.",

@@ -239,6 +239,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "divided_by_the_width",
+        [
+            STEPS.but(context=lambda context, states: context / states.shape[-1] ** 0.5),
+            STEPS.but(context=lambda context, states: context / states.shape[-1]),
+        ],
+        does="the context is divided by the width of the states, or by its root",
+        says=(
+            "The context is divided by the width of the states, or by its root. The weights add up to 1, so their "
+            "mixture is neither too large nor too small. Look for a division."
+        ),
+        hints=[
+            "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",
+            "A division by a root of the width belongs to scores, before a softmax, and these are weights already.",
+            "Return the sum as it is.",
+        ],
+    ),
+    Mistake(
         "function_of_the_context",
         [
             STEPS.but(context=lambda context: torch.tanh(context)),
@@ -261,15 +278,15 @@ MISTAKES = [
     Mistake(
         "rounded",
         [
-            STEPS.but(weights=lambda weights: weights.round()),
-            STEPS.but(weights=lambda weights: weights.round(decimals=1)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=4)),
-            STEPS.but(weights=lambda weights: weights.round(decimals=3)),
+            STEPS.but(weights=lambda weights: weights.round()).attempt,
+            STEPS.but(weights=lambda weights: weights.round(decimals=1)).attempt,
+            STEPS.but(weights=lambda weights: weights.round(decimals=4)).attempt,
+            STEPS.but(weights=lambda weights: weights.round(decimals=3)).attempt,
             STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-            STEPS.but(context=lambda context: context.round()),
-            STEPS.but(context=lambda context: context.round(decimals=1)),
-            STEPS.but(context=lambda context: context.round(decimals=4)),
-            STEPS.but(context=lambda context: context.round(decimals=3)),
+            STEPS.but(context=lambda context: context.round()).attempt,
+            STEPS.but(context=lambda context: context.round(decimals=1)).attempt,
+            STEPS.but(context=lambda context: context.round(decimals=4)).attempt,
+            STEPS.but(context=lambda context: context.round(decimals=3)).attempt,
             STEPS.but(context=lambda context: context.round(decimals=2)),
         ],
         does="numbers are rounded on the way",

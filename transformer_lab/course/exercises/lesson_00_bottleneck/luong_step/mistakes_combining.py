@@ -33,7 +33,7 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_before_the_product",
-        [STEPS.but(both=lambda both: torch.tanh(both), squashed=lambda combined: combined)],
+        [STEPS.but(squashed=lambda both, matrix: torch.tanh(both) @ matrix)],
         does="the tanh is taken before the product with W_c, not after it",
         says=(
             "The tanh is taken of context and state, before the product with W_c. Look at the order: what is inside "
@@ -291,8 +291,8 @@ MISTAKES = [
         "rounded",
         [
             STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-            STEPS.but(output=lambda output: output.round(decimals=3)),
-            STEPS.but(output=lambda output: output.round(decimals=4)),
+            STEPS.but(output=lambda output: output.round(decimals=3)).attempt,
+            STEPS.but(output=lambda output: output.round(decimals=4)).attempt,
         ],
         does="numbers are rounded on the way",
         says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",

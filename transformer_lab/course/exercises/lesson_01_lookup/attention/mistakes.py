@@ -10,6 +10,7 @@ from transformer_lab.course.exercises.shared.result_mistakes import of_the_resul
 MISTAKES = [
     *attention_mistakes.alone(attention_mistakes.of_the_softmax(STEPS), *attention_mistakes.COMMON, "only_the_best"),
     *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), *attention_mistakes.COMMON),
+    *attention_mistakes.of_a_softmax_too_late(STEPS),
     Mistake(
         "one_lookup_for_all",
         [

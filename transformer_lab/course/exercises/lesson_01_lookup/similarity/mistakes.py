@@ -115,11 +115,11 @@ MISTAKES = [
         "dot_of_a_table",
         [
             STEPS.but(sums=lambda query, keys: torch.dot(query, keys)),
-            STEPS.but(sums=lambda query, keys: torch.mm(keys, query)),
-            STEPS.but(sums=lambda query, keys: torch.mm(query, keys)),
-            STEPS.but(sums=lambda query, keys: torch.outer(query, keys)),
-            STEPS.but(sums=lambda query, keys: torch.bmm(keys, query)),
-            STEPS.but(sums=lambda query, keys: torch.mv(query, keys)),
+            STEPS.but(sums=lambda query, keys: torch.mm(keys, query)).attempt,
+            STEPS.but(sums=lambda query, keys: torch.mm(query, keys)).attempt,
+            STEPS.but(sums=lambda query, keys: torch.outer(query, keys)).attempt,
+            STEPS.but(sums=lambda query, keys: torch.bmm(keys, query)).attempt,
+            STEPS.but(sums=lambda query, keys: torch.mv(query, keys)).attempt,
         ],
         does="a product does not take the shapes that it is given",
         says=(
@@ -169,7 +169,7 @@ MISTAKES = [
     ),
     Mistake(
         "already_weights",
-        [STEPS.but(sums=lambda sums: torch.softmax(sums, dim=-1))],
+        [STEPS.but(scores=lambda scores: torch.softmax(scores, dim=-1))],
         does="a softmax is taken of the scores",
         says="These are weights between 0 and 1 that add up to 1: a softmax too much. The raw scores are asked for.",
         hints=[
@@ -581,12 +581,12 @@ MISTAKES = [
         "rounded",
         [
             STEPS.but(scores=lambda scores: scores.round()),
-            STEPS.but(scores=lambda scores: scores.round(decimals=1)),
-            STEPS.but(scores=lambda scores: scores.round(decimals=2)),
-            STEPS.but(scores=lambda scores: scores.round(decimals=3)),
-            STEPS.but(scores=lambda scores: scores.round(decimals=4)),
+            STEPS.but(scores=lambda scores: scores.round(decimals=1)).attempt,
+            STEPS.but(scores=lambda scores: scores.round(decimals=2)).attempt,
+            STEPS.but(scores=lambda scores: scores.round(decimals=3)).attempt,
+            STEPS.but(scores=lambda scores: scores.round(decimals=4)).attempt,
             STEPS.but(scores=lambda scores: scores.int()),
-            STEPS.but(scores=lambda scores: scores.long()),
+            STEPS.but(scores=lambda scores: scores.long()).attempt,
         ],
         does="the scores are rounded, or cut down to whole numbers",
         says=(

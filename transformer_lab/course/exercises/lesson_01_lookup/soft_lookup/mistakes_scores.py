@@ -246,8 +246,8 @@ MISTAKES = [
     Mistake(
         "scaled_too_early",
         [
-            STEPS.but(query=lambda query: query / query.shape[-1] ** 0.5),
-            STEPS.but(query=lambda query: query / query.shape[-1]),
+            STEPS.but(scores=lambda scores, query: scores / query.shape[-1] ** 0.5),
+            STEPS.but(scores=lambda scores, query: scores / query.shape[-1]),
         ],
         does="the scores are divided by a number that grows with the width",
         says=(
@@ -263,9 +263,9 @@ MISTAKES = [
     Mistake(
         "temperature",
         [
-            STEPS.but(query=lambda query: query / 2),
-            STEPS.but(query=lambda query: query * 2),
-            STEPS.but(query=lambda query: query * query.shape[-1] ** 0.5),
+            STEPS.but(scores=lambda scores: scores / 2),
+            STEPS.but(scores=lambda scores: scores * 2),
+            STEPS.but(scores=lambda scores, query: scores * query.shape[-1] ** 0.5),
         ],
         does="the scores are multiplied or divided by a number before the softmax",
         says=(

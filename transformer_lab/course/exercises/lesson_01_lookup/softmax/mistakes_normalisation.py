@@ -141,6 +141,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "multiplies_by_the_sum",
+        [STEPS.but(shares=lambda exponentials, total: exponentials * total)],
+        does="the exponentials are multiplied by the sum of their row, not divided by it",
+        says=(
+            "The exponentials are multiplied by the sum of their row. Weights that add up to 1 need a division. Look "
+            "at the last operation, or, where logarithms are used, at a sign."
+        ),
+        hints=[
+            "What do the weights of a row add up to?",
+            "A number divided by a sum is a share of it. In logarithms, a division is a minus.",
+            "`exponentials / total`.",
+        ],
+    ),
+    Mistake(
         "divides_by_the_largest",
         [STEPS.but(shifted=lambda scores: scores, total=lambda exponentials: exponentials.amax(dim=-1, keepdim=True))],
         does="the exponentials are divided by the largest of their row",

@@ -87,6 +87,8 @@ MISTAKES = [
         "another_function_than_tanh",
         [
             STEPS.but(hidden=lambda sums: sums.sigmoid()),
+            STEPS.but(hidden=lambda sums: tanh_by_hand(sums / 2)).attempt,
+            STEPS.but(hidden=lambda sums: (sums / 2).tanh()).attempt,
             STEPS.but(hidden=lambda sums: sums.tan()).attempt,
             STEPS.but(hidden=lambda sums: sums.atan()).attempt,
             STEPS.but(hidden=lambda sums: sums.softmax(dim=-1)),
@@ -182,20 +184,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "weights_instead_of_scores",
-        [
-            STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
-            STEPS.but(scores=lambda scores: scores.softmax(dim=-2)),
-        ],
-        does="a softmax is taken of the scores",
-        says="These are weights: they add up to 1. The scores before the softmax are asked for.",
-        hints=[
-            "Is there a softmax in the code?",
-            "The function is called additive_*scores*.",
-            "Return what goes into the softmax.",
-        ],
-    ),
-    Mistake(
         "scaled_as_well",
         [
             STEPS.but(scores=lambda scores, w: scores / len(w) ** 0.5),
@@ -208,6 +196,20 @@ MISTAKES = [
             "Compare with the formula: w · tanh(W_q q + W_k k).",
             "Is there a square root in the code?",
             "Leave the division out.",
+        ],
+    ),
+    Mistake(
+        "weights_instead_of_scores",
+        [
+            STEPS.but(scores=lambda scores: scores.softmax(dim=-1)),
+            STEPS.but(scores=lambda scores: scores.softmax(dim=-2)),
+        ],
+        does="a softmax is taken of the scores",
+        says="These are weights: they add up to 1. The scores before the softmax are asked for.",
+        hints=[
+            "Is there a softmax in the code?",
+            "The function is called additive_*scores*.",
+            "Return what goes into the softmax.",
         ],
     ),
     Mistake(

@@ -100,6 +100,20 @@ OF_LENGTHS = [
         ],
     ),
     Mistake(
+        "multiplied_by_the_lengths",
+        [measured(lambda x: 1 / x.norm(dim=-1, keepdim=True))],
+        does="the vectors are multiplied by their lengths, not divided by them",
+        says=(
+            "The vectors are multiplied by their lengths: long ones get longer. Look at the operation, or at the sign "
+            "of an exponent."
+        ),
+        hints=[
+            "How long is a query after this step? It should be 1.",
+            "Dividing by `y ** -0.5` multiplies by the root of y.",
+            "`x / x.norm(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
         "another_length",
         [
             measured(lambda x: x.square().sum(dim=-1, keepdim=True)),

@@ -219,7 +219,10 @@ MISTAKES = [
     ),
     Mistake(
         "takes_them_for_scores",
-        [STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities, dim=-1))],
+        [
+            STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities, dim=-1)),
+            STEPS.but(probabilities=lambda probabilities: torch.softmax(probabilities.exp(), dim=-1)).attempt,
+        ],
         does="a softmax is taken of the probabilities",
         says="A softmax is taken of something that has been through one already. The argument holds probabilities.",
         hints=[

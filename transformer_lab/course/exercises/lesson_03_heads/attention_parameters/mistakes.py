@@ -15,7 +15,7 @@ MISTAKES = [
     Mistake(
         "every_head_as_wide_as_the_model",
         [
-            STEPS.but(layers=lambda n_heads: 4 * n_heads),
+            STEPS.but(layers=lambda layers, n_heads: layers * n_heads),
             STEPS.but(layers=lambda n_heads: 3 * n_heads + 1),
             STEPS.but(
                 total=lambda weights, biases, n_heads: n_heads * 3 * (weights + biases) + n_heads * weights + biases
@@ -176,6 +176,17 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "biases_subtracted",
+        [STEPS.but(biases=lambda biases: -biases)],
+        does="the biases are subtracted",
+        says="The biases are subtracted from the weights. They are parameters like these. Look for a minus.",
+        hints=[
+            "Should a layer with biases have more parameters, or fewer?",
+            "How many numbers does `nn.Linear(2, 2)` hold? 4 weights and 2 biases.",
+            "d_model · d_model + d_model for each layer with biases.",
+        ],
+    ),
+    Mistake(
         "biases_added_once_more",
         [STEPS.but(total=lambda total, biases: total + biases), STEPS.but(biases=lambda biases: 2 * biases)],
         does="more biases are counted than there are",
@@ -204,8 +215,10 @@ MISTAKES = [
         "only_one_head",
         [
             STEPS.but(total=one_head),
-            STEPS.but(per_layer=lambda d_model, n_heads, biases: (d_model + bool(biases)) * (d_model // n_heads)),
-            STEPS.but(weights=lambda d_model, n_heads: d_model * (d_model // n_heads)),
+            STEPS.but(
+                weights=lambda weights, n_heads: weights // n_heads, biases=lambda biases, n_heads: biases // n_heads
+            ),
+            STEPS.but(weights=lambda weights, n_heads: weights // n_heads),
             STEPS.but(total=lambda weights, biases, n_heads: 3 * (weights // n_heads) + weights + 4 * biases),
         ],
         does="layers are counted with d_model × d_k weights, as for a single head",

@@ -19,6 +19,10 @@ def rows_by_reshape(heads, w_o):
     return heads @ w_o.reshape(heads.shape[1], heads.shape[3], -1)
 
 
+def rows_by_reshape_and_turned(heads, w_o):
+    return heads @ w_o.reshape(heads.shape[1], -1, heads.shape[3]).mT
+
+
 def transposed_rows(heads, w_o, own):
     return torch.stack([heads[:, i] @ w_o[own(i)].T for i in range(heads.shape[1])], dim=1)
 
@@ -44,6 +48,7 @@ MISTAKES = [
         [
             STEPS.but(columns=lambda w_o: w_o),
             STEPS.but(terms=rows_by_reshape),
+            STEPS.but(terms=rows_by_reshape_and_turned),
             STEPS.but(terms=transposed_rows),
         ],
         does="the rows of w_o are dealt out to the heads, not its columns",
@@ -142,6 +147,24 @@ MISTAKES = [
             "In the merged vector, where do the numbers of head 0 stand?",
             "Head i owns columns i·d_k to (i + 1)·d_k − 1.",
             "Go through heads and columns in the same order.",
+        ],
+    ),
+    Mistake(
+        "another_head",
+        [
+            STEPS.but(heads=lambda heads: heads.roll(1, 1)),
+            STEPS.but(heads=lambda heads: heads.roll(-1, 1)),
+            STEPS.but(heads=lambda heads: heads[:, :1].expand_as(heads)),
+        ],
+        does="columns of w_o meet another head than the one that owns them",
+        says=(
+            "The columns of w_o meet another head than the one that owns them: the first, or a neighbour. Look at the "
+            "index of the head."
+        ),
+        hints=[
+            "Which head does `heads[:, i - 1]` take for i = 0?",
+            "Head i owns columns i·d_k to (i + 1)·d_k − 1, and no others.",
+            "The same i for the head and for its columns.",
         ],
     ),
     Mistake(

@@ -143,6 +143,7 @@ MISTAKES = [
             STEPS.but(swapped=lambda x: x.transpose(0, 1)),
             STEPS.but(swapped=lambda x: x.transpose(0, 2)),
             STEPS.but(swapped=lambda x: x.permute(2, 0, 1, 3)),
+            STEPS.but(merged=lambda merged: merged.transpose(0, 1)),
         ],
         does="the batch is swapped with another axis",
         says=(
@@ -247,6 +248,24 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "heads_one_on",
+        [
+            STEPS.but(x=lambda x: x.roll(1, 1)),
+            STEPS.but(x=lambda x: x.roll(-1, 1)),
+            STEPS.but(x=lambda x: x.flip(1).roll(1, 1)).attempt,
+        ],
+        does="heads stand in the places of others, as by an index of i − 1, i + 1 or −i",
+        says=(
+            "All the heads are there, and most stand in the place of another, as by an index of i − 1, i + 1 or −i. "
+            "Look at the index of the head."
+        ),
+        hints=[
+            "In the first case, the first position should be 10, 11, 12, 13 again.",
+            "Which head does `x[:, i - 1]`, or `x[:, -i]`, take for i = 0 and for i = 1?",
+            "`x[:, i]` for i in `range(n_heads)`.",
+        ],
+    ),
+    Mistake(
         "features_in_reverse",
         [STEPS.but(x=lambda x: x.flip(3))],
         does="the features of each head come in reverse order",
@@ -259,6 +278,7 @@ MISTAKES = [
             STEPS.but(x=lambda x: x[:, :-1]),
             STEPS.but(x=lambda x: x[:, 1:]),
             STEPS.but(x=lambda x: torch.cat([x[:, i : i + 1] for i in range(x.shape[1] - 1)], dim=1)),
+            STEPS.but(x=lambda x: torch.cat([x[:, i : i + 1] for i in range(1, x.shape[1])], dim=1)),
         ],
         does="the first or the last head is left out",
         says="One head is missing, the first or the last. Look at where the heads begin and end.",

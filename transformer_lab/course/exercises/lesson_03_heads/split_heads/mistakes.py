@@ -161,7 +161,8 @@ MISTAKES = [
     ),
     Mistake(
         "as_many_heads_as_features",
-        [STEPS.but(sizes=lambda n_heads, d_k: (d_k, n_heads))],
+        # where two pairs show the same, the one of fewer changes is told: that in which each head has d_k features
+        [STEPS.but(sizes=lambda n_heads, d_k: (d_k, n_heads), heads=lambda heads: heads)],
         does="number and width of the heads are mixed up: d_k heads of n_heads features",
         says=(
             "The number of heads and their width are mixed up: there are d_k heads of n_heads features each. It goes "
@@ -218,6 +219,36 @@ MISTAKES = [
             "With 12 features and 3 heads, which features should head 1 hold?",
             "Head i begins where head i - 1 ends.",
             "`x[..., i * d_k : (i + 1) * d_k]`.",
+        ],
+    ),
+    Mistake(
+        "slices_one_short",
+        [
+            STEPS.but(cut=lambda cut: cut[..., :-1]),
+            STEPS.but(cut=lambda cut: cut[..., 1:]),
+        ],
+        does="each head lacks the last or the first of its features",
+        says="Each head lacks one of its features, the last or the first. Look at where a slice begins and ends.",
+        hints=[
+            "With 12 features and 3 heads, how wide is each head?",
+            "A slice `a:b` ends before b: it holds b − a features.",
+            "`x[..., i * d_k : (i + 1) * d_k]`.",
+        ],
+    ),
+    Mistake(
+        "a_head_left_out",
+        [
+            STEPS.but(cut=lambda cut: torch.stack(cut.unbind(2)[1:], dim=2)),
+            STEPS.but(cut=lambda cut: torch.stack(cut.unbind(2)[:-1], dim=2)),
+            STEPS.but(cut=lambda cut: cut[:, :, 1:]).attempt,
+            STEPS.but(cut=lambda cut: cut[:, :, :-1]).attempt,
+        ],
+        does="the first or the last head is left out",
+        says="One head is missing, the first or the last. Look at where the heads begin and end.",
+        hints=[
+            "How many heads are asked for, and how many come out?",
+            "`range(n)` goes from 0 to n − 1 by itself.",
+            "`range(n_heads)`, or no loop at all.",
         ],
     ),
     Mistake(

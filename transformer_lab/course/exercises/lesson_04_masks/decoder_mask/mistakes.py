@@ -52,7 +52,8 @@ MISTAKES = [
     ),
     Mistake(
         "turned_round",
-        [STEPS.but(both=lambda both: ~both)],
+        # where two pairs show the same, the one of fewer changes is told: that in which one half is turned round
+        [STEPS.but(both=lambda both: ~both, mask=lambda mask: mask)],
         does="the entries are True where attending is forbidden",
         says=(
             "Every entry is turned round: True stands where attending is forbidden. In this course True means: may "

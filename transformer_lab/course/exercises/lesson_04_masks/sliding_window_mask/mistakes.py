@@ -143,6 +143,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "never_the_first",
+        [STEPS.but(mask=lambda mask, positions: mask & (positions > 0))],
+        does="the first position is seen by none",
+        says=(
+            "No position sees the first one, not even itself: the first column is False. Look at the smallest index "
+            "that a slice, or a `max`, allows."
+        ),
+        hints=[
+            "What does the first row say?",
+            "Positions are counted from 0.",
+            "A window that would begin before the sequence begins at 0: `max(0, …)`.",
+        ],
+    ),
+    Mistake(
         "beyond_the_window",
         [
             STEPS.but(near=lambda back, window: back >= window),

@@ -174,6 +174,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "reach_subtracted",
+        [STEPS.but(columns=lambda clamped, reach: clamped - reach).attempt],
+        does="the reach is subtracted from the offsets, not added",
+        says=(
+            "The reach is subtracted: columns are then counted from the end of the table, and each offset finds the "
+            "entry beside its own, or another one. Look at the sign."
+        ),
+        hints=[
+            "Which column should the smallest offset, −reach, find, and which does it find?",
+            "A negative index counts from the end.",
+            "`offsets.clamp(-reach, reach) + reach`.",
+        ],
+    ),
+    Mistake(
         "columns_off_by_one",
         [
             STEPS.but(columns=lambda columns: columns + 1),

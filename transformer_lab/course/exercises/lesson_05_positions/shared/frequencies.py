@@ -195,8 +195,11 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
         ),
         Mistake(
             "forgets_the_brackets",
-            [steps.but(frequencies=lambda two_i, width, base: base**-two_i / width)],
-            does=f"{d} divides the power and not the exponent",
+            [
+                steps.but(frequencies=lambda two_i, width, base: base**-two_i / width),
+                steps.but(frequencies=lambda two_i, width, base: base**-2 * (two_i / 2) / width),
+            ],
+            does=f"{d} divides what comes out of a power, not the exponent",
             says=(
                 f"`{d}` divides the angle and not the exponent: Python takes a power before a division. Look at the "
                 "brackets."

@@ -27,6 +27,19 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "moved_the_wrong_way",
+            [steps.but(queries=lambda n_query, n_key: torch.arange(n_query) + n_query - n_key)],
+            does="the queries begin at n_query − n_key, with a minus where there are more keys",
+            says=(
+                "The queries begin at n_query − n_key: where there are more keys than queries, they stand before the "
+                "first key. Look at which number is subtracted from which."
+            ),
+            hints=[
+                "With one query and 4 keys, at which position is the query?",
+                "The queries' positions end at n_key − 1, and there are n_query of them. Where do they begin?",
+            ],
+        ),
+        Mistake(
             "queries_from_their_number_on",
             [steps.but(queries=lambda n_query, n_key: torch.arange(n_query, n_key))],
             does="the queries begin at n_query and not at n_key − n_query",

@@ -66,8 +66,8 @@ NORMS = [
     Mistake(
         "norms_the_branch",
         [
-            STEPS.but(attended=lambda first_norm, attended: first_norm(attended), normed_1=lambda sum_1: sum_1),
-            STEPS.but(computed=lambda second_norm, computed: second_norm(computed), normed_2=lambda sum_2: sum_2),
+            STEPS.but(normed_1=lambda x, first_norm, attended: x + first_norm(attended)),
+            STEPS.but(normed_2=lambda normed_1, second_norm, computed: normed_1 + second_norm(computed)),
             STEPS.but(
                 attended=lambda first_norm, attended: first_norm(attended),
                 normed_1=lambda sum_1: sum_1,

@@ -301,6 +301,20 @@ LAYERS = [
         ],
     ),
     Mistake(
+        "bias_subtracted",
+        [
+            STEPS.but(first_layer=lambda self: lambda x: F.linear(x, self.w_1.weight, -self.w_1.bias)),
+            STEPS.but(second_layer=lambda self: lambda z: F.linear(z, self.w_2.weight, -self.w_2.bias)),
+        ],
+        does="the bias of a layer is subtracted",
+        says="The bias of a layer is subtracted. A linear layer adds it. Look for a minus.",
+        hints=[
+            "What does `nn.Linear` return for an input of zeros?",
+            "x Wᵀ + b: the bias comes with a plus.",
+            "Call the layer itself: `self.w_1(x)`.",
+        ],
+    ),
+    Mistake(
         "layer_taken_for_a_matrix",
         [STEPS.but(first_layer=lambda self: lambda x: self.w_1 @ x)],
         does="a layer is multiplied as if it were a matrix",

@@ -112,6 +112,20 @@ VARIANCE = [
         ],
     ),
     Mistake(
+        "square_of_the_mean_added",
+        [STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) + mean**2)],
+        does="the square of the mean is added to the mean of the squares",
+        says=(
+            "The square of the mean is added to the mean of the squares: the farther x is from 0, the larger that "
+            "gets. A variance does not change when all numbers move. Look at the sign."
+        ),
+        hints=[
+            "Does the result change when 10 is added to all features?",
+            "The variance is the mean of the squares *minus* the square of the mean, but that loses digits.",
+            "The mean of the squared deviations: `(x - mean).square().mean(dim=-1, keepdim=True)`.",
+        ],
+    ),
+    Mistake(
         "difference_of_squares_reversed",
         [STEPS.but(variance=lambda x, axis, mean: mean**2 - x.square().mean(axis, keepdim=True))],
         does="the variance has the wrong sign",

@@ -213,6 +213,20 @@ DIVISOR = [
         ],
     ),
     Mistake(
+        "zeros_for_any_padding",
+        [STEPS.but(mean=lambda mean, real: mean * real.all(dim=1, keepdim=True))],
+        does="every sentence with padding in it gets zeros",
+        says=(
+            "Every sentence with padding in it gets zeros, and not only one that is all padding. Look at the condition "
+            "for the zeros."
+        ),
+        hints=[
+            "Which sentences get zeros, and which should?",
+            "`all` asks whether every token is real, `any` whether one is.",
+            "Zeros are for a sentence without any real token.",
+        ],
+    ),
+    Mistake(
         "padding_gets_no_zeros",
         [
             STEPS.but(mean=lambda count, mean: torch.where(count == 0, 1.0, mean)),

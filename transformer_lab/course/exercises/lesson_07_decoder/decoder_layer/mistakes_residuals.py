@@ -76,6 +76,26 @@ MISTAKES = [
         hints=[ZEROS, A_SUM_EACH, THREE_TIMES],
     ),
     Mistake(
+        "differences_instead_of_sums",
+        [
+            STEPS.but(
+                self_sum=lambda first_input, self_attended: first_input - self_attended,
+                cross_sum=lambda second_input, cross_attended: second_input - cross_attended,
+                network_sum=lambda third_input, network_output: third_input - network_output,
+            ),
+            STEPS.but(self_sum=lambda first_input, self_attended: first_input - self_attended).attempt,
+            STEPS.but(cross_sum=lambda second_input, cross_attended: second_input - cross_attended).attempt,
+            STEPS.but(network_sum=lambda third_input, network_output: third_input - network_output).attempt,
+        ],
+        does="a sublayer's output is subtracted from its input, not added",
+        says="A sublayer's output is subtracted from its input. A residual connection adds. Look for a minus.",
+        hints=[
+            "If a sublayer returns only ones, do the numbers get larger?",
+            A_SUM_EACH,
+            THREE_TIMES,
+        ],
+    ),
+    Mistake(
         "one_residual_around_everything",
         [
             STEPS.but(**{**NOTHING_ADDED, "network_sum": lambda x, network_output: x + network_output}),

@@ -243,7 +243,7 @@ MISTAKES = [
     ),
     Mistake(
         "rows_and_columns_exchanged",
-        [STEPS.but(mask=lambda mask: mask.mT)],
+        [STEPS.but(in_the_prefix=lambda in_the_prefix: in_the_prefix.mT, not_later=lambda not_later: not_later.mT)],
         does="rows and columns of the mask are exchanged",
         says=(
             "Rows and columns are exchanged: the queries of the prefix see all keys, where its keys should be seen by "

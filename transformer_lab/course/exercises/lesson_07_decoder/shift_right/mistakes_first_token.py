@@ -79,6 +79,24 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "bos_in_the_second_column",
+        [
+            STEPS.but(
+                shifted=lambda shifted, begin: torch.cat([begin, begin, shifted[:, 2:]], dim=1)[:, : shifted.shape[1]]
+            )
+        ],
+        does="bos stands in the second column, too",
+        says=(
+            "The second column holds bos as well, in place of the first token of each row. Look at the position from "
+            "which tokens are taken."
+        ),
+        hints=[
+            "Which token stands at position 1 of the result? It should be that of position 0.",
+            "Only position 0 has no token before it. Which positions does the condition, or the slice, take?",
+            "`tokens[:, t - 1]` for every t from 1 on.",
+        ],
+    ),
+    Mistake(
         "bos_over_the_first_row",
         [STEPS.but(shifted=_bos_over_the_first_row)],
         does="bos is written into the first row and not into the first column",
@@ -182,7 +200,7 @@ MISTAKES = [
         "bos_in_the_first_row_only",
         [
             STEPS.but(begin=lambda begin, tokens: torch.cat([begin[:1], tokens[1:, -1:]])),
-            STEPS.but(begin=lambda begin: torch.cat([begin[:1], 0 * begin[1:]])).attempt,
+            STEPS.but(begin=lambda begin: torch.cat([begin[:1], 0 * begin[1:]])),
         ],
         does="only the first row gets a bos",
         says="Only the first row gets a bos. Every row of the batch begins with one. Look at what is written where.",

@@ -157,6 +157,7 @@ MISTAKES = [
         [
             STEPS.but(shifted=lambda tokens, bos_id: torch.cat([torch.full_like(tokens[:1], bos_id), tokens[:-1]])),
             STEPS.but(shifted=lambda tokens: tokens.roll(1, dims=0)),
+            STEPS.but(tokens=lambda tokens: tokens.roll(1, dims=0)),
         ],
         does="whole rows move down",
         says=(

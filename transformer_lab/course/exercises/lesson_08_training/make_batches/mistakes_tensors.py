@@ -20,6 +20,15 @@ def columns(groups, width, filled, side):
     return [torch.tensor([filled(pair[side], width(group, side)) for pair in group]).T for group in groups]
 
 
+def with_zeros(ids, width):
+    return ids + [0] * (width - len(ids))
+
+
+def side_of(groups, side, width, filled):
+    """Return the sources or the targets of each batch, padded otherwise than the other side."""
+    return [torch.tensor([filled(pair[side], width(group, side)) for pair in group]) for group in groups]
+
+
 MISTAKES = [
     Mistake(
         "as_wide_as_the_longest_of_all",
@@ -74,7 +83,11 @@ MISTAKES = [
     ),
     Mistake(
         "padding_in_front",
-        [STEPS.but(filled=before)],
+        [
+            STEPS.but(filled=before),
+            STEPS.but(sources=lambda groups, width, pad_id: side_of(groups, 0, width, before(pad_id))),
+            STEPS.but(targets=lambda groups, width, pad_id: side_of(groups, 1, width, before(pad_id))),
+        ],
         does="the padding stands in front of the tokens",
         says="The padding stands *in front*. Then bos and the first words would be at another position in each row.",
         hints=[
@@ -87,6 +100,8 @@ MISTAKES = [
         "padded_with_zero",
         [
             STEPS.but(filled=lambda: lambda ids, width: ids + [0] * (width - len(ids))),
+            STEPS.but(sources=lambda groups, width: side_of(groups, 0, width, with_zeros)),
+            STEPS.but(targets=lambda groups, width: side_of(groups, 1, width, with_zeros)),
             STEPS.but(pad_id=lambda: 0),
         ],
         does="0 is appended, whatever `pad_id` is",

@@ -1,5 +1,6 @@
 """What goes wrong with the learning rate of the paper."""
 
+import dataclasses
 import math
 
 import torch
@@ -12,7 +13,18 @@ def _rounded_to(digits):
     return STEPS.but(rate=lambda rate: round(rate, digits))
 
 
-MISTAKES = [
+def _by_the_step(mistake):
+    """Return the mistake, also made where the step decides which rate counts: there a wrong rate shows otherwise."""
+    rates = {"falling", "rising", "slope"}
+    ways = [
+        way.of.but(**way.changes, lower=lambda step, warmup, falling, rising: rising if step < warmup else falling)
+        for way in mistake.variants
+        if rates & way.changes.keys() and not {"lower", "rate"} & way.changes.keys()
+    ]
+    return dataclasses.replace(mistake, ways=[*mistake.ways, *ways])
+
+
+_OF_EITHER_RATE = [
     Mistake(
         "takes_the_higher_rate",
         [
@@ -308,9 +320,13 @@ MISTAKES = [
             STEPS.but(width_factor=lambda d_model: d_model * -0.5),
             STEPS.but(falling=lambda step: step * -0.5),
             STEPS.but(slope=lambda warmup: warmup * -1.5),
+            STEPS.but(slope=lambda warmup: 1 / (warmup * 1.5)),
         ],
-        does="a number is multiplied by its exponent, not raised to it",
-        says="The rate is negative: a number is multiplied by its exponent, where it should be raised to that power.",
+        does="a number is multiplied by its exponent, with or without its minus, not raised to it",
+        says=(
+            "A number is multiplied by its exponent, or by the exponent without its minus. It should be raised to that "
+            "power."
+        ),
         hints=[
             "In a new cell: `4 * -0.5` and `4 ** -0.5`.",
             "One star multiplies. What do two?",
@@ -598,3 +614,5 @@ MISTAKES = [
         ],
     ),
 ]
+
+MISTAKES = [_by_the_step(mistake) for mistake in _OF_EITHER_RATE]

@@ -164,7 +164,10 @@ MISTAKES = [
     ),
     Mistake(
         "vectors_decay",
-        [STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay)],
+        [
+            STEPS.but(decay=lambda: 0.0, no_decay=lambda weight_decay: weight_decay),
+            STEPS.but(decays=lambda decays: lambda p: not decays(p)).attempt,
+        ],
         does="the two weight decays have changed places: the group of the matrices is given 0",
         says="The groups have changed places: biases and norms decay, and matrices do not.",
         hints=[
@@ -277,7 +280,7 @@ MISTAKES = [
         [
             STEPS.but(decays=lambda: lambda p: p.numel() >= 2),
             STEPS.but(decays=lambda: lambda p: p.numel() > 2).attempt,
-            STEPS.but(decays=lambda: lambda p: p.shape[0] >= 2).attempt,
+            STEPS.but(decays=lambda: lambda p: p.shape[0] >= 2),
             STEPS.but(decays=lambda: lambda p: len(p) >= 2).attempt,
             STEPS.but(decays=lambda: lambda p: p.shape[1] >= 2).attempt,
             STEPS.but(decays=lambda: lambda p: p.squeeze().dim() >= 2).attempt,

@@ -280,7 +280,7 @@ MISTAKES = [
     Mistake(
         "a_fixed_weight_decay",
         [
-            STEPS.but(decay=lambda: 0.01),
+            STEPS.but(weight_decay=lambda: 0.01),
             STEPS.but(decay=lambda: 0.1).attempt,
         ],
         does="the weight decay is always the same number, whatever the argument says",

@@ -208,6 +208,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "shared_by_another_number",
+        [STEPS.but(average=lambda surprises, targets: surprises.sum(dim=-1) / targets.shape[1])],
+        does="the smoothing is divided by the length n, not by the size of the vocabulary",
+        says=(
+            "The smoothing is divided by the length of the sentences. It is the tokens of the *vocabulary* that share "
+            "it. Look at which size is divided by."
+        ),
+        hints=[
+            "What do the shares of all tokens of the vocabulary add up to?",
+            "`logits` has the shape (batch, n, vocab_size). Over which axis is the smoothing spread?",
+            "`logits.shape[-1]`, or a mean over the last axis.",
+        ],
+    ),
+    Mistake(
         "padding_gets_no_share",
         [
             STEPS.but(

@@ -28,7 +28,11 @@ from transformer_lab.course.exercises.shared.attention_mistakes.selection import
     renamed,
     without,
 )
-from transformer_lab.course.exercises.shared.attention_mistakes.weights import of_the_mixture, of_the_softmax
+from transformer_lab.course.exercises.shared.attention_mistakes.weights import (
+    of_a_softmax_too_late,
+    of_the_mixture,
+    of_the_softmax,
+)
 
 __all__ = [
     "COMMON",
@@ -38,6 +42,7 @@ __all__ = [
     "alone",
     "also_filled_with",
     "at_most",
+    "of_a_softmax_too_late",
     "of_scaling_too_early",
     "of_the_batch",
     "of_the_mask",

@@ -336,8 +336,11 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             "cosines",
             [
                 steps.but(scores=lambda queries, keys: F.normalize(queries, dim=-1) @ F.normalize(keys, dim=-1).mT),
-                steps.but(scores=lambda queries, keys: queries @ F.normalize(keys, dim=-1).mT).attempt,
-                steps.but(scores=lambda queries, keys: F.normalize(queries, dim=-1) @ keys.mT).attempt,
+                steps.but(keys=lambda keys: F.normalize(keys, dim=-1)),
+                steps.but(queries=lambda queries: F.normalize(queries, dim=-1)),
+                steps.but(scores=lambda queries, keys: _unit(queries) @ _unit(keys).mT),
+                steps.but(keys=lambda keys: _unit(keys)),
+                steps.but(queries=lambda queries: _unit(queries)),
             ],
             does="queries or keys are divided by their lengths",
             says="Queries or keys are divided by their lengths. Here the plain dot products are asked for.",
@@ -348,6 +351,11 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             ],
         ),
     ]
+
+
+def _unit(x):
+    """Return vectors of length 1, and nan for vectors of zeros."""
+    return x / x.norm(dim=-1, keepdim=True)
 
 
 def of_values_scaled_too(steps: InSteps) -> list[Mistake]:

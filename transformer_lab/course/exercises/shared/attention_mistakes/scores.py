@@ -272,6 +272,20 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "added_entry_by_entry",
+            [_product(steps, lambda queries, keys: (queries.unsqueeze(-2) + keys.unsqueeze(-3)).sum(dim=-1))],
+            does="the entries of query and key are added, not multiplied",
+            says=(
+                "The entries of query and key are added, not multiplied: what is the same for all keys then drops out "
+                "of the softmax, and the query has no say. Look at the sign between query and key."
+            ),
+            hints=[
+                "Do the weights change when the queries change?",
+                "A dot product multiplies entry by entry, and then adds up.",
+                "`queries @ keys.mT`.",
+            ],
+        ),
+        Mistake(
             "absolute_scores",
             [_product(steps, lambda queries, turned: (queries @ turned).abs())],
             does="the absolute values of the products are taken",

@@ -41,7 +41,10 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "axis_from_the_front",
-            [made(lambda scores: scores.softmax(dim=1))],
+            [
+                made(lambda scores: scores.softmax(dim=1)),
+                made(lambda scores: scores.exp() / scores.exp().sum(dim=1, keepdim=True)).attempt,
+            ],
             does="the softmax runs along axis 1, counted from the front",
             says=(
                 "Right for one table; with a batch in front, the weights add up to 1 along another axis, because the "
@@ -55,7 +58,10 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "first_axis",
-            [made(lambda scores: scores.softmax(dim=0))],
+            [
+                made(lambda scores: scores.softmax(dim=0)),
+                made(lambda scores: scores.exp() / scores.exp().sum(dim=0, keepdim=True)).attempt,
+            ],
             does="the softmax runs along the first axis",
             says=(
                 "The weights add up to 1 along the first axis: over the queries, or, where there is a batch, over its "
@@ -72,6 +78,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             [
                 made(lambda scores: scores.flatten(-2).softmax(dim=-1).view(scores.shape)),
                 made(lambda scores: scores.flatten().softmax(dim=-1).view(scores.shape)),
+                made(lambda scores: scores.exp() / scores.exp().sum(dim=(-2, -1), keepdim=True)),
+                made(lambda scores: scores.exp() / scores.exp().sum()),
             ],
             does="the weights of all queries together add up to 1",
             says=(
@@ -203,6 +211,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             "smallest_first",
             [
                 steps.but(scores=lambda scores: -scores),
+                made(lambda scores: _largest_minus(scores)).attempt,
                 *([steps.but(scaled=lambda scaled: -scaled)] if "scaled" in steps.steps else []),
             ],
             does="the softmax is taken of the scores with the wrong sign",
@@ -312,6 +321,11 @@ def _rounded(decimals: int) -> Step:
     return lambda scores: scores.softmax(dim=-1).round(decimals=decimals)
 
 
+def _largest_minus(scores):
+    exponentials = (scores.amax(dim=-1, keepdim=True) - scores).exp()
+    return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
 def _causal(scores):
     return scores.masked_fill(torch.ones_like(scores).triu(1).bool(), -torch.inf)
 
@@ -319,6 +333,29 @@ def _causal(scores):
 def _one_maximum_for_all(scores):
     exponentials = (scores - scores.max()).exp()
     return exponentials / exponentials.sum(dim=-1, keepdim=True)
+
+
+def of_a_softmax_too_late(steps: InSteps) -> list[Mistake]:
+    """Return the mistake of a softmax that is taken of the output, not of the scores."""
+    return [
+        Mistake(
+            "softmax_of_the_output",
+            [
+                steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-1)),
+                steps.but(weights=lambda scores: scores, mixture=lambda mixture: mixture.softmax(dim=-2)).attempt,
+            ],
+            does="the softmax is taken of the mixed values, not of the scores",
+            says=(
+                "The softmax comes too late: it is taken of the mixed values, and raw scores mix them. Look at what "
+                "the softmax is taken of."
+            ),
+            hints=[
+                "Can the output hold a negative number? It should where the values do.",
+                "What are mixed by weights are the values. What are the weights made of?",
+                "Take the softmax of the scores, and multiply the weights by the values.",
+            ],
+        )
+    ]
 
 
 def of_the_mixture(steps: InSteps) -> list[Mistake]:
