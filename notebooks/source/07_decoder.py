@@ -819,8 +819,8 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # What each position may attend to: everything; itself and the past; all of the source, and the past of the target. A
 # decoder-only layer has one self-attention and no cross-attention. Encoder-only answers all positions at once, and
 # mixes answers where several are right. (<i>Encoder-only, decoder-only, encoder-decoder</i>) BERT is encoder-only, T5
-# encoder-decoder; GPT is decoder-only, and ChatGPT is such a model, pretrained on text, then fine-tuned on answers and on
-# people's preferences (RLHF).
+# encoder-decoder; GPT is decoder-only, and ChatGPT is such a model, pretrained on text, then fine-tuned on answers and
+# on people's preferences (RLHF).
 # </details>
 #
 # <details><summary>What does an alignment tell?</summary>
