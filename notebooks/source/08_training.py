@@ -480,7 +480,7 @@ def take_step(model, optimizer, batch, rate: float, smoothing: float = 0.1, clip
 torch.manual_seed(0)
 initialise(model)
 optimizer = new_optimizer(model)
-by_heart = [take_step(model, optimizer, batch, rate=0.003, smoothing=0.0) for _ in ProgressBar(80)]
+by_heart = [take_step(model, optimizer, batch, rate=0.003, smoothing=0.0) for _ in range(80)]
 right = (model(source, target[:, :-1]).argmax(dim=-1) == target[:, 1:]).float().mean().item()
 print(f"loss {by_heart[0]:.0f} at first, below 0.1 at the end: {by_heart[-1] < 0.1}; tokens right: {right:.2f}")
 

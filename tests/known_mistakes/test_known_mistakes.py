@@ -112,6 +112,8 @@ of_causal_gradients = partial(masks.assert_causal_mask_stops_gradients, n_query=
 without_a_trace = (  # the contract gives a mask with one row for all positions, in train mode, and calls once
     "mask_in_one_mode_only 0",
     "mask_of_one_position",
+    "some_masks_ignored 0",
+    "some_masks_ignored 2",
     "causal_mask_of_its_own 1",
     "remembers_an_earlier_call",
 )

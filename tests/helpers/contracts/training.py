@@ -62,7 +62,9 @@ def assert_noam_rate(noam_rate: Callable[[int, int, int], float]):
     for step, d_model, warmup in product([1, 2, 399, 400, 401, 10**6], [1, 7, 512], [1, 400, 10**5]):
         top = 1 / math.sqrt(d_model * warmup)
         expected = top * step / warmup if step < warmup else top * math.sqrt(warmup / step)
-        assert noam_rate(step, d_model, warmup) == pytest.approx(expected, rel=1e-9, abs=0)
+        rate = noam_rate(step, d_model, warmup)
+        assert type(rate) is float
+        assert rate == pytest.approx(expected, rel=1e-9, abs=0)
 
 
 class AssortedParameters(nn.Module):
@@ -73,6 +75,7 @@ class AssortedParameters(nn.Module):
         self.embedding, self.scale = nn.Embedding(7, 3), nn.Parameter(torch.ones(()))
         self.bias_of_pairs, self.one = nn.Parameter(torch.randn(3, 3)), nn.Linear(3, 5)
         self.kernels, self.norm = nn.Parameter(torch.randn(2, 3, 5)), nn.LayerNorm(5)
+        self.column = nn.Parameter(torch.randn(5, 1))  # two axes, though one is of length 1
         self.last = nn.Linear(3, 7, bias=False)
         self.last.weight = self.embedding.weight
         self.register_buffer("positions", torch.randn(11, 3))
@@ -85,6 +88,6 @@ def assert_what_has_two_axes_decays(parameter_groups: Callable[..., Any]):
     decaying, others = (set(map(id, group["params"])) for group in groups)
     assert len(decaying) == len(groups[0]["params"]) and len(others) == len(groups[1]["params"])
     m = module
-    assert decaying == set(map(id, (m.embedding.weight, m.bias_of_pairs, m.one.weight, m.kernels)))
+    assert decaying == set(map(id, (m.embedding.weight, m.bias_of_pairs, m.one.weight, m.kernels, m.column)))
     assert others == set(map(id, (m.scale, m.one.bias, m.norm.weight, m.norm.bias)))
     torch.optim.AdamW(groups)
