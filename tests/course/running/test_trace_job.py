@@ -1,13 +1,28 @@
 """The job that traces: it sends the expressions of an answer, then a trace for each request."""
 
+import sys
+
+import pytest
 import torch
 
+import transformer_lab.course
+from transformer_lab.course import notebook
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.plain_data import same, unpack
 from transformer_lab.course.running.trace_data import pack_request, unpack_expressions, unpack_traces
 from transformer_lab.course.running.trace_job import MAX_RUNS, serve_traces
 
 X = torch.tensor([[1.0, 2.0], [3.0, 4.0]])
+
+
+@pytest.fixture(autouse=True)
+def _the_course_as_it_was(monkeypatch):
+    """A job puts a stand-in in the place of what lessons import: it has a process of its own, and a test has not."""
+    monkeypatch.setitem(sys.modules, notebook.__name__, notebook)
+    before = dict(vars(transformer_lab.course))
+    yield
+    vars(transformer_lab.course).clear()
+    vars(transformer_lab.course).update(before)
 
 
 def sent_for(source, *requests):
