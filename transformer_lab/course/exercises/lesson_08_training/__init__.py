@@ -12,8 +12,8 @@ from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.
 EXERCISES = (
     MAKE_BATCHES,
     SMOOTHED_CROSS_ENTROPY,
-    NOAM_RATE,
     PARAMETER_GROUPS,
+    NOAM_RATE,
     GREEDY_DECODE,
     SEQUENCE_LOG_PROBABILITY,
 )
