@@ -720,6 +720,8 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **LLM**: a large language model; it generates text by predicting the next token again and again.
 # - **language model**: a model that assigns a probability to each possible next token, and so to every text.
 # - **generate**: produce an output, usually token by token.

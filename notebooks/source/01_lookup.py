@@ -610,6 +610,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **query**: the vector that says what a position is looking for.
 # - **key**: the vector that a query is compared with.
 # - **value**: the vector that a key stands for; the result is the average of all values, weighted by how well their

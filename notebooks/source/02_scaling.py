@@ -686,6 +686,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **random walk**: a sum of random steps, whose distance from the start grows like the root of their number.
 # - **variance**: the mean squared distance from the mean; the square of the standard deviation.
 # - **entropy**: −Σ w log w, a measure of how evenly weights are spread; largest if all are equal.

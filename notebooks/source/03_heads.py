@@ -751,6 +751,8 @@ pd.concat([table, pd.DataFrame(rows, columns=table.columns)], ignore_index=True)
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **attention head**: one of several attentions computed in parallel, each with its own queries, keys, values and
 #   weights.
 # - **multi-head attention**: several attention heads in parallel, whose outputs are concatenated and projected.

@@ -757,6 +757,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **prefix**: the first tokens of a sequence, up to some position.
 # - **causal mask**: the mask that lets each position attend only to itself and earlier ones; also look-ahead mask.
 # - **padding mask**: the mask that hides padding from all queries.

@@ -679,6 +679,8 @@ trace_shapes(LanguageModel(rotary), tokens)
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **positional encoding**: a vector for each position, added to the embedding of the token there.
 # - **frequency**: the angle, in radians, by which a pair of features turns from one position to the next.
 # - **RoPE**: rotary position embedding, which rotates queries and keys by angles proportional to their positions.

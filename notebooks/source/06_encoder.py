@@ -827,6 +827,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **residual connection**: the sum of a sublayer's input and its output.
 # - **residual stream**: the vectors that run through the stack, and to which each sublayer adds.
 # - **LayerNorm**: normalises each vector over its features.

@@ -753,6 +753,8 @@ table[~table.module.str.contains("w_")].replace({"module": {"": "Decoder"}})
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **target**: the text that a decoder generates, or should.
 # - **memory**: the output of the encoder's last layer, which every decoder layer reads.
 # - **labels**: the tokens that a model should predict, one for each position.

@@ -883,6 +883,8 @@ rows.reset_index(drop=True)
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **BPE**: byte-pair encoding, a vocabulary made by merging the most frequent pairs of neighbours again and again.
 # - **tied embeddings**: one matrix that embeds source and target and also gives the logits.
 # - **label smoothing**: mixing the one-hot target of the loss with equal probabilities.

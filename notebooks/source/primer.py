@@ -659,6 +659,8 @@ compare(eight, measured=x.grad)
 # %% [markdown]
 # ## New words
 #
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
 # - **token**: a piece of text that a model reads or generates as one unit.
 # - **vocabulary**: all the tokens that a model knows.
 # - **token id**: the number that stands for a token.
