@@ -13,6 +13,7 @@ from nbformat import NotebookNode
 from notebooks.build import FOLDER, text_of
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import UNGRADED, exercises_of
+from transformer_lab.course.lesson_text import section
 
 
 @dataclass(frozen=True)
@@ -68,9 +69,7 @@ class Lesson:
 
     def section(self, heading: str) -> str:
         """Join the prose that stands under a heading, up to the next one of the same rank or above."""
-        text = "\n".join(cell.source for cell in self.prose)
-        found = re.search(rf"^(#+) {re.escape(heading)}$(.*?)(?=^#{{1,2}} |\Z)", text, re.MULTILINE | re.DOTALL)
-        return found[2] if found else ""
+        return section(self.book, heading)
 
 
 def syntax(cell: NotebookNode) -> ast.Module:

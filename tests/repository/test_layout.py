@@ -41,8 +41,9 @@ MAY_USE: dict[str, str] = {
     "course.checking": "course.exercises",
     "course.workspace": "course.checking inspection atomic_write",
     "course.session": "course.workspace",
-    "course.interview_questions": "",
-    "course.glossary": "",
+    "course.lesson_text": "",
+    "course.interview_questions": "course.lesson_text",
+    "course.glossary": "course.lesson_text",
     "course.notebook": "course.session",
     "course.grading": "course.checking course.jail atomic_write",
 }

@@ -8,6 +8,8 @@ from typing import NamedTuple
 import nbformat
 from nbformat import NotebookNode
 
+from transformer_lab.course.lesson_text import section
+
 INTRODUCTION = """# Glossary
 
 Every term of the field that the course teaches, with the lesson that introduces it."""
@@ -46,9 +48,8 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
 
 def terms_of(lesson: NotebookNode) -> list[Term]:
     """List the terms that a lesson defines under its heading *New words*, in their order."""
-    prose = "\n".join(cell.source for cell in lesson.cells if cell.cell_type == "markdown")
-    section = re.search(r"^## New words$(.*?)(?=^# |^## |\Z)", prose, re.MULTILINE | re.DOTALL)
-    found = re.findall(r"^- \*\*(.+?)\*\*: (.*?)(?=^- |^$|\Z)", section[1], re.MULTILINE | re.DOTALL) if section else []
+    words = section(lesson, "New words")
+    found = re.findall(r"^- \*\*(.+?)\*\*: (.*?)(?=^- |^$|\Z)", words, re.MULTILINE | re.DOTALL)
     return [Term(name, " ".join(definition.split())) for name, definition in found]
 
 

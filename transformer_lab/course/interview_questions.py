@@ -6,6 +6,8 @@ from collections.abc import Mapping
 import nbformat
 from nbformat import NotebookNode
 
+from transformer_lab.course.lesson_text import section
+
 INTRODUCTION = """# Interview questions
 
 All the questions of the course, lesson by lesson. Answer aloud, as you would in an interview, and only then open the
@@ -28,9 +30,7 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
 
 def questions_of(lesson: NotebookNode) -> list[str]:
     """List the interview questions of a lesson, each with its folded answer, as they are written."""
-    prose = "\n".join(cell.source for cell in lesson.cells if cell.cell_type == "markdown")
-    section = re.search(r"^## Interview questions$(.*?)(?=^# |^## |\Z)", prose, re.MULTILINE | re.DOTALL)
-    return re.findall(r"<details>.*?</details>", section[1], re.DOTALL) if section else []
+    return re.findall(r"<details>.*?</details>", section(lesson, "Interview questions"), re.DOTALL)
 
 
 def _with_links(question: str, name: str, lesson: NotebookNode) -> str:

@@ -159,3 +159,20 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             ],
         ),
     ]
+
+
+def unsqueeze_of_two_axes(steps: InSteps, step: str) -> Mistake:
+    """Two axes, asked for in one call, where a step puts them between the batch and the tokens."""
+    return Mistake(
+        "unsqueeze_of_two_axes",
+        [
+            steps.but(**{step: lambda real: real.unsqueeze(1, 2)}).attempt,
+            steps.but(**{step: lambda real: real.unsqueeze((1, 2))}).attempt,
+        ],
+        says="`unsqueeze` is given two axes. It adds one axis at a time.",
+        hints=[
+            "What does the error say about the arguments?",
+            "Two axes are added by two calls, or by `None` in square brackets.",
+            "`[:, None, None, :]`.",
+        ],
+    )

@@ -194,21 +194,6 @@ OF_THE_MASK = [
 ]
 
 
-def with_a_low_number(mistakes):
-    """Return mistakes that also hide with −1e9, which is right in itself: here, every query sees something."""
-    return attention_mistakes.also_filled_with(
-        mistakes,
-        -1e9,
-        "softmax_over_the_queries",
-        "axis_from_the_front",
-        "first_axis",
-        "scores_instead_of_weights",
-        "smallest_first",
-        "mask_inverted",
-        "mask_transposed",
-    )
-
-
 MISTAKES = [
     *OF_THE_WIDTH,
     *OF_THE_KEYS,
@@ -232,7 +217,9 @@ MISTAKES = [
                         "a_fixed_width",
                     ),
                     *attention_mistakes.alone(
-                        with_a_low_number(attention_mistakes.of_the_mask(STEPS)),
+                        attention_mistakes.also_with_a_low_number(
+                            attention_mistakes.of_the_mask(STEPS), "mask_inverted", "mask_transposed"
+                        ),
                         "mask_inverted",
                         "mask_transposed",
                         "mask_ignored",
@@ -242,7 +229,7 @@ MISTAKES = [
                         "not_low_enough",
                     ),
                     *attention_mistakes.alone(
-                        with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
+                        attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
                         "softmax_over_the_queries",
                         "softmax_twice",
                         "smallest_first",

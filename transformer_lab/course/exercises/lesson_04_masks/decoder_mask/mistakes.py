@@ -254,19 +254,7 @@ MISTAKES = [
             "(batch, 1, 1, n) before the two are joined.",
         ],
     ),
-    Mistake(
-        "unsqueeze_of_two_axes",
-        [
-            STEPS.but(keys=lambda real: real.unsqueeze(1, 2)).attempt,
-            STEPS.but(keys=lambda real: real.unsqueeze((1, 2))).attempt,
-        ],
-        says="`unsqueeze` is given two axes. It adds one axis at a time.",
-        hints=[
-            "What does the error say about the arguments?",
-            "Two axes are added by two calls, or by `None` in square brackets.",
-            "`[:, None, None, :]`.",
-        ],
-    ),
+    padding_mistakes.unsqueeze_of_two_axes(STEPS, "keys"),
     Mistake(
         "axis_for_the_heads_in_front",
         [STEPS.but(keys=lambda real: real[None, :, None, :])],

@@ -256,19 +256,6 @@ OF_EMPTY_ROWS = [
 ]
 
 
-def with_a_low_number(mistakes):
-    """Return mistakes that also hide with −1e9, which is right in itself where empty rows are seen to."""
-    return attention_mistakes.also_filled_with(
-        mistakes,
-        -1e9,
-        "softmax_over_the_queries",
-        "axis_from_the_front",
-        "first_axis",
-        "scores_instead_of_weights",
-        "smallest_first",
-    )
-
-
 def over_another_axis(mistake):
     """Return a mistake in the axis of the softmax, and the way in which nan is mended after it."""
     axes = {"softmax_over_the_queries": -2, "first_axis": 0, "axis_from_the_front": 1}
@@ -315,7 +302,10 @@ MISTAKES = [
             ),
             *attention_mistakes.of_values_scaled_too(STEPS),
             *attention_mistakes.alone(
-                [over_another_axis(m) for m in with_a_low_number(attention_mistakes.of_the_softmax(STEPS))],
+                [
+                    over_another_axis(m)
+                    for m in attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS))
+                ],
                 "softmax_over_the_queries",
                 "axis_from_the_front",
                 "first_axis",

@@ -55,19 +55,7 @@ MISTAKES = [
             "Two axes of length 1 between the batch and n: `[:, None, None, :]`.",
         ],
     ),
-    Mistake(
-        "unsqueeze_of_two_axes",
-        [
-            STEPS.but(per_query=lambda real: real.unsqueeze(1, 2)).attempt,
-            STEPS.but(per_query=lambda real: real.unsqueeze((1, 2))).attempt,
-        ],
-        says="`unsqueeze` is given two axes. It adds one axis at a time.",
-        hints=[
-            "What does the error say about the arguments?",
-            "Two axes are added by two calls, or by `None` in square brackets.",
-            "`[:, None, None, :]`.",
-        ],
-    ),
+    padding_mistakes.unsqueeze_of_two_axes(STEPS, "per_query"),
     Mistake(
         "one_axis_elsewhere",
         [

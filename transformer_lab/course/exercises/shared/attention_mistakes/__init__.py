@@ -6,7 +6,7 @@ of the steps: ``turned``, ``products`` (``scores`` where nothing is divided), ``
 else is wrong, is given as an attempt rather than as a variant: it meets no other mistake.
 """
 
-from transformer_lab.course.exercises.shared.attention_mistakes.masks import also_filled_with, of_the_mask
+from transformer_lab.course.exercises.shared.attention_mistakes.masks import also_with_a_low_number, of_the_mask
 from transformer_lab.course.exercises.shared.attention_mistakes.scaling import (
     of_scaling_too_early,
     of_the_scaling,
@@ -40,7 +40,7 @@ __all__ = [
     "RARE",
     "all_axes_turned_round",
     "alone",
-    "also_filled_with",
+    "also_with_a_low_number",
     "at_most",
     "of_a_softmax_too_late",
     "of_scaling_too_early",

@@ -10,6 +10,15 @@ from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.shared.attention_mistakes.selection import first_of
 from transformer_lab.course.steps import InSteps, Step, Variant
 
+OF_THE_SOFTMAX = (
+    "softmax_over_the_queries",
+    "axis_from_the_front",
+    "first_axis",
+    "scores_instead_of_weights",
+    "smallest_first",
+)
+"""Mistakes of the softmax that are the same, whichever number hides."""
+
 
 def of_the_mask(steps: InSteps) -> list[Mistake]:
     """Return the mistakes in reading a mask, and in hiding what it hides; a mask may be None."""
@@ -267,14 +276,19 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
     ]
 
 
-def also_filled_with(mistakes: list[Mistake], number: float, *names: str) -> list[Mistake]:
-    """Return these mistakes, of which some are also made with another number for what is hidden.
+def also_with_a_low_number(mistakes: list[Mistake], *more: str) -> list[Mistake]:
+    """Return these mistakes, of which some are also made where −1e9 hides.
 
     Where nothing is left to see, −∞ gives nan and a very negative number does not; that is no second mistake.
+
+    Args:
+        mistakes: The mistakes.
+        more: Names of mistakes beside those of the softmax that are also made so.
     """
+    names = {*OF_THE_SOFTMAX, *more}
     return [
         dataclasses.replace(
-            m, ways=[*m.ways, *(way.of.but(**way.changes, fill=lambda: number) for way in m.variants[:1])]
+            m, ways=[*m.ways, *(way.of.but(**way.changes, fill=lambda: -1e9) for way in m.variants[:1])]
         )
         if m.name in names
         else m

@@ -1,0 +1,12 @@
+"""What stands where in the text of a lesson."""
+
+import re
+
+from nbformat import NotebookNode
+
+
+def section(lesson: NotebookNode, heading: str) -> str:
+    """Return the prose under a heading, up to the next one of the first or second rank; "" if there is none."""
+    prose = "\n".join(cell.source for cell in lesson.cells if cell.cell_type == "markdown")
+    found = re.search(rf"^#+ {re.escape(heading)}$(.*?)(?=^#{{1,2}} |\Z)", prose, re.MULTILINE | re.DOTALL)
+    return found[1] if found else ""
