@@ -1,0 +1,71 @@
+"""The texts of Python's own docstrings."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from transformer_lab.data.docstrings import HOLD_OUT_EVERY, docstrings_of, python_docstrings
+
+SOURCE = '''
+"""Of the module."""
+
+async def first():
+    """Of a coroutine.
+
+    Two paragraphs.
+    """
+    def inner():
+        """Of what is inside."""
+
+class A:
+    """Of a class."""
+    def method(self): "Of a method."
+    silent = "no docstring"
+'''
+
+
+def write(folder: Path, n_modules: int) -> None:
+    for i in range(1, n_modules + 1):
+        (folder / f"m{i:03}.py").write_text(f'"""Module {i}."""\ndef f():\n    "The same everywhere."')
+
+
+def test_docstrings_come_in_the_order_of_the_source():
+    found = list(docstrings_of(SOURCE))
+    ends = ["module.", "Two paragraphs.", "inside.", "class.", "method."]
+    assert [text.endswith(end) for text, end in zip(found, ends, strict=True)] == [True] * 5
+
+
+def test_every_tenth_module_is_held_out_as_a_whole(tmp_path: Path):
+    write(tmp_path, 2 * HOLD_OUT_EVERY + 3)
+    train, held_out = python_docstrings(tmp_path)
+    assert held_out == ["Module 10.", "Module 20."]
+    assert [int(re.findall(r"\d+", text)[0]) for text in train] == [*range(1, 10), *range(11, 20), 21, 22, 23]
+
+
+def test_what_occurs_twice_is_kept_once(tmp_path: Path):
+    write(tmp_path, 4)
+    train, _ = python_docstrings(tmp_path)
+    assert train[0] == "Module 1.\n\nThe same everywhere."
+    assert train[1:] == ["Module 2.", "Module 3.", "Module 4."]
+
+
+def test_modules_without_docstrings_are_left_out(tmp_path: Path):
+    write(tmp_path, 1)
+    (tmp_path / "a.py").write_text("x = 1")
+    assert len(python_docstrings(tmp_path)[0]) == 1
+
+
+def test_this_python_has_enough_to_train_on_and_nothing_of_it_is_held_out():
+    train, held_out = python_docstrings()
+    assert sum(map(len, train)) > 400_000
+    assert sum(map(len, held_out)) > 20_000
+    assert python_docstrings() == (train, held_out)
+    learned = {paragraph for text in train for paragraph in text.split("\n\n") if len(paragraph) > 200}
+    shared = [p for text in held_out for p in text.split("\n\n") if p in learned]
+    assert len(shared) < 10
+
+
+def test_a_folder_without_docstrings_is_refused_by_name(tmp_path: Path):
+    with pytest.raises(ValueError, match=re.escape(f"no module in {tmp_path} has docstrings")):
+        python_docstrings(tmp_path)
