@@ -8,7 +8,7 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
-from transformer_lab.data.batches import Batch, Batches, InMemory, pad
+from transformer_lab.data.batches import Batch, Batches, InMemory, TextBatch, WindowBatches, pad, split_into_windows
 
 PAD = 0
 
@@ -90,11 +90,47 @@ def test_a_run_can_go_on_at_any_step_of_any_epoch(step):
     assert same(stream(0)[step:], stream(0, step, n=150 - step))
 
 
+def test_a_batch_says_what_the_model_is_given_and_what_it_should_predict():
+    batch = Batch(torch.tensor([[5, 6]]), torch.tensor([[1, 7, 8, 2]]))
+    assert [tokens.tolist() for tokens in batch.inputs] == [[[5, 6]], [[1, 7, 8]]]
+    assert batch.labels.tolist() == [[7, 8, 2]]
+    text = TextBatch(torch.tensor([[0, 7, 8, 9], [3, 0, -1, -1]]))
+    assert [tokens.tolist() for tokens in text.inputs] == [[[0, 7, 8], [3, 0, 0]]]
+    assert text.labels.tolist() == [[7, 8, 9], [0, -1, -1]]
+
+
 def test_processes_share_a_batch_without_overlap():
     batch = Batch(torch.arange(1, 8)[:, None], torch.arange(11, 18)[:, None])
     parts = [batch.shard(rank, 3) for rank in range(3)]
     assert [part.source.flatten().tolist() for part in parts] == [[1, 4, 7], [2, 5], [3, 6]]
     assert all(torch.equal(part.target, part.source + 10) for part in parts)
+
+
+@given(st.integers(0, 60), st.integers(1, 9))
+def test_windows_predict_every_token_but_the_first_once_from_as_many_as_there_is_room_for(n, length):
+    windows = list(split_into_windows(range(n), length))
+    assert [token for window in windows for token in window[1:]] == list(range(1, n))
+    assert all(window == list(range(window[0], window[-1] + 1)) for window in windows)
+    assert all(len(window) == length + 1 for window in windows[:-1])
+
+
+WINDOWS = InMemory(np.arange(7 * i, 7 * i + length) for i, length in enumerate([8] * 20 + [3]))
+
+
+def test_an_epoch_of_windows_has_each_of_them_once_within_its_budget():
+    batches = WindowBatches(WINDOWS, n_tokens=21, seed=0)
+    plan = batches.plan(0)
+    taken = list(islice(batches.from_step(0), len(plan)))
+    assert sorted(int(row[0]) for batch in taken for row in batch.tokens) == [7 * i for i in range(21)]
+    assert {batch.inputs[0].shape for batch in taken} <= {(3, 7), (2, 7), (1, 7), (1, 2)}  # 3 · 7 is all that fits
+    assert sum(int((batch.labels != batches.pad_id).sum()) for batch in taken) == 20 * 7 + 2
+    again = WindowBatches(WINDOWS, n_tokens=21, seed=0).from_step(5)
+    assert torch.equal(next(again).tokens, taken[5].tokens)
+
+
+def test_processes_divide_windows_without_overlap():
+    batch = TextBatch(torch.arange(14).reshape(7, 2))
+    assert [batch.shard(rank, 3).tokens[:, 0].tolist() for rank in range(3)] == [[0, 6, 12], [2, 8], [4, 10]]
 
 
 def test_short_sequences_are_filled_up_on_the_right():
@@ -110,3 +146,7 @@ def test_what_makes_no_batches_is_refused():
         Batches(InMemory(), InMemory(), 9, PAD, 0)
     with pytest.raises(ValueError, match="n_tokens=10 cannot hold the longest pair, of 11 tokens"):
         Batches(*corpus([(3, 4), (11, 2)]), 10, PAD, 0)
+    with pytest.raises(ValueError, match="a text needs at least two tokens"):
+        WindowBatches(InMemory(), 9, 0)
+    with pytest.raises(ValueError, match="n_tokens=6 cannot hold the longest window, of 7 tokens"):
+        WindowBatches(WINDOWS, 6, 0)

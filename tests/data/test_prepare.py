@@ -5,7 +5,8 @@ import json
 import pytest
 
 from transformer_lab.data.corpus import LineErrors
-from transformer_lab.data.prepare import ORIGIN, TOKENIZER, prepare
+from transformer_lab.data.documents import read_documents, write_documents
+from transformer_lab.data.prepare import HELD_OUT, ORIGIN, TOKENIZER, prepare, prepare_text
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID
 
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
@@ -80,3 +81,50 @@ def test_a_preparation_that_was_cut_off_is_done_again(corpus, tmp_path):
     tokenizer, sources, _ = prepare([corpus], data, 300, max_length=20)
     assert len(sources) == 2500 and tokenizer.encode("eins").ids
     assert json.loads((data / ORIGIN).read_text())["files"] == [{"name": "corpus.tsv", "bytes": corpus.stat().st_size}]
+
+
+# Text
+
+
+DOCUMENTS = [" ".join(WORDS[i * k % 10] for k in range(1, 9 + i % 5)) + "\n" * (i % 3) for i in range(150)]
+
+
+@pytest.fixture
+def texts(tmp_path):
+    write_documents(tmp_path / "a.txt", DOCUMENTS[:40])
+    write_documents(tmp_path / "b.txt", DOCUMENTS[40:])
+    return [tmp_path / "a.txt", tmp_path / "b.txt"]
+
+
+@pytest.mark.parametrize("hold_out", [True, False])
+def test_the_windows_hold_every_document_between_two_ends(texts, tmp_path, hold_out):
+    tokenizer, windows = prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=hold_out)
+    held_out = list(read_documents([tmp_path / "data" / HELD_OUT]))
+    training = DOCUMENTS[: len(DOCUMENTS) - len(held_out)]
+    assert training + held_out == DOCUMENTS and len(held_out) == (2 if hold_out else 0)
+    stream = [EOS_ID, *(token for text in training for token in [*tokenizer.encode(text).ids, EOS_ID])]
+    assert [*windows[0][:1], *(token for window in windows for token in window[1:])] == stream
+    assert {len(window) for window in list(windows)[:-1]} == {8}
+
+
+def test_the_tokenizer_has_not_seen_what_is_held_out(tmp_path):
+    write_documents(tmp_path / "a.txt", [*DOCUMENTS, "xyxyxyxyxy " * 20])
+    tokenizer, _ = prepare_text([tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True)
+    assert len(tokenizer.encode("xyxyxyxyxy").ids) == 10
+
+
+def test_texts_are_prepared_once_and_not_mixed_up(texts, tmp_path):
+    errors = LineErrors("skip")
+    texts[0].write_bytes(b"\xff\n" + texts[0].read_bytes())
+    prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=True, errors=errors)
+    assert errors.counts == {"not UTF-8 (invalid start byte)": 1}
+    prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=True, errors=errors)
+    assert sum(errors.counts.values()) == 1
+    with pytest.raises(ValueError, match=r"'hold_out': True.*, not from .*'hold_out': False"):
+        prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=False)
+
+
+def test_files_without_text_are_refused(tmp_path):
+    (tmp_path / "a.txt").write_bytes(b"\n\xff\n")
+    with pytest.raises(ValueError, match=r"^a\.txt: no text is left; skipped 1 × not UTF-8"):
+        prepare_text([tmp_path / "a.txt"], tmp_path / "data", 300, max_length=7, hold_out=True)

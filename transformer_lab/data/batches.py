@@ -1,8 +1,10 @@
-"""Batches of sentence pairs: of similar lengths, so that little is padding, and in an order drawn from a seed."""
+"""Batches of sentence pairs or of windows of text: of similar lengths, so that little is padding, in a random order."""
 
-from collections.abc import Iterator, Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Protocol, runtime_checkable
+from itertools import islice
+from typing import Generic, Protocol, TypeVar, runtime_checkable
 
 import numpy as np
 import torch
@@ -12,6 +14,8 @@ from torch import Tensor
 
 BATCHES_PER_POOL = 100
 """Pairs are sorted by length within this many batches: that saves nearly all padding, and still mixes the corpus."""
+NO_TOKEN = -1
+"""Pads windows of text. It is no id, so that it cannot be taken for a token, whatever the vocabulary."""
 
 
 @dataclass(frozen=True)
@@ -26,6 +30,16 @@ class Batch:
     source: Int[Tensor, "batch n_source"]
     target: Int[Tensor, "batch n_target"]
 
+    @property
+    def inputs(self) -> tuple[Int[Tensor, "batch n_source"], Int[Tensor, "batch n"]]:
+        """What the model is given: the sources, and the targets without their last token."""
+        return self.source, self.target[:, :-1]
+
+    @property
+    def labels(self) -> Int[Tensor, "batch n"]:
+        """The tokens that the model should predict: the targets without their first token."""
+        return self.target[:, 1:]
+
     def to(self, device: torch.device) -> "Batch":
         """Return the batch on a device."""
         return Batch(self.source.to(device, non_blocking=True), self.target.to(device, non_blocking=True))
@@ -33,6 +47,38 @@ class Batch:
     def shard(self, rank: int, n_shards: int) -> "Batch":
         """Return the pairs of one process: every ``n_shards``-th, from pair ``rank``."""
         return Batch(self.source[rank::n_shards], self.target[rank::n_shards])
+
+
+@dataclass(frozen=True)
+class TextBatch:
+    """Windows of text, padded on the right with ``NO_TOKEN``.
+
+    Args:
+        tokens: Tokens of the windows, each with the token that follows its last one.
+    """
+
+    tokens: Int[Tensor, "batch n_and_1"]
+
+    @property
+    def inputs(self) -> tuple[Int[Tensor, "batch n"]]:
+        """What the model is given. The tokens that stand for padding come last, so no other token attends to them."""
+        return (self.tokens[:, :-1].clamp(min=0),)
+
+    @property
+    def labels(self) -> Int[Tensor, "batch n"]:
+        """The token that follows each token."""
+        return self.tokens[:, 1:]
+
+    def to(self, device: torch.device) -> "TextBatch":
+        """Return the batch on a device."""
+        return TextBatch(self.tokens.to(device, non_blocking=True))
+
+    def shard(self, rank: int, n_shards: int) -> "TextBatch":
+        """Return the windows of one process: every ``n_shards``-th, from window ``rank``."""
+        return TextBatch(self.tokens[rank::n_shards])
+
+
+AnyBatch = TypeVar("AnyBatch", Batch, TextBatch)
 
 
 @runtime_checkable
@@ -48,10 +94,68 @@ class Sequences(Protocol):
     def __getitem__(self, index: int, /) -> NDArray[np.int64]: ...
 
 
-class Batches:
-    """The batches of a corpus, epoch after epoch, without end.
+class EpochBatches(ABC, Generic[AnyBatch]):
+    """Batches, epoch after epoch, without end; subclasses define what is in a batch.
 
     The batch of a step depends on the seed and the step alone, so an interrupted run can be resumed at any step.
+
+    Args:
+        lengths: Number of tokens of each item, such as a pair or a window.
+        n_tokens: Largest number of tokens, padding included, in a batch.
+        pad_id: Padding token of the labels.
+        seed: Seed of the order.
+        item: What an item is called in error messages.
+
+    Raises:
+        ValueError: An item exceeds ``n_tokens``.
+    """
+
+    def __init__(self, lengths: NDArray[np.int64], n_tokens: int, pad_id: int, seed: int, item: str) -> None:
+        self.n_tokens, self.pad_id, self.seed, self._lengths = n_tokens, pad_id, seed, lengths
+        longest = int(lengths.max())
+        if longest > n_tokens:
+            raise ValueError(f"a batch of n_tokens={n_tokens} cannot hold the longest {item}, of {longest} tokens")
+
+    @abstractmethod
+    def collate(self, indices: Sequence[int]) -> AnyBatch:
+        """Return the batch of these items, padded on the right."""
+
+    def from_step(self, step: int) -> Iterator[AnyBatch]:
+        """Yield the batches from a step on, counted from 0, without end."""
+        epoch = 0
+        while True:
+            plan = self.plan(epoch)
+            if step < len(plan):
+                for indices in plan[step:]:
+                    yield self.collate(indices.tolist())
+                step = len(plan)
+            step -= len(plan)
+            epoch += 1
+
+    def plan(self, epoch: int) -> list[NDArray[np.int64]]:
+        """Return the indices of the items in each batch of an epoch; every item occurs once."""
+        rng = np.random.default_rng((self.seed, epoch))
+        order = rng.permutation(len(self._lengths))
+        pool = BATCHES_PER_POOL * max(1, self.n_tokens // int(self._lengths.mean() + 1))
+        batches: list[NDArray[np.int64]] = []
+        for start in range(0, len(order), pool):
+            chunk = order[start : start + pool]
+            batches += self._split(chunk[np.argsort(self._lengths[chunk], kind="stable")])
+        return [batches[i] for i in rng.permutation(len(batches))]
+
+    def _split(self, indices: NDArray[np.int64]) -> list[NDArray[np.int64]]:
+        """Split indices, sorted by length, into runs of at most ``n_tokens`` tokens, padding included."""
+        runs: list[NDArray[np.int64]] = []
+        start = 0
+        for i, length in enumerate(self._lengths[indices].tolist()):
+            if (i + 1 - start) * length > self.n_tokens:
+                runs.append(indices[start:i])
+                start = i
+        return [*runs, indices[start:]]
+
+
+class Batches(EpochBatches[Batch]):
+    """The batches of a parallel corpus, epoch after epoch, without end.
 
     Args:
         sources: Token sequence of each source.
@@ -69,48 +173,50 @@ class Batches:
             found = f"{len(sources)} sources and {len(targets)} targets"
             raise ValueError(f"a corpus needs at least one source, and a target for each; got {found}")
         self.sources, self.targets = sources, targets
-        self.n_tokens, self.pad_id, self.seed = n_tokens, pad_id, seed
-        self._lengths = np.maximum(sources.lengths, targets.lengths).astype(np.int64)
-        longest = int(self._lengths.max())
-        if longest > n_tokens:
-            raise ValueError(f"a batch of n_tokens={n_tokens} cannot hold the longest pair, of {longest} tokens")
-
-    def from_step(self, step: int) -> Iterator[Batch]:
-        """Yield the batches from a step on, counted from 0, without end."""
-        epoch = 0
-        while True:
-            plan = self.plan(epoch)
-            if step < len(plan):
-                for indices in plan[step:]:
-                    yield self.collate(indices.tolist())
-                step = len(plan)
-            step -= len(plan)
-            epoch += 1
-
-    def plan(self, epoch: int) -> list[NDArray[np.int64]]:
-        """Return the indices of the pairs in each batch of an epoch; every pair occurs once."""
-        rng = np.random.default_rng((self.seed, epoch))
-        order = rng.permutation(len(self._lengths))
-        pool = BATCHES_PER_POOL * max(1, self.n_tokens // int(self._lengths.mean() + 1))
-        batches: list[NDArray[np.int64]] = []
-        for start in range(0, len(order), pool):
-            chunk = order[start : start + pool]
-            batches += self._split(chunk[np.argsort(self._lengths[chunk], kind="stable")])
-        return [batches[i] for i in rng.permutation(len(batches))]
+        lengths = np.maximum(sources.lengths, targets.lengths).astype(np.int64)
+        super().__init__(lengths, n_tokens, pad_id, seed, item="pair")
 
     def collate(self, indices: Sequence[int]) -> Batch:
         """Return the batch of these pairs, padded on the right."""
         return Batch(*(pad([side[i] for i in indices], self.pad_id) for side in (self.sources, self.targets)))
 
-    def _split(self, indices: NDArray[np.int64]) -> list[NDArray[np.int64]]:
-        """Split indices, sorted by length, into runs of at most ``n_tokens`` tokens, padding included."""
-        runs: list[NDArray[np.int64]] = []
-        start = 0
-        for i, length in enumerate(self._lengths[indices].tolist()):
-            if (i + 1 - start) * length > self.n_tokens:
-                runs.append(indices[start:i])
-                start = i
-        return [*runs, indices[start:]]
+
+class WindowBatches(EpochBatches[TextBatch]):
+    """The batches of windows of text, epoch after epoch, without end.
+
+    Args:
+        windows: Tokens of each window, as ``split_into_windows`` returns them.
+        n_tokens: Largest number of tokens that the model is given in a batch.
+        seed: Seed of the order.
+
+    Raises:
+        ValueError: There are no windows, or a window exceeds ``n_tokens``.
+    """
+
+    def __init__(self, windows: Sequences, n_tokens: int, seed: int) -> None:
+        if not len(windows):
+            raise ValueError("a text needs at least two tokens: the model predicts each from those before it")
+        self.windows = windows
+        super().__init__(windows.lengths.astype(np.int64) - 1, n_tokens, NO_TOKEN, seed, item="window")
+
+    def collate(self, indices: Sequence[int]) -> TextBatch:
+        """Return the batch of these windows, padded on the right."""
+        return TextBatch(pad([self.windows[i] for i in indices], NO_TOKEN))
+
+
+def split_into_windows(tokens: Iterable[int], length: int) -> Iterator[list[int]]:
+    """Yield windows of ``length`` tokens, each with the token that follows, which also begins the next window.
+
+    So every token but the first is predicted exactly once. The last window may be shorter.
+
+    >>> list(split_into_windows(range(6), length=2))
+    [[0, 1, 2], [2, 3, 4], [4, 5]]
+    """
+    tokens = iter(tokens)
+    window = list(islice(tokens, length + 1))
+    while len(window) > 1:
+        yield window
+        window = [window[-1], *islice(tokens, length)]
 
 
 class InMemory(list[NDArray[np.int64]]):

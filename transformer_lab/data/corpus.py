@@ -111,9 +111,22 @@ def decode(raw: bytes, number: int) -> str:
     return raw.decode("utf-8-sig" if number == 1 else "utf-8")
 
 
+def decode_line(raw: bytes, path: Path, number: int, errors: LineErrors) -> str | None:
+    """Return the text of a line as ``decode`` does, or None if it is not UTF-8 and ``errors`` skips such lines.
+
+    Raises:
+        ValueError: The bytes are not UTF-8, and ``errors`` raises.
+    """
+    try:
+        return decode(raw, number)
+    except UnicodeDecodeError as error:
+        errors.record(path.name, number, f"not UTF-8 ({error.reason})")
+        return None
+
+
 def _read_table(path: Path, errors: LineErrors) -> Iterator[Pair]:
     for number, raw in enumerate(read_lines(path), start=1):
-        line = _decode_line(raw, path, number, errors)
+        line = decode_line(raw, path, number, errors)
         if line is None:
             continue
         source, tab, rest = line.partition("\t")
@@ -131,8 +144,8 @@ def _read_two(source_path: Path, target_path: Path, errors: LineErrors) -> Itera
             longer = source_path if raw_target is None else target_path
             errors.record(longer.name, number, "no line of the other file goes with it")
             continue
-        source = _decode_line(raw_source, source_path, number, errors)
-        target = _decode_line(raw_target, target_path, number, errors)
+        source = decode_line(raw_source, source_path, number, errors)
+        target = decode_line(raw_target, target_path, number, errors)
         if source is not None and target is not None:
             yield from _pair(source, target, where, number, errors)
 
@@ -143,11 +156,3 @@ def _pair(source: str, target: str, where: str, number: int, errors: LineErrors)
         yield Pair(number, source, target)
     else:
         errors.record(where, number, "an empty side")
-
-
-def _decode_line(raw: bytes, path: Path, number: int, errors: LineErrors) -> str | None:
-    try:
-        return decode(raw, number)
-    except UnicodeDecodeError as error:
-        errors.record(path.name, number, f"not UTF-8 ({error.reason})")
-        return None

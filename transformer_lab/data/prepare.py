@@ -1,18 +1,22 @@
-"""From a corpus in files to tokens on disk, in two passes: one learns the tokenizer, one applies it."""
+"""From files to tokens on disk: one pass learns the tokenizer, one applies it."""
 
 import json
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Callable, Iterator, Sequence
+from itertools import chain, islice
 from pathlib import Path
+from typing import Any
 
 from tokenizers import Tokenizer
 
 from transformer_lab.atomic_write import atomic_write
+from transformer_lab.data.batches import split_into_windows
 from transformer_lab.data.corpus import LineErrors, Pair, read_pairs
+from transformer_lab.data.documents import n_held_out, read_documents, write_documents
 from transformer_lab.data.token_store import TokenStore, TokenWriter
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, bpe_tokenizer, load_tokenizer
 
 TOKENIZER, SOURCE, TARGET, ORIGIN = "tokenizer.json", "source.tokens", "target.tokens", "origin.json"
+WINDOWS, HELD_OUT = "windows.tokens", "held_out.txt"
 
 PAIRS_PER_CHUNK = 1000
 """Number of pairs that are tokenized together."""
@@ -38,18 +42,85 @@ def prepare(
         OSError: A file cannot be read or written.
     """
     errors = errors or LineErrors()
-    files = [{"name": path.name, "bytes": path.stat().st_size} for path in paths]
-    origin = {"files": files, "vocab_size": vocab_size, "max_length": max_length}
-    if not (folder / ORIGIN).exists():
-        folder.mkdir(parents=True, exist_ok=True)
+
+    def write() -> None:
         tokenizer = learn_tokenizer(paths, vocab_size, LineErrors(errors.on_error))
         tokenize(paths, tokenizer, max_length, folder, errors)
         tokenizer.save(str(folder / TOKENIZER))
+
+    _write_once(folder, {"files": _describe(paths), "vocab_size": vocab_size, "max_length": max_length}, write)
+    return load_tokenizer(folder / TOKENIZER), TokenStore(folder / SOURCE), TokenStore(folder / TARGET)
+
+
+def prepare_text(
+    paths: Sequence[Path],
+    folder: Path,
+    vocab_size: int,
+    max_length: int,
+    hold_out: bool,
+    errors: LineErrors | None = None,
+) -> tuple[Tokenizer, TokenStore]:
+    """Learn a tokenizer from text files, and write their tokens to a folder, unless the folder has them already.
+
+    The documents are joined, with the end-of-sequence token before, between and after them, and split into windows.
+    One document at a time is held in memory.
+
+    Args:
+        paths: The text files, as for ``read_documents``.
+        folder: Folder for tokenizer and tokens.
+        vocab_size: Largest number of tokens to learn.
+        max_length: Number of tokens of a window, without the one that follows its last token.
+        hold_out: Whether to leave out the last documents, as ``n_held_out`` counts them; ``held_out.txt`` gets them.
+        errors: Records bad lines. None: they are skipped.
+
+    Returns:
+        The tokenizer and the windows.
+
+    Raises:
+        ValueError: There is no document, a line is bad and ``errors`` raises, or the folder holds other texts.
+        OSError: A file cannot be read or written.
+    """
+    errors = errors or LineErrors()
+
+    def write() -> None:
+        sizes = [len(document.encode()) for document in read_documents(paths, errors)]
+        if not sizes:
+            raise ValueError(f"{' and '.join(path.name for path in paths)}: no text is left; {errors.summary}")
+        n_training = len(sizes) - (n_held_out(sizes) if hold_out else 0)
+
+        def documents() -> Iterator[str]:
+            return read_documents(paths, LineErrors())  # the first pass has recorded the bad lines
+
+        tokenizer = bpe_tokenizer(islice(documents(), n_training), vocab_size)
+        encoded = ([*tokenizer.encode(document).ids, EOS_ID] for document in islice(documents(), n_training))
+        with TokenWriter(folder / WINDOWS) as windows:
+            for window in split_into_windows(chain([EOS_ID], chain.from_iterable(encoded)), max_length):
+                windows.add(window)
+        write_documents(folder / HELD_OUT, list(islice(documents(), n_training, None)))
+        tokenizer.save(str(folder / TOKENIZER))
+
+    origin = {"files": _describe(paths), "vocab_size": vocab_size, "max_length": max_length, "hold_out": hold_out}
+    _write_once(folder, origin, write)
+    return load_tokenizer(folder / TOKENIZER), TokenStore(folder / WINDOWS)
+
+
+def _describe(paths: Sequence[Path]) -> list[dict[str, Any]]:
+    return [{"name": path.name, "bytes": path.stat().st_size} for path in paths]
+
+
+def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None]) -> None:
+    """Fill a folder and note from what, unless it has been filled from the same before.
+
+    Raises:
+        ValueError: The folder was filled from something else.
+    """
+    if not (folder / ORIGIN).exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        write()
         with atomic_write(folder / ORIGIN) as temporary:  # last: where it exists, the other files are complete
             temporary.write_text(json.dumps(origin), "utf-8")
     elif (before := json.loads((folder / ORIGIN).read_text("utf-8"))) != origin:
         raise ValueError(f"{folder} was made from {before}, not from {origin}")
-    return load_tokenizer(folder / TOKENIZER), TokenStore(folder / SOURCE), TokenStore(folder / TARGET)
 
 
 def learn_tokenizer(paths: Sequence[Path], vocab_size: int, errors: LineErrors | None = None) -> Tokenizer:
