@@ -26,7 +26,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, 
     # safetensors rejects tensors that share memory, as tied embeddings do.
     own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
     with atomic_write(path) as temporary:
-        save_file(own, temporary, metadata={"info": json.dumps(dict(info))})
+        save_file(own, temporary, metadata={"format": "pt", "info": json.dumps(dict(info))})
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

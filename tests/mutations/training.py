@@ -7,24 +7,19 @@ DIVIDED = "(_loss / _n_tokens).backward()"
 
 TRAINER = [
     Mutation(
-        39,
-        "the answers as the input",
-        Edit(LOSS_OF, "self.forward(_source, _target[:, :-1])", "self.forward(_source, _target[:, 1:])"),
-    ),
-    Mutation(
         40,
         "shifted twice",
         Edit(
             LOSS_OF,
-            "smoothed_cross_entropy(_logits, _target[:, 1:], ...)",
-            "smoothed_cross_entropy(_logits[:, :-1], _target[:, 2:], ...)",
+            "smoothed_cross_entropy(_logits, _labels, ...)",
+            "smoothed_cross_entropy(_logits[:, :-1], _labels[:, 1:], ...)",
         ),
     ),
     Mutation(46, "accumulated gradients not divided", Edit(STEP, DIVIDED, "_loss.backward()")),
     Mutation(
         46,
         "a mean of means",
-        Edit(STEP, DIVIDED, "(_loss / (len(batches) * count_tokens(batch.target[:, 1:], pad_id))).backward()"),
+        Edit(STEP, DIVIDED, "(_loss / (len(batches) * count_tokens(batch.labels, pad_id))).backward()"),
     ),
     Mutation(
         46,
@@ -34,6 +29,19 @@ TRAINER = [
             "self.optimizer.zero_grad()\nfor _batch in _batches: ...",
             "self.optimizer.zero_grad()\nfor _batch in _batches[:1]: ...",
         ),
+    ),
+]
+
+BATCHES = [
+    Mutation(
+        39,
+        "the answers as the input",
+        Edit("Batch.inputs", "(self.source, self.target[:, :-1])", "(self.source, self.target[:, 1:])"),
+    ),
+    Mutation(
+        39,
+        "a text's answers as the input",
+        Edit("TextBatch.inputs", "self.tokens[:, :-1]", "self.tokens[:, 1:]"),
     ),
 ]
 
@@ -55,4 +63,4 @@ LOSS = [
     ),
 ]
 
-TABLE = {"training/trainer": TRAINER, "training/loss": LOSS}
+TABLE = {"data/batches": BATCHES, "training/trainer": TRAINER, "training/loss": LOSS}

@@ -1,4 +1,6 @@
-"""A training run that is killed again and again, and resumed each time: ``python -m tests.training.kill_and_resume``.
+"""A training run that is killed again and again, and resumed each time.
+
+    python -m tests.training.kill_and_resume FOLDER KILLS pairs|text
 
 Torch is loaded once; every life is a fork. A life says when it is about to save, and is killed a moment later: before,
 while or after the files are written.
@@ -13,13 +15,13 @@ from pathlib import Path
 
 import torch
 
-from tests.training.small_task import model, trainer
+from tests.training.small_task import model, text_trainer, trainer
 from transformer_lab.training.optimizer import make_optimizer
 
 
-def live(folder: Path, say: int) -> None:
+def live(folder: Path, task: str, say: int) -> None:
     """Train to the end, if nothing comes between."""
-    run = trainer(folder, save_every=1)
+    run = {"pairs": trainer, "text": text_trainer}[task](folder, save_every=1)
     save = run.save
 
     def announced() -> None:
@@ -30,13 +32,13 @@ def live(folder: Path, say: int) -> None:
     run.run()
 
 
-def life(folder: Path, saves: int | None, delay: float) -> int:
+def life(folder: Path, task: str, saves: int | None, delay: float) -> int:
     """Begin or go on, and kill it a moment after so many saves have begun; give its exit status."""
     hear, say = os.pipe()
     if not (pid := os.fork()):
         status = 1
         try:
-            live(folder, say)
+            live(folder, task, say)
             status = 0
         finally:
             os._exit(status)
@@ -51,15 +53,15 @@ def life(folder: Path, saves: int | None, delay: float) -> int:
     return os.waitstatus_to_exitcode(status)
 
 
-def main(folder: Path, kills: int) -> None:
+def main(folder: Path, kills: int, task: str) -> None:
     """Kill it so many times, then let it live."""
     torch.set_num_threads(1)
     make_optimizer(model())  # the first one loads half of torch
     rng = random.Random(int.from_bytes(os.urandom(4)))
     for _ in range(kills):
-        print(life(folder, saves=rng.randint(1, 3), delay=rng.uniform(0, 0.004)))
-    print(life(folder, saves=None, delay=0))
+        print(life(folder, task, saves=rng.randint(1, 3), delay=rng.uniform(0, 0.004)))
+    print(life(folder, task, saves=None, delay=0))
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), int(sys.argv[2]))
+    main(Path(sys.argv[1]), int(sys.argv[2]), sys.argv[3])

@@ -1,12 +1,14 @@
-"""A small task, copying, and a small model for it: a step takes milliseconds."""
+"""Small tasks, copying and continuing a text, with small models for them: a step takes milliseconds."""
 
 from pathlib import Path
 
 import numpy as np
 import torch
 
-from transformer_lab.data.batches import Batches, InMemory
+from transformer_lab.data.batches import Batches, InMemory, WindowBatches, split_into_windows
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.training.config import TrainingConfig
@@ -40,3 +42,23 @@ def model(dropout: float = 0.1) -> Transformer:
 
 def trainer(folder: Path, validate=None, dropout: float = 0.1, **changes: object) -> Trainer:
     return Trainer(model(dropout), batches(), config(**changes), folder, validate)
+
+
+def text_batches(seed: int = 0) -> WindowBatches:
+    """Return windows of a text in which every token is 3 more than the one before, but for noise."""
+    rng = np.random.default_rng(5)
+    text = (np.cumsum(3 + (rng.random(403) < 0.1)) % VOCAB_SIZE).tolist()
+    return WindowBatches(InMemory(map(np.asarray, split_into_windows(text, 10))), 60, seed)
+
+
+def text_model(dropout: float = 0.1) -> LanguageModel:
+    torch.manual_seed(0)
+    return LanguageModel(
+        LanguageModelConfig.llama(
+            VOCAB_SIZE, d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=10, dropout=dropout
+        )
+    )
+
+
+def text_trainer(folder: Path, validate=None, dropout: float = 0.1, **changes: object) -> Trainer:
+    return Trainer(text_model(dropout), text_batches(), config(**changes), folder, validate)

@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from transformer_lab.training.metrics import bleu, chrf, exact_match
+from transformer_lab.training.metrics import bits_per_byte, bleu, chrf, exact_match, perplexity
 
 
 def test_exact_match_counts_what_is_right_to_the_last_character():
@@ -35,3 +35,21 @@ def test_what_cannot_be_scored_is_refused(score):
         score([], [])
     with pytest.raises(ValueError, match="got 2 translations and 1 references"):
         score(["a", "b"], ["a"])
+
+
+def test_perplexity_is_the_inverse_of_the_geometric_mean_of_the_probabilities():
+    probabilities = [0.5, 0.1, 0.02]
+    loss = -sum(map(math.log, probabilities)) / 3
+    assert perplexity(loss) == pytest.approx(math.prod(probabilities) ** (-1 / 3))
+
+
+def test_bits_per_byte_do_not_depend_on_how_the_text_is_split():
+    """Tokens of two bytes whose probability is that of both bytes: the same code, whatever it is divided into."""
+    bytes_ = [0.5, 0.25, 0.125, 0.125]
+    loss = -sum(math.log2(p) for p in bytes_) / 4 * math.log(2)
+    pairs = [bytes_[0] * bytes_[1], bytes_[2] * bytes_[3]]
+    loss_of_pairs = -sum(math.log2(p) for p in pairs) / 2 * math.log(2)
+    assert bits_per_byte(loss, 4, n_bytes=4) == pytest.approx(9 / 4)
+    assert bits_per_byte(loss_of_pairs, 2, n_bytes=4) == pytest.approx(9 / 4)
+    with pytest.raises(ValueError, match="n_bytes=0"):
+        bits_per_byte(1.0, 1, 0)

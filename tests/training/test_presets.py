@@ -5,10 +5,12 @@ import sys
 from dataclasses import asdict
 from pathlib import Path
 
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.training.presets import CORPUS, CORPUS_SHAPE, DATES, DATES_SHAPE
-from transformer_lab.training.recipes import CORPUS_MODEL, DATES_MODEL
+from transformer_lab.training.presets import CORPUS, CORPUS_SHAPE, DATES, DATES_SHAPE, TEXT, TEXT_SHAPE
+from transformer_lab.training.recipes import CORPUS_MODEL, DATES_MODEL, TEXT_MODEL
 
 ROOT = Path(__file__).parents[2]
 
@@ -29,12 +31,17 @@ def test_the_recipes_models_have_the_shapes_of_the_presets():
         assert {name: asdict(config)[name] for name in left_out} == {name: default[name] for name in left_out}
 
 
+def test_the_model_for_text_has_the_shape_of_its_preset():
+    assert LanguageModelConfig(**TEXT_SHAPE) == TEXT_MODEL
+
+
 def test_the_models_are_of_the_size_that_is_said():
     dates = sum(p.numel() for p in Transformer(TransformerConfig(vocab_size=250, **DATES_SHAPE)).parameters())
     corpus = sum(p.numel() for p in Transformer(TransformerConfig(**CORPUS_SHAPE)).parameters())
     assert 0.2e6 < dates < 0.3e6
     assert 5e6 < corpus < 8e6
+    assert 5.1e6 < sum(p.numel() for p in LanguageModel(LanguageModelConfig(**TEXT_SHAPE)).parameters()) < 5.3e6
 
 
-def test_both_warm_up_before_they_end():
-    assert all(0 < config.warmup < config.steps for config in (DATES, CORPUS))
+def test_all_warm_up_before_they_end():
+    assert all(0 < config.warmup < config.steps for config in (DATES, CORPUS, TEXT))

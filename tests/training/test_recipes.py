@@ -1,21 +1,31 @@
-"""Recipes: from a task to a folder that holds all that is needed to translate."""
+"""Recipes: from a task to a folder that holds all that is needed to translate, or to continue a text."""
 
 import gzip
 from dataclasses import replace
 
+import numpy as np
 import pandas as pd
 import pytest
+import torch
+from transformers import AutoModelForCausalLM
 
 from transformer_lab.data.corpus import LineErrors
+from transformer_lab.data.docstrings import python_docstrings
+from transformer_lab.data.documents import read_documents, write_documents
+from transformer_lab.data.prepare import HELD_OUT
+from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.tensor_files import PARAMETERS, read_tensors
+from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
 from transformer_lab.training.log import LOG
-from transformer_lab.training.presets import CORPUS, DATES
-from transformer_lab.training.recipes import train_corpus, train_dates
+from transformer_lab.training.presets import CORPUS, DATES, TEXT
+from transformer_lab.training.recipes import train_corpus, train_dates, train_text
 
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
 SHAPE = TransformerConfig(300, d_model=16, n_heads=2, d_ff=24, n_layers=1, max_length=20, dropout=0.1, pre_norm=True)
+LANGUAGE_MODEL = LanguageModelConfig.llama(300, d_model=48, n_heads=4, d_ff=128, n_layers=1, max_length=32, dropout=0.1)
 FEW = {"steps": 6, "warmup": 2, "batch_tokens": 300, "log_every": 2}
 
 
@@ -90,3 +100,70 @@ def test_the_seed_draws_the_parameters(corpus, tmp_path):
     )
     differs = [(first.decoder.embedding.weight - model.decoder.embedding.weight).abs().max() for model in (same, other)]
     assert differs[0] == 0 < differs[1]
+
+
+# Text
+
+
+@pytest.fixture
+def docstrings(tmp_path):
+    """Python's own docstrings, a fifth of them, in files."""
+    for name, texts in zip(("train", "held_out"), python_docstrings(), strict=True):
+        write_documents(tmp_path / f"{name}.txt", texts[::5])
+    return tmp_path / "train.txt", tmp_path / "held_out.txt"
+
+
+def test_a_language_model_learns_more_of_english_than_how_often_its_tokens_are(docstrings, tmp_path):
+    train, held_out = docstrings
+    settings = replace(TEXT, steps=150, warmup=10, batch_tokens=512, peak_rate=1e-2, log_every=50, validate_every=0)
+    trainer = train_text([train], tmp_path / "model", [held_out], settings, LANGUAGE_MODEL)
+    assert trainer.run()
+    generator = TextGenerator.load(tmp_path / "model")
+    tokens = [token for text in read_documents([held_out]) for token in generator.tokenizer.encode(text).ids]
+    _, counts = np.unique(tokens, return_counts=True)
+    unigram_entropy = -float((counts / len(tokens) * np.log(counts / len(tokens))).sum())
+    table = pd.read_csv(tmp_path / "model" / LOG)
+    assert table["validation_loss"].dropna().item() < unigram_entropy - 0.2
+    assert table["loss"].is_monotonic_decreasing
+
+
+def test_the_folder_of_a_language_model_is_that_of_a_published_one(docstrings, tmp_path):
+    settings = replace(TEXT, **FEW, average=0.9, validate_every=3)
+    trainer = train_text([docstrings[1]], tmp_path / "model", (), settings, LANGUAGE_MODEL)
+    assert trainer.run()
+    assert {path.name for path in (tmp_path / "model").iterdir()} == {
+        *("checkpoint.safetensors", "config.json", "data", "log.csv", "model.safetensors", "tokenizer.json")
+    }
+    generator = TextGenerator.load(tmp_path / "model")
+    theirs = AutoModelForCausalLM.from_pretrained(tmp_path / "model").eval()
+    text = next(read_documents([tmp_path / "model" / "data" / HELD_OUT]))
+    tokens = torch.tensor([generator.tokenizer.encode(text).ids[:32]])
+    with torch.no_grad():
+        ours = generator.model(tokens)
+        assert (theirs(tokens).logits - ours).abs().max() < 1e-4
+        trainer.model.eval()
+        assert (trainer.model(tokens) - ours).abs().max() > 1e-4  # what was saved is the average
+    assert (generator.bos_id, generator.eos_ids) == (2, [2])
+    best = pd.read_csv(tmp_path / "model" / LOG)["validation_score"].max()
+    assert best == trainer.progress.best < 0
+    assert read_tensors(tmp_path / "model" / PARAMETERS)[1]["step"] in (3, 6)
+
+
+def test_a_single_document_is_not_divided(tmp_path):
+    (tmp_path / "a.txt").write_text("one two three four five six seven\n" * 40)
+    trainer = train_text([tmp_path / "a.txt"], tmp_path / "model", (), replace(TEXT, **FEW), LANGUAGE_MODEL)
+    assert trainer.validate is None and trainer.run()
+    TextGenerator.load(tmp_path / "model")
+
+
+def test_validation_text_that_is_empty_is_refused(docstrings, tmp_path):
+    (tmp_path / "empty.txt").write_text("\n")
+    with pytest.raises(ValueError, match="a text needs at least two tokens"):
+        train_text([docstrings[1]], tmp_path / "m", [tmp_path / "empty.txt"], replace(TEXT, **FEW), LANGUAGE_MODEL)
+
+
+def test_a_language_model_without_published_layout_is_refused_before_it_is_trained(docstrings, tmp_path):
+    with pytest.raises(ValueError, match="this model has no published layout"):
+        train_text(
+            [docstrings[1]], tmp_path / "m", (), replace(TEXT, **FEW), replace(LANGUAGE_MODEL, positions="alibi")
+        )

@@ -13,7 +13,7 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.training.small_task import STEPS, batches, model, trainer
+from tests.training.small_task import STEPS, batches, model, text_batches, text_model, text_trainer, trainer
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
 from transformer_lab.generation.decode import greedy_decode
@@ -67,6 +67,20 @@ def test_a_step_of_several_batches_is_that_of_one_big_batch(tmp_path, k):
     wanted = 0.9 * F.one_hot(answers, log_p.shape[-1]) + 0.1 / log_p.shape[-1]
     real = torch.arange(answers.shape[1]) < torch.tensor(ends)[:, None]
     loss = -(wanted * log_p).sum(-1)[real].mean()
+    loss.backward()
+    run.run(max_steps=1)
+    assert losses(tmp_path) == [pytest.approx(loss.item(), abs=1e-5)]
+    for (name, ours), theirs in zip(run.model.named_parameters(), reference.parameters(), strict=True):
+        assert_close(ours.grad, theirs.grad, rtol=1e-4, atol=1e-5, msg=name)
+
+
+def test_a_step_on_text_predicts_each_token_from_those_before_it(tmp_path):
+    run = text_trainer(tmp_path, dropout=0.0, smoothing=0.0, clip=1e9)
+    windows = [row[row >= 0] for row in next(text_batches().from_step(0)).tokens]
+    reference = text_model(dropout=0.0)
+    log_p = [F.log_softmax(reference(window[None, :-1])[0], dim=-1) for window in windows]
+    answers = [(rows_, window[1:]) for rows_, window in zip(log_p, windows, strict=True)]
+    loss = -torch.cat([rows_[range(len(after)), after] for rows_, after in answers]).mean()
     loss.backward()
     run.run(max_steps=1)
     assert losses(tmp_path) == [pytest.approx(loss.item(), abs=1e-5)]
@@ -168,9 +182,13 @@ def test_parameters_of_an_earlier_interruption_are_not_kept_for_the_best(tmp_pat
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="kills and forks as Unix does")
-def test_a_run_that_is_killed_again_and_again_goes_on_bit_by_bit(tmp_path, uninterrupted):
+@pytest.mark.parametrize("task", ["pairs", "text"])
+def test_a_run_that_is_killed_again_and_again_goes_on_bit_by_bit(tmp_path_factory, tmp_path, uninterrupted, task):
+    if task == "text":
+        uninterrupted = tmp_path_factory.mktemp("text")
+        assert text_trainer(uninterrupted).run()
     kills = 10
-    command = [sys.executable, "-m", "tests.training.kill_and_resume", str(tmp_path), str(kills)]
+    command = [sys.executable, "-m", "tests.training.kill_and_resume", str(tmp_path), str(kills), task]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     ends = [int(line) for line in done.stdout.split()]
     assert ends[-1] == 0 and ends.count(-signal.SIGKILL) >= 5, done.stdout + done.stderr
@@ -244,8 +262,8 @@ def test_patience_survives_an_interruption(tmp_path):
     assert resumed.run() and resumed.progress.step == 12
 
 
-def test_patience_without_pairs_to_validate_on_is_refused(tmp_path):
-    with pytest.raises(ValueError, match="patience=2 counts validations, and there are no pairs to validate on"):
+def test_patience_with_nothing_to_validate_on_is_refused(tmp_path):
+    with pytest.raises(ValueError, match="patience=2 counts validations, and there is nothing to validate on"):
         trainer(tmp_path, validate_every=3, patience=2)
 
 

@@ -1,14 +1,16 @@
 """Validation: the loss of what it is shown, and the score of what it writes freely."""
 
+import math
+
 import pytest
 import torch
 from torch.nn import functional as F
 
-from tests.training.small_task import VOCAB_SIZE, model
+from tests.training.small_task import VOCAB_SIZE, model, text_model
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, character_tokenizer
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.metrics import exact_match
-from transformer_lab.training.validation import Validation
+from transformer_lab.training.validation import TextValidation, Validation
 
 PAIRS = [("abc", "cba"), ("g", "gggggg"), ("fedcba", "a"), ("bb", "bbbb"), ("cdefg", "gfe")]
 
@@ -70,3 +72,52 @@ def test_a_pair_too_long_for_the_model_is_cut_and_not_left_out(translator):
 def test_without_pairs_there_is_nothing_to_validate_on(translator):
     with pytest.raises(ValueError, match="0 sources and 0 targets"):
         Validation(translator, [], exact_match, 50)
+
+
+# Text
+
+TEXTS = ["abcdefgabcdefgabcdefgabc", "g", "fedcbafedcba"]
+
+
+def nats_by_hand(language_model, tokenizer, texts, window):
+    """Take one token at a time, each from those before it in its window."""
+    nats = []
+    for text in texts:
+        ids = [EOS_ID, *tokenizer.encode(text).ids]
+        for i in range(1, len(ids)):
+            start = (i - 1) // window * window
+            with torch.no_grad():
+                log_p = language_model.eval()(torch.tensor([ids[start:i]]))[0, -1].log_softmax(dim=-1)
+            nats.append(-log_p[ids[i]].item())
+    return nats
+
+
+@pytest.mark.parametrize("batch_tokens", [4, 10, 300])
+def test_of_texts_every_token_counts_once_and_every_byte(batch_tokens):
+    tokenizer, language_model = character_tokenizer(["abcdefg"]), text_model().train()
+    validation = TextValidation(language_model, tokenizer, TEXTS, EOS_ID, batch_tokens)
+    nats = nats_by_hand(language_model, tokenizer, TEXTS, window=min(batch_tokens, 10))
+    loss, score = validation()
+    assert (validation.n_tokens, validation.n_bytes) == (len(nats), 37)
+    assert loss == pytest.approx(sum(nats) / 37, rel=1e-5)
+    assert -score == pytest.approx(sum(nats) / math.log(2) / 37, rel=1e-5)
+
+
+def test_the_bytes_of_a_text_are_those_of_utf_8():
+    tokenizer = character_tokenizer(["aé€😀def"])
+    validation = TextValidation(text_model(), tokenizer, ["aé€😀"], EOS_ID, 10)
+    assert (validation.n_tokens, validation.n_bytes) == (4, 10)
+    loss, score = validation()
+    assert -score == pytest.approx(loss * 4 / 10 / math.log(2))
+
+
+def test_a_model_that_gives_all_tokens_the_same_probability_needs_the_logarithm_of_their_number():
+    tokenizer, uniform = character_tokenizer(["abcdefg"]), text_model()
+    torch.nn.init.zeros_(uniform.head.weight)
+    loss, score = TextValidation(uniform, tokenizer, TEXTS, EOS_ID, 10)()
+    assert loss == pytest.approx(math.log(VOCAB_SIZE)) and -score == pytest.approx(math.log2(VOCAB_SIZE))
+
+
+def test_without_texts_there_is_nothing_to_validate_on():
+    with pytest.raises(ValueError, match="a text needs at least two tokens"):
+        TextValidation(text_model(), character_tokenizer(["abcdefg"]), [], EOS_ID, 10)

@@ -91,9 +91,14 @@ def read_model_tensors(folder: Path) -> dict[str, Tensor]:
 
 def write_model(folder: Path, options: Mapping[str, Any], tensors: Mapping[str, Tensor]) -> None:
     """Write a folder that ``transformers`` can load: ``config.json`` and one safetensors file."""
-    folder.mkdir(parents=True, exist_ok=True)
+    write_options(folder, options)
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
     save_file(whole, folder / TENSORS, metadata={"format": "pt"})
+
+
+def write_options(folder: Path, options: Mapping[str, Any]) -> None:
+    """Write the ``config.json`` of a model to its folder, which is made if need be."""
+    folder.mkdir(parents=True, exist_ok=True)
     (folder / CONFIG).write_text(json.dumps(dict(options), indent=2) + "\n", encoding="utf-8")
 
 

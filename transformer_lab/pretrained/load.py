@@ -1,11 +1,15 @@
 """Load published checkpoints into this library's models, and save these models so that ``transformers`` loads them."""
 
 from pathlib import Path
+from types import ModuleType
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
+from torch import Tensor
 
 from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.pretrained import gpt2, llama, marian
 from transformer_lab.pretrained.config_json import Options
@@ -106,14 +110,42 @@ def save_pretrained(
             raise ValueError(f"Marian's layout says how targets begin and end; got bos_id={bos_id}, eos_id={eos_id}")
         write_model(folder, marian.options_of(model.config, bos_id, eos_id), marian.layout(model.config).tensors(model))
         return
-    config = model.config
-    required = {kind: family.incompatibilities(config) for kind, family in LANGUAGE_MODELS.items()}
-    fitting = [kind for kind in LANGUAGE_MODELS if not required[kind]]
-    if not fitting:
-        needs = "; ".join(f"{kind} needs {', '.join(settings)}" for kind, settings in required.items())
-        raise ValueError(f"this model has no published layout: {needs}")
-    family = LANGUAGE_MODELS[fitting[0]]
-    tokens = {"bos_token_id": bos_id, "eos_token_id": eos_id, "pad_token_id": config.pad_id}
-    write_model(folder, family.options_of(config) | tokens, family.layout(config).tensors(model))
+    write_model(folder, published_options(model.config, bos_id, eos_id), published_tensors(model))
     if tokenizer is not None:
         tokenizer.save(str(folder / TOKENIZER))
+
+
+def published_options(config: LanguageModelConfig, bos_id: int | None, eos_id: int | None) -> dict[str, Any]:
+    """Return what ``config.json`` says of a language model.
+
+    Args:
+        config: The model's configuration.
+        bos_id: The token that begins a text.
+        eos_id: The token that ends a text.
+
+    Raises:
+        ValueError: No layout fits the model.
+    """
+    tokens = {"bos_token_id": bos_id, "eos_token_id": eos_id, "pad_token_id": config.pad_id}
+    options: dict[str, Any] = _layout_of(config).options_of(config)
+    return options | tokens
+
+
+def published_tensors(model: LanguageModel) -> dict[str, Tensor]:
+    """Return the parameters of a language model under their published names.
+
+    Raises:
+        ValueError: No layout fits the model.
+    """
+    tensors: dict[str, Tensor] = _layout_of(model.config).layout(model.config).tensors(model)
+    return tensors
+
+
+def _layout_of(config: LanguageModelConfig) -> ModuleType:
+    """Return the first layout that fits a model."""
+    required = {kind: layout.incompatibilities(config) for kind, layout in LANGUAGE_MODELS.items()}
+    for kind, settings in required.items():
+        if not settings:
+            return LANGUAGE_MODELS[kind]
+    needs = "; ".join(f"{kind} needs {', '.join(settings)}" for kind, settings in required.items())
+    raise ValueError(f"this model has no published layout: {needs}")

@@ -1,5 +1,6 @@
-"""Metrics of the translations that a model generates."""
+"""Metrics of the translations that a model generates, and of the probabilities that it gives a text."""
 
+import math
 from collections.abc import Sequence
 
 
@@ -39,6 +40,42 @@ def chrf(translations: Sequence[str], references: Sequence[str]) -> float:
 
     _check(translations, references)
     return float(CHRF().corpus_score(list(translations), [list(references)]).score)
+
+
+def perplexity(loss: float) -> float:
+    """Return the perplexity of a loss: among how many equally probable tokens a choice would be as uncertain.
+
+    ``e^loss``. It depends on the vocabulary: models that split a text into other tokens cannot be compared by it.
+
+    Args:
+        loss: Mean cross-entropy per token, in nats.
+
+    >>> round(perplexity(math.log(50)))
+    50
+    """
+    return math.exp(loss)
+
+
+def bits_per_byte(loss: float, n_tokens: int, n_bytes: int) -> float:
+    """Return how many bits a byte of a text takes, were it compressed with the model's probabilities.
+
+    ``loss · n_tokens / (n_bytes · ln 2)``: section 3.1 of Gao et al. (2020), arXiv:2101.00027. Models that split the
+    text into other tokens can be compared by it, since every byte of the text is counted once.
+
+    Args:
+        loss: Mean cross-entropy per token, in nats.
+        n_tokens: Number of tokens that the mean is over.
+        n_bytes: Number of bytes of the text in UTF-8.
+
+    Raises:
+        ValueError: The text is empty.
+
+    >>> round(bits_per_byte(loss=math.log(256), n_tokens=30, n_bytes=30), 6)
+    8.0
+    """
+    if n_bytes < 1:
+        raise ValueError(f"a text needs at least one byte; got n_bytes={n_bytes}")
+    return loss * n_tokens / (n_bytes * math.log(2))
 
 
 def _check(translations: Sequence[str], references: Sequence[str]) -> None:

@@ -1,4 +1,4 @@
-"""Presets: settings with which training on the two tasks was found to work.
+"""Presets: settings with which training on the three tasks was found to work.
 
 They are kept apart from ``recipes``, and free of torch, so that the command line can show them as its defaults.
 """
@@ -28,4 +28,18 @@ CORPUS_SHAPE: dict[str, Any] = {
 """Arguments of ``TransformerConfig`` for a parallel corpus.
 
 A model of 6.6 million parameters, for some ten thousand sentence pairs; for more of them, train longer.
+"""
+
+TEXT = TrainingConfig(
+    steps=2000, batch_tokens=2048, peak_rate=2e-3, warmup=200, smoothing=0.0, weight_decay=0.1, validate_every=250
+)
+"""Training a language model on text."""
+
+TEXT_SHAPE: dict[str, Any] = {
+    "vocab_size": 4000, "d_model": 256, "n_heads": 8, "d_ff": 688, "n_layers": 4, "max_length": 256, "dropout": 0.1,
+    "positions": "rotary", "norm": "rms", "feed_forward": "swiglu", "bias": False, "tied": False,
+}  # fmt: skip
+"""Arguments of ``LanguageModelConfig`` for text: a small Llama.
+
+A model of 5.2 million parameters, for some megabytes of text; for more of it, train longer.
 """

@@ -1,4 +1,4 @@
-"""Recipes: from a task to the trainer of a translator, with its data and its validation."""
+"""Recipes: from a task to the trainer of a model, with its data and its validation."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -7,20 +7,26 @@ from pathlib import Path
 import torch
 from tokenizers import Tokenizer
 
-from transformer_lab.data.batches import Batches, InMemory
+from transformer_lab.data.batches import Batch, Batches, InMemory, TextBatch, WindowBatches
 from transformer_lab.data.corpus import LineErrors, read_pairs
 from transformer_lab.data.dates import date_pairs
-from transformer_lab.data.prepare import prepare
-from transformer_lab.data.tokenizers import PAD_ID, character_tokenizer
+from transformer_lab.data.documents import read_documents
+from transformer_lab.data.prepare import HELD_OUT, prepare, prepare_text
+from transformer_lab.data.tokenizers import EOS_ID, PAD_ID, character_tokenizer
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.pretrained.hub import write_options
+from transformer_lab.pretrained.load import published_options, published_tensors
+from transformer_lab.pretrained.text_tokenizer import TOKENIZER
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.distributed import World
 from transformer_lab.training.metrics import bleu, exact_match
-from transformer_lab.training.presets import CORPUS, CORPUS_SHAPE, DATES, DATES_SHAPE
+from transformer_lab.training.presets import CORPUS, CORPUS_SHAPE, DATES, DATES_SHAPE, TEXT, TEXT_SHAPE
 from transformer_lab.training.trainer import Trainer
-from transformer_lab.training.validation import Validation
+from transformer_lab.training.validation import TextValidation, Validation
 
 N_TRAINING_DATES, N_HELD_OUT_DATES = 60_000, 1000
 """Numbers of pairs that ``train_dates`` draws."""
@@ -29,6 +35,8 @@ DATES_MODEL = TransformerConfig(vocab_size=500, **DATES_SHAPE)
 """The model for dates; ``train_dates`` replaces ``vocab_size`` by the number of characters."""
 CORPUS_MODEL = TransformerConfig(**CORPUS_SHAPE)
 """The model for a parallel corpus; ``vocab_size`` is the largest vocabulary that is learned."""
+TEXT_MODEL = LanguageModelConfig(**TEXT_SHAPE)
+"""The language model for text; ``vocab_size`` is the largest vocabulary that is learned."""
 
 
 def train_dates(
@@ -37,7 +45,7 @@ def train_dates(
     shape: TransformerConfig = DATES_MODEL,
     device: torch.device | str = "cpu",
     world: World | None = None,
-) -> Trainer:
+) -> Trainer[Batch]:
     """Make a trainer for the built-in task; if the folder holds a run, it resumes from there.
 
     Args:
@@ -70,7 +78,7 @@ def train_corpus(
     errors: LineErrors | None = None,
     device: torch.device | str = "cpu",
     world: World | None = None,
-) -> Trainer:
+) -> Trainer[Batch]:
     """Make a trainer for a parallel corpus; if the folder holds a run, it resumes from there.
 
     Args:
@@ -100,6 +108,55 @@ def train_corpus(
     return _make_trainer(folder, translator, batches, config, validate, world)
 
 
+def train_text(
+    paths: Sequence[Path],
+    folder: Path,
+    validation: Sequence[Path] = (),
+    config: TrainingConfig = TEXT,
+    shape: LanguageModelConfig = TEXT_MODEL,
+    errors: LineErrors | None = None,
+    device: torch.device | str = "cpu",
+    world: World | None = None,
+) -> Trainer[TextBatch]:
+    """Make a trainer for a language model of text files; if the folder holds a run, it resumes from there.
+
+    The folder is that of a published model, which ``load_language_model`` and ``TextGenerator`` load. The token that
+    ends a text also begins it.
+
+    Args:
+        paths: The text files, as for ``read_documents``.
+        folder: Folder for tokens, tokenizer, model and log.
+        validation: The files of held-out text, as for ``read_documents``. Empty: the last documents of ``paths`` are
+            held out; of a single document, none is, and the last parameters count as the best.
+        config: The training settings.
+        shape: Configuration of the model; ``vocab_size`` is the largest vocabulary that is learned from the text, and
+            ``max_length`` the length of the windows that it is split into.
+        errors: Records bad lines. None: they are skipped.
+        device: The device to compute on.
+        world: The processes that train together, and which of them this is. None: this one alone.
+
+    Raises:
+        ValueError: There is no text, a line is bad and ``errors`` raises, no published layout fits ``shape``, or the
+            folder's run has other settings.
+        OSError: A file cannot be read or written.
+    """
+    world, errors, data = world or World(), errors or LineErrors(), folder / "data"
+    if world.is_main:
+        prepare_text(paths, data, shape.vocab_size, shape.max_length, not validation, errors)
+    world.barrier()
+    tokenizer, windows = prepare_text(paths, data, shape.vocab_size, shape.max_length, not validation)
+    texts = list(read_documents(validation or [data / HELD_OUT], errors))
+    torch.manual_seed(config.seed)
+    model = LanguageModel(replace(shape, vocab_size=tokenizer.get_vocab_size())).to(device)
+    batches = WindowBatches(windows, config.batch_tokens, config.seed)
+    validate = TextValidation(model, tokenizer, texts, EOS_ID, config.batch_tokens) if texts or validation else None
+    trainer = Trainer(model, batches, config, folder, validate, world, published_tensors)
+    if world.is_main:
+        write_options(folder, published_options(model.config, bos_id=EOS_ID, eos_id=EOS_ID))
+        tokenizer.save(str(folder / TOKENIZER))
+    return trainer
+
+
 def _make_translator(
     tokenizer: Tokenizer, shape: TransformerConfig, seed: int, device: torch.device | str
 ) -> Translator:
@@ -115,7 +172,7 @@ def _make_trainer(
     config: TrainingConfig,
     validation: Validation | None,
     world: World | None,
-) -> Trainer:
+) -> Trainer[Batch]:
     trainer = Trainer(translator.model, batches, config, folder, validation, world)
     if trainer.world.is_main:
         translator.save_description(folder)

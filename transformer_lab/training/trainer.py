@@ -2,18 +2,19 @@
 
 import math
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import Any, Generic
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from tqdm import tqdm
 
-from transformer_lab.data.batches import Batch, Batches
+from transformer_lab.data.batches import AnyBatch, EpochBatches
+from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.tensor_files import PARAMETERS, write_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT, load_training, save_training
@@ -28,16 +29,20 @@ from transformer_lab.training.validation import ValidationResult
 from transformer_lab.training.weight_average import WeightAverage
 
 
-class Trainer:
-    """Trains a Transformer on batches, in a folder that holds its checkpoint, its log and its best parameters.
+class Trainer(Generic[AnyBatch]):
+    """Trains a model on batches, in a folder that holds its checkpoint, its log and its best parameters.
+
+    A ``Transformer`` is trained on batches of pairs, a ``LanguageModel`` on batches of windows of text: the batch says
+    what the model is given and which tokens it should predict, and all else is the same.
 
     Args:
         model: The model to train, on the device to compute on.
         batches: The training batches.
         config: The settings of the run.
         folder: Where checkpoint, log and parameters are written. If it holds a checkpoint, training resumes from there.
-        validate: Evaluates the model on held-out pairs. None: the last parameters count as the best.
+        validate: Evaluates the model on held-out data. None: the last parameters count as the best.
         world: The processes that train together, and which of them this is. None: this one alone.
+        parameters_of: Returns the parameters as the folder holds them, for a layout with names of its own.
 
     Raises:
         ValueError: The folder's checkpoint is of another model or has other settings, or ``config.patience`` is set
@@ -46,25 +51,25 @@ class Trainer:
 
     def __init__(
         self,
-        model: Transformer,
-        batches: Batches,
+        model: Transformer | LanguageModel,
+        batches: EpochBatches[AnyBatch],
         config: TrainingConfig,
         folder: Path,
         validate: Callable[[], ValidationResult] | None = None,
         world: World | None = None,
+        parameters_of: Callable[[Any], Mapping[str, Tensor]] = nn.Module.state_dict,
     ) -> None:
-        self.model, self.batches, self.config, self.folder = model, batches, config, folder
-        self.validate, self.world = validate, world or World()
+        self.model, self.config, self.folder = model, config, folder
+        self.batches: EpochBatches[AnyBatch] = batches
+        self.validate, self.world, self.parameters_of = validate, world or World(), parameters_of
         self.device = next(model.parameters()).device
         self.optimizer = make_optimizer(model, weight_decay=config.weight_decay)
-        self.forward: Callable[[Tensor, Tensor], Tensor] = (
-            torch.compile(model, dynamic=True) if config.compile else model
-        )
+        self.forward: Callable[..., Tensor] = torch.compile(model, dynamic=True) if config.compile else model
         self.average = WeightAverage(model, config.average) if config.average else None
         self.progress = Progress()
         self.settings = {"training": asdict(config), "model": asdict(model.config)}
         if config.patience and not validate:
-            raise ValueError(f"patience={config.patience} counts validations, and there are no pairs to validate on")
+            raise ValueError(f"patience={config.patience} counts validations, and there is nothing to validate on")
         torch.manual_seed(config.seed + self.world.rank)  # for dropout: each process draws its own
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / CHECKPOINT).exists():
@@ -101,21 +106,21 @@ class Trainer:
             self.save()
         return self.is_finished
 
-    def _step(self, batches: list[Batch]) -> None:
+    def _step(self, batches: list[AnyBatch]) -> None:
         """Make one step of the optimiser.
 
         Losses are summed, and divided by the number of real tokens in all batches and processes.
         """
         self.model.train()
-        pad_id = self.model.config.target_pad_id
-        n_tokens = sum(int(count_tokens(batch.target[:, 1:], pad_id)) for batch in batches)
+        pad_id = self.batches.pad_id
+        n_tokens = sum(int(count_tokens(batch.labels, pad_id)) for batch in batches)
         rate = self.config.rate(self.progress.step + 1, self.model.config.d_model)
         for group in self.optimizer.param_groups:
             group["lr"] = rate
         self.optimizer.zero_grad()
         for batch in batches:
             shard = batch.shard(self.world.rank, self.world.size)
-            if len(shard.source):
+            if len(shard.labels):
                 loss = self._loss(shard.to(self.device))
                 (loss / n_tokens).backward()  # type: ignore[no-untyped-call]
                 self.progress.loss_sum += loss.item()
@@ -126,12 +131,10 @@ class Trainer:
             self.average.update(self.progress.step + 1)
         self.progress.n_tokens += n_tokens
 
-    def _loss(self, batch: Batch) -> Tensor:
+    def _loss(self, batch: AnyBatch) -> Tensor:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.autocast):
-            logits = self.forward(batch.source, batch.target[:, :-1])
-        return smoothed_cross_entropy(
-            logits, batch.target[:, 1:], self.model.config.target_pad_id, self.config.smoothing
-        )
+            logits = self.forward(*batch.inputs)
+        return smoothed_cross_entropy(logits, batch.labels, self.batches.pad_id, self.config.smoothing)
 
     def _after_step(self, bar: "tqdm[Any]") -> None:
         """Log, validate and save if it is time to."""
@@ -159,7 +162,7 @@ class Trainer:
     def _save_parameters(self) -> None:
         if self.world.is_main:
             with self._averaged_parameters():
-                write_tensors(self.folder / PARAMETERS, self.model.state_dict(), {"step": self.progress.step})
+                write_tensors(self.folder / PARAMETERS, self.parameters_of(self.model), {"step": self.progress.step})
 
     def _averaged_parameters(self) -> AbstractContextManager[None]:
         """Use the averaged parameters inside the block, if an average is kept."""

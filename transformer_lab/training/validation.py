@@ -1,14 +1,19 @@
-"""Validation: the loss and the score of a model on pairs that it is not trained on."""
+"""Validation: the loss and the score of a model on pairs or texts that it is not trained on."""
 
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
+import numpy as np
 import torch
+from tokenizers import Tokenizer
+from torch import nn
 
-from transformer_lab.data.batches import Batches, InMemory
+from transformer_lab.data.batches import AnyBatch, Batches, EpochBatches, InMemory, WindowBatches, split_into_windows
 from transformer_lab.data.tokenizers import PAD_ID
+from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
+from transformer_lab.training.metrics import bits_per_byte
 
 Score = Callable[[Sequence[str], Sequence[str]], float]
 """Scores translations by their references; higher is better."""
@@ -23,8 +28,9 @@ class ValidationResult(NamedTuple):
 
     Args:
         loss: Mean cross-entropy per real token with teacher forcing, in nats.
-        score: Score of the translations that the model generates. It decides which parameters are the best, since a
-            model may reach a low loss and generate nothing right.
+        score: Decides which parameters are the best; higher is better. For a translator it is the score of the
+            translations that it generates, since a model may reach a low loss and generate nothing right; for a
+            language model, minus its bits per byte.
     """
 
     loss: float
@@ -59,17 +65,52 @@ class Validation:
 
     def __call__(self) -> ValidationResult:
         """Return the loss and the score of the translator as it is now."""
-        self.translator.model.eval()
-        loss = self._loss()
+        loss = mean_loss(self.translator.model, self._batches)
         translations = list(self.translator.translate(self.sources, self._max_length))
         return ValidationResult(loss, self.score(translations, self.references))
 
-    @torch.no_grad()
-    def _loss(self) -> float:
-        total, n_tokens = 0.0, 0
-        for indices in self._batches.plan(0):
-            batch = self._batches.collate(indices.tolist()).to(self.translator.device)
-            logits = self.translator.model(batch.source, batch.target[:, :-1])
-            total += smoothed_cross_entropy(logits, batch.target[:, 1:], PAD_ID).item()
-            n_tokens += int(count_tokens(batch.target[:, 1:], PAD_ID))
-        return total / n_tokens
+
+class TextValidation:
+    """Evaluates a language model on held-out texts when it is called.
+
+    Each text begins with a token that is not predicted, and is split into windows: a token is predicted from those
+    before it in its window. The end of a text is not predicted, as its bytes do not hold it.
+
+    Args:
+        model: The model.
+        tokenizer: Its tokenizer.
+        texts: The texts.
+        begin_id: The token that begins a text.
+        batch_tokens: Largest number of tokens in a batch; a window is no longer than that, either.
+
+    Raises:
+        ValueError: There are no texts.
+    """
+
+    def __init__(
+        self, model: LanguageModel, tokenizer: Tokenizer, texts: Sequence[str], begin_id: int, batch_tokens: int
+    ) -> None:
+        self.model, self.window = model, min(model.config.max_length, batch_tokens)
+        encoded = [tokenizer.encode(text, add_special_tokens=False).ids for text in texts]
+        windows = (window for ids in encoded for window in split_into_windows([begin_id, *ids], self.window))
+        self._batches = WindowBatches(InMemory(map(np.asarray, windows)), batch_tokens, seed=0)
+        self.n_tokens = sum(map(len, encoded))
+        self.n_bytes = sum(len(text.encode()) for text in texts)
+
+    def __call__(self) -> ValidationResult:
+        """Return the loss and minus the bits per byte of the model as it is now."""
+        loss = mean_loss(self.model, self._batches)
+        return ValidationResult(loss, -bits_per_byte(loss, self.n_tokens, self.n_bytes))
+
+
+@torch.no_grad()
+def mean_loss(model: nn.Module, batches: EpochBatches[AnyBatch]) -> float:
+    """Return the mean cross-entropy per real token of an epoch, in nats; the model is left in eval mode."""
+    model.eval()
+    device = next(model.parameters()).device
+    total, n_tokens = 0.0, 0
+    for indices in batches.plan(0):
+        batch = batches.collate(indices.tolist()).to(device)
+        total += smoothed_cross_entropy(model(*batch.inputs), batch.labels, batches.pad_id).item()
+        n_tokens += int(count_tokens(batch.labels, batches.pad_id))
+    return total / n_tokens
