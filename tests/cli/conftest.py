@@ -38,6 +38,22 @@ def model(corpus, tmp_path_factory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="session")
+def story(tmp_path_factory) -> Path:
+    """A file of 30 documents, of which the last is held out."""
+    path = tmp_path_factory.mktemp("story") / "story.txt"
+    documents = [" ".join(WORDS[i * k % 10] for k in range(1, 30)) for i in range(30)]
+    path.write_text("\n<|endoftext|>\n".join(documents) + "\n", "utf-8")
+    return path
+
+
+@pytest.fixture(scope="session")
+def language_model(story, tmp_path_factory) -> Path:
+    folder = tmp_path_factory.mktemp("trained") / "story"
+    assert main(["train", "--text", str(story), "-o", str(folder), *SMALL, *FEW]) == 0
+    return folder
+
+
 @pytest.fixture
 def graded(monkeypatch):
     """Stand in for the grader, and note what it is asked for."""

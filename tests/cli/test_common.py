@@ -1,5 +1,7 @@
 """What the commands share."""
 
+from argparse import Namespace
+
 import pytest
 import torch
 
@@ -7,8 +9,10 @@ from transformer_lab.cli.common import is_dates, set_threads
 
 
 def test_dates_are_the_task_and_a_path_is_a_file():
-    assert is_dates(["dates"])
-    assert not is_dates(["./dates"]) and not is_dates(["dates", "dates"]) and not is_dates(["dates.tsv"])
+    assert is_dates(Namespace(corpus=["dates"], text=False))
+    for corpus in (["./dates"], ["dates", "dates"], ["dates.tsv"]):
+        assert not is_dates(Namespace(corpus=corpus, text=False))
+    assert not is_dates(Namespace(corpus=["dates"], text=True))  # a file of text
 
 
 def test_threads_are_what_is_wanted_or_else_what_is_best_or_else_as_they_are(monkeypatch):

@@ -1,12 +1,18 @@
 """``evaluate``: the scores of what the model writes."""
 
+import json
+import math
 from pathlib import Path
 
 import pytest
 
+from tests.pretrained.language_model_folders import publish
 from transformer_lab.cli.main import main
+from transformer_lab.data.documents import read_documents
+from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
 from transformer_lab.training.metrics import bleu, chrf, exact_match
+from transformer_lab.training.validation import TextValidation
 
 
 @pytest.mark.parametrize("beam", [1, 4])
@@ -51,6 +57,46 @@ def test_a_corpus_that_is_none_is_told_in_one_line(model, tmp_path, capsys, text
     assert main(["evaluate", str(path), "-m", str(model)]) == 2
     error = capsys.readouterr().err
     assert error.startswith("transformer-lab: ") and said in error and error.count("\n") == 1
+
+
+def test_of_text_it_prints_how_well_it_is_predicted(story, language_model, capsys):
+    assert main(["evaluate", "--text", str(story), "-m", str(language_model)]) == 0
+    model, texts = TextGenerator.load(language_model), list(read_documents([story]))
+    validation = TextValidation(model.model, model.tokenizer, texts, model.bos_id, 100)
+    loss = validation().loss
+    assert capsys.readouterr().out.splitlines() == [
+        "documents       30",
+        f"bytes           {sum(len(text.encode()) for text in texts):,}",
+        f"tokens          {validation.n_tokens:,}, in windows of 20",
+        f"nats per token  {loss:.3f}",
+        f"perplexity      {math.exp(loss):.2f}",
+        f"bits per byte   {loss * validation.n_tokens / validation.n_bytes / math.log(2):.3f}",
+    ]
+
+
+def test_bad_lines_of_text_are_reported_or_refused(language_model, tmp_path, capsys):
+    path = tmp_path / "bad.txt"
+    path.write_bytes(b"eins\n\xff\nzwei\n")
+    assert main(["evaluate", "--text", str(path), "-m", str(language_model)]) == 0
+    captured = capsys.readouterr()
+    assert "bytes           9\n" in captured.out and "bad.txt, line 2: not UTF-8" in captured.err
+    assert main(["evaluate", "--text", str(path), "-m", str(language_model), "--bad-lines", "refuse"]) == 2
+
+
+def test_what_stands_in_the_way_of_evaluating_text_is_told_in_one_line(model, story, language_model, tmp_path, capsys):
+    (tmp_path / "empty.txt").write_text("\n")
+    publish(tmp_path / "unbegun")
+    config = tmp_path / "unbegun" / "config.json"
+    config.write_text(json.dumps(json.loads(config.read_text()) | {"bos_token_id": None}))
+    for arguments, said in (
+        ([str(story)], "evaluate --text needs to know the model: --model FOLDER"),
+        ([str(story), "-m", str(model)], "model_type must be gpt2 or llama; got ''"),
+        ([str(tmp_path / "empty.txt"), "-m", str(language_model)], "empty.txt: no text to evaluate"),
+        ([str(story), "-m", str(tmp_path / "unbegun")], "has no token that begins a text"),
+    ):
+        assert main(["evaluate", "--text", *arguments]) == 2
+        error = capsys.readouterr().err
+        assert error.startswith("transformer-lab: ") and said in error and error.count("\n") == 1
 
 
 def test_a_model_that_is_none_is_told_in_one_line(tmp_path, capsys, monkeypatch):

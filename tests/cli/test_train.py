@@ -14,8 +14,10 @@ from tests.cli.conftest import FEW, SMALL, typed
 from transformer_lab.cli import evaluate
 from transformer_lab.cli.main import main
 from transformer_lab.cli.train import SHAPE, TRAINING
+from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.tensor_files import read_tensors
+from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
 from transformer_lab.training.checkpoint import CHECKPOINT
@@ -40,15 +42,16 @@ def shown_help(capsys) -> str:
 
 def test_the_defaults_that_help_shows_are_those_of_the_recipes(capsys):
     shown = shown_help(capsys)
-    for meanings, dates, corpus in (
-        (TRAINING, recipes.DATES, recipes.CORPUS),
-        (SHAPE, recipes.DATES_MODEL, recipes.CORPUS_MODEL),
+    for meanings, configs in (
+        (TRAINING, (recipes.DATES, recipes.CORPUS, recipes.TEXT)),
+        (SHAPE, (recipes.DATES_MODEL, recipes.CORPUS_MODEL, recipes.TEXT_MODEL)),
     ):
         for name, meaning in meanings.items():
-            values = [f"{getattr(config, name):g}" for config in (dates, corpus)]
+            dates, corpus, text = (f"{getattr(config, name):g}" for config in configs)
             if name == "vocab_size":
-                values[0] = "as many as characters"
-            default = values[1] if values[0] == values[1] else f"{values[0]} for dates, {values[1]} for a corpus"
+                dates = "as many as characters"
+            each = f"{dates} for dates, {corpus} for a corpus, {text} for text"
+            default = text if dates == corpus == text else each
             assert f"--{name.replace('_', '-')} N {meaning} (default: {default})" in shown
 
 
@@ -99,6 +102,44 @@ def test_dates_need_nothing_but_their_name(tmp_path, monkeypatch, capsys):
     assert capsys.readouterr().out.startswith("pairs        30\n")
 
 
+def test_text_makes_a_language_model_that_generate_continues_and_evaluate_measures(story, language_model, capsys):
+    info = settings(language_model)
+    assert (info["training"]["steps"], info["model"]["d_model"], info["model"]["max_length"]) == (6, 16, 20)
+    assert info["training"]["peak_rate"] == recipes.TEXT.peak_rate and info["model"]["norm"] == "rms"
+    assert main(["generate", "-m", str(language_model), "eins", "--temperature", "0", "--max-new-tokens", "3"]) == 0
+    capsys.readouterr()
+    assert main(["evaluate", "--text", str(language_model / "data" / "held_out.txt"), "-m", str(language_model)]) == 0
+    said = capsys.readouterr().out
+    best = -pd.read_csv(language_model / LOG)["validation_score"].max()
+    assert said.startswith("documents       1\n") and said.endswith(f"bits per byte   {best:.3f}\n")
+
+
+def test_the_end_of_a_run_on_text_tells_its_bits_per_byte(story, tmp_path, capsys):
+    assert main(["train", str(story), "--text", "--validation", str(story), *SMALL, *FEW]) == 0
+    best = -pd.read_csv(tmp_path / "model-story" / LOG)["validation_score"].max()
+    assert capsys.readouterr().out.endswith(
+        f"; best validation {best:.3f} bits per byte; the model is in model-story\n"
+    )
+
+
+def test_a_stopped_run_on_text_goes_on_with_the_same_command(story, language_model, tmp_path, monkeypatch):
+    forward, calls = LanguageModel.forward, []
+
+    def interrupt_the_third(self, *tokens):
+        calls.append(tokens)
+        if len(calls) == 3:
+            signal.raise_signal(signal.SIGINT)
+        return forward(self, *tokens)
+
+    command = ["train", "--text", str(story), "-o", "m", *SMALL, *FEW]
+    with monkeypatch.context() as patch:
+        patch.setattr(LanguageModel, "forward", interrupt_the_third)
+        assert main(command) == 130
+    TextGenerator.load(tmp_path / "m")
+    assert main(command) == 0
+    assert pd.read_csv(tmp_path / "m" / LOG)["loss"].tolist() == pd.read_csv(language_model / LOG)["loss"].tolist()
+
+
 def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, capsys, monkeypatch):
     forward, calls = Transformer.forward, []
 
@@ -139,6 +180,8 @@ def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
         (["dates", "--threads", "0"], "got --threads 0"),
         (["dates", "--validation", "x"], "dates bring their own validation"),
         (["dates", "--vocab-size", "300"], "and vocabulary"),
+        (["dates", "--text"], "No such file or directory: 'dates'"),
+        (["x.tsv", "--text", "--batch-tokens", "1"], "n_tokens=1 cannot hold the longest window, of"),
     ],
 )
 def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, monkeypatch):

@@ -4,25 +4,36 @@ import argparse
 import io
 import os
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transformer_lab.data.corpus import LineErrors
     from transformer_lab.text.translator import TextTranslator
 
-MODEL = "its folder, or the name of a published one, such as Helsinki-NLP/opus-mt-en-de (default: model-dates)"
+DEFAULT_MODEL = "model-dates"
+MODEL = f"its folder, or the name of a published one, such as Helsinki-NLP/opus-mt-en-de (default: {DEFAULT_MODEL})"
+LANGUAGE_MODEL = """a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
+layout of GPT-2 or Llama, such as transformer-lab train --text makes; or the name of a published one, such as
+openai-community/gpt2"""
 DATES = "dates"
 """The corpus that is not a file but generated."""
 
 CORPUS = """dates: the task that needs no download, dates in 32 languages to be written as ISO 8601; or a file of
     sentence pairs, source and target with a tab between; or two files, line n of the second being the translation of
-    line n of the first. Files are UTF-8, gzipped or not."""
+    line n of the first; or, with --text, files of text. Files are UTF-8, gzipped or not."""
 
 
-def add_corpus(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments that name a corpus and say what happens to its bad lines."""
+def add_corpus(parser: argparse.ArgumentParser, text: str) -> None:
+    """Add the arguments that name a corpus and say what happens to its bad lines.
+
+    Args:
+        parser: The parser to add them to.
+        text: What ``--text`` does, for the help.
+    """
     parser.add_argument("corpus", nargs="+", metavar="CORPUS", help=CORPUS)
+    documents = "each file is a document, or several with a line <|endoftext|> between them"
+    parser.add_argument("--text", action="store_true", help=f"{text}; {documents}")
     bad = "whether lines that are empty, overlong, not UTF-8 or without translation are skipped and reported by number"
     bad += " (the default), or the first one ends it all"
     parser.add_argument("--bad-lines", choices=["skip", "refuse"], default="skip", help=bad)
@@ -54,9 +65,9 @@ def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threa
     parser.add_argument("--threads", type=int, metavar="N", help=f"threads on a CPU (default: {threads})")
 
 
-def is_dates(corpus: Sequence[str]) -> bool:
+def is_dates(args: argparse.Namespace) -> bool:
     """Return whether the built-in task is meant; a file of that name is written ``./dates``."""
-    return list(corpus) == [DATES]
+    return args.corpus == [DATES] and not args.text
 
 
 def set_threads(wanted: int | None, otherwise: int | None = None) -> None:

@@ -1,22 +1,38 @@
-"""``transformer-lab evaluate``: score a translator on pairs that it was not trained on."""
+"""``transformer-lab evaluate``: score a model on pairs or texts that it was not trained on."""
 
 import argparse
 import sys
 from pathlib import Path
 
-from transformer_lab.cli.common import MODEL, add_beam, add_corpus, add_machine, is_dates, line_errors, load_model
+from transformer_lab.cli.common import (
+    DEFAULT_MODEL,
+    LANGUAGE_MODEL,
+    MODEL,
+    add_beam,
+    add_corpus,
+    add_machine,
+    is_dates,
+    line_errors,
+    load_model,
+    set_threads,
+)
 
 DESCRIPTION = """Translate a corpus and compare with its translations: exact match, and BLEU and chrF as sacrebleu
-computes them (13a tokens, cased). For dates, strings are drawn that no training has seen."""
+computes them (13a tokens, cased). For dates, strings are drawn that no training has seen. With --text, measure how well
+a language model predicts text: perplexity, and bits per byte, by which models with other tokens can be compared."""
 
 N_TEST_DATES = 1000
+BATCH_TOKENS = 2048
+"""Tokens of a text that are predicted together, which bounds the memory that their logits take."""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command to the parser."""
-    parser = commands.add_parser("evaluate", help="evaluate a translator", description=DESCRIPTION, allow_abbrev=False)
-    add_corpus(parser)
-    parser.add_argument("-m", "--model", default="model-dates", help=MODEL)
+    parser = commands.add_parser(
+        "evaluate", help="evaluate a translator or a language model", description=DESCRIPTION, allow_abbrev=False
+    )
+    add_corpus(parser, text="evaluate a language model on text files")
+    parser.add_argument("-m", "--model", help=f"{MODEL}; with --text, {LANGUAGE_MODEL}")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="draws the dates (default: 0)")
     add_beam(parser)
     add_machine(parser, threads="as many as torch takes")
@@ -30,13 +46,50 @@ def run(args: argparse.Namespace) -> int:
         ValueError: The corpus has no pairs or a bad line, or the model cannot be loaded.
         OSError: A file cannot be read.
     """
+    return _evaluate_text(args) if args.text else _evaluate_translations(args)
+
+
+def _evaluate_text(args: argparse.Namespace) -> int:
+    """Evaluate a language model on texts."""
+    from transformer_lab.data.documents import read_documents
+    from transformer_lab.device import pick_device
+    from transformer_lab.text.text_generator import TextGenerator
+    from transformer_lab.training.metrics import perplexity
+    from transformer_lab.training.validation import TextValidation
+
+    if args.model is None:
+        raise ValueError("evaluate --text needs to know the model: --model FOLDER")
+    set_threads(args.threads)
+    model = TextGenerator.load(args.model, pick_device(args.device))
+    if model.bos_id is None:
+        raise ValueError(f"{args.model} has no token that begins a text, so none could predict a text's first token")
+    errors = line_errors(args)
+    texts = list(read_documents([Path(name) for name in args.corpus], errors))
+    if errors.counts:
+        print(errors, file=sys.stderr)
+    if not texts:
+        raise ValueError(f"{' and '.join(args.corpus)}: no text to evaluate")
+    validation = TextValidation(model.model, model.tokenizer, texts, model.bos_id, BATCH_TOKENS)
+    loss, score = validation()
+    print(f"documents       {len(texts):,}")
+    print(f"bytes           {validation.n_bytes:,}")
+    print(f"tokens          {validation.n_tokens:,}, in windows of {validation.window:,}")
+    print(f"nats per token  {loss:.3f}")
+    print(f"perplexity      {perplexity(loss):.2f}")
+    print(f"bits per byte   {-score:.3f}")
+    return 0
+
+
+def _evaluate_translations(args: argparse.Namespace) -> int:
+    """Evaluate a translator on pairs."""
     from transformer_lab.data.corpus import read_pairs
     from transformer_lab.data.dates import date_pairs
     from transformer_lab.training.metrics import bleu, chrf, exact_match
 
+    args.model = args.model or DEFAULT_MODEL
     translator = load_model(args)
     errors = line_errors(args)
-    if is_dates(args.corpus):
+    if is_dates(args):
         pairs = date_pairs(N_TEST_DATES, args.seed, "held out")
     else:
         paths = [Path(name) for name in args.corpus]

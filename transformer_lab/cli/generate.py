@@ -5,7 +5,7 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from transformer_lab.cli.common import add_machine, print_stream, set_threads
+from transformer_lab.cli.common import LANGUAGE_MODEL, add_machine, print_stream, set_threads
 
 DESCRIPTION = """Let a language model go on with a text. What it adds is shown while it is written, without the text
 itself; it ends where the model ends it, at a --stop, or where the model has no room for more."""
@@ -14,10 +14,6 @@ EXAMPLES = """examples:
   transformer-lab generate -m openai-community/gpt2 "The Transformer is"
   transformer-lab generate -m my-model --temperature 0.8 --top-p 0.95 --seed 1 --file story.txt
   echo "Q: Why? A:" | transformer-lab generate -m my-model --temperature 0 --stop Q: --stop $'\\n'"""
-
-MODEL = """the model: a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
-layout of GPT-2 or Llama; or the name of a published one, such as openai-community/gpt2. Models of your own get such a
-folder from transformer_lab.pretrained.load.save_pretrained; no command trains them"""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -34,7 +30,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("prompt", nargs="?", metavar="PROMPT", help=prompt)
     file = "go on with what is in a file; UTF-8; as from a pipe, a line break at its end is left out"
     parser.add_argument("-f", "--file", type=Path, help=file)
-    parser.add_argument("-m", "--model", required=True, help=MODEL)
+    parser.add_argument("-m", "--model", required=True, help=f"the model: {LANGUAGE_MODEL}")
     most = "tokens that are added at most (default: as many as the model has room for)"
     parser.add_argument("--max-new-tokens", type=int, metavar="N", help=most)
     stop = "end before this string; may be given again"

@@ -1,4 +1,4 @@
-"""``transformer-lab train``: train a translator on dates or on a parallel corpus."""
+"""``transformer-lab train``: train a translator on dates or a parallel corpus, or a language model on text."""
 
 import argparse
 import sys
@@ -15,13 +15,15 @@ if TYPE_CHECKING:
     from transformer_lab.training.distributed import World
     from transformer_lab.training.trainer import Trainer
 
-DESCRIPTION = """Train a Transformer that translates. Its folder gets everything that is needed to use it: parameters,
-configuration, tokenizer, a log that pandas reads, and a checkpoint. Ctrl-C ends training after a step and keeps the
-model; the same command goes on where a run was stopped or killed."""
+DESCRIPTION = """Train a Transformer that translates or, with --text, a language model that continues texts. Its folder
+gets everything that is needed to use it: parameters, configuration, tokenizer, a log that pandas reads, and a
+checkpoint. Ctrl-C ends training after a step and keeps the model; the same command goes on where a run was stopped or
+killed."""
 
 EXAMPLES = """examples:
   transformer-lab train dates
   transformer-lab train train.de.gz train.en.gz --validation val.de.gz val.en.gz -o german
+  transformer-lab train --text stories/*.txt -o stories
   torchrun --nproc-per-node=2 -m transformer_lab.cli train dates"""
 
 TRAINING = {
@@ -42,35 +44,48 @@ TRAINING = {
 }
 """Numbers of ``TrainingConfig`` that can be set, with their meaning."""
 
+TRAINING_DEFAULTS: dict[str, Mapping[str, Any]] = {
+    "for dates": vars(presets.DATES),
+    "for a corpus": vars(presets.CORPUS),
+    "for text": vars(presets.TEXT),
+}
+SHAPE_DEFAULTS: dict[str, Mapping[str, Any]] = {
+    "for dates": {**presets.DATES_SHAPE, "vocab_size": "as many as characters"},
+    "for a corpus": presets.CORPUS_SHAPE,
+    "for text": presets.TEXT_SHAPE,
+}
+
 SHAPE = {
     "d_model": "width of the vectors between the layers",
     "n_heads": "attention heads of a layer",
-    "n_layers": "layers of the encoder, and as many of the decoder",
+    "n_layers": "layers: of the encoder, and as many of the decoder",
     "d_ff": "width in the middle of the feed-forward networks",
     "dropout": "fraction of what each sublayer adds that training drops",
-    "max_length": "tokens that a sentence may have",
+    "max_length": "tokens that a sentence may have, or that a language model reads at once",
     "vocab_size": "tokens to learn",
 }
-"""Numbers of ``TransformerConfig`` that can be set, with their meaning."""
+"""Numbers of ``TransformerConfig`` and ``LanguageModelConfig`` that can be set, with their meaning."""
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
     """Add the command to the parser."""
     parser = commands.add_parser(
         "train",
-        help="train a translator",
+        help="train a translator or a language model",
         description=DESCRIPTION,
         epilog=EXAMPLES,
         formatter_class=argparse.RawDescriptionHelpFormatter,
         allow_abbrev=False,
     )
-    add_corpus(parser)
+    add_corpus(parser, text="train a language model on text files")
     out = "the model's folder (default: model-dates, or model- and the first file's name up to its first dot)"
     parser.add_argument("-o", "--out", type=Path, metavar="FOLDER", help=out)
-    validation = "pairs to judge by, as files like CORPUS: the parameters with the highest BLEU are kept"
+    validation = "held-out pairs or texts to judge by, as files like CORPUS: the parameters with the highest BLEU, or"
+    validation += " for text the fewest bits per byte, are kept (default: none; for text, the last documents of CORPUS,"
+    validation += " a hundredth of its bytes: save for a single document, which is not divided)"
     parser.add_argument("--validation", nargs="+", type=Path, default=[], metavar="FILE", help=validation)
     training = parser.add_argument_group("how to train")
-    _add_numbers(training, TRAINING, vars(presets.DATES), vars(presets.CORPUS))
+    _add_numbers(training, TRAINING, TRAINING_DEFAULTS)
     noam = "how the rate falls: to 0 along a cosine, or with the root of the step as in the paper (default: cosine)"
     training.add_argument("--schedule", choices=["cosine", "noam"], help=noam)
     bfloat16 = "compute in bfloat16: faster on GPUs, and on CPUs with instructions for it; slower on others"
@@ -79,7 +94,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     training.add_argument("--compile", action="store_true", default=None, help=compiled)
     add_machine(training, threads="1 for dates, which more threads would slow down; else as many as torch takes")
     shape = parser.add_argument_group("size of the model")
-    _add_numbers(shape, SHAPE, presets.DATES_SHAPE, presets.CORPUS_SHAPE)
+    _add_numbers(shape, SHAPE, SHAPE_DEFAULTS)
     parser.set_defaults(run=run)
 
 
@@ -87,7 +102,7 @@ def run(args: argparse.Namespace) -> int:
     """Train, and return the exit code: 0, or 130 if training was stopped."""
     from transformer_lab.training.distributed import distributed_world
 
-    set_threads(args.threads, otherwise=1 if is_dates(args.corpus) else None)
+    set_threads(args.threads, otherwise=1 if is_dates(args) else None)
     folder = args.out or _default_folder(args.corpus)
     with distributed_world() as world:
         trainer = _make_trainer(args, folder, world)
@@ -95,13 +110,15 @@ def run(args: argparse.Namespace) -> int:
     progress = trainer.progress
     if world.is_main:
         best = "" if progress.best is None else f"; best validation score {progress.best:.2f}"
+        if args.text and progress.best is not None:
+            best = f"; best validation {-progress.best:.3f} bits per byte"
         print(f"{progress.step} steps in {progress.seconds:.0f} s{best}; the model is in {folder}")
         if not finished:
             print("stopped before the end: the same command goes on")
     return 0 if finished else 130
 
 
-def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer":
+def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer[Any]":
     """Make the trainer that the arguments describe."""
     from transformer_lab.device import pick_device
     from transformer_lab.training import recipes
@@ -110,15 +127,20 @@ def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Tr
     typed = {name: value for name, value in vars(args).items() if value is not None}
     training = {field.name: typed[field.name] for field in fields(TrainingConfig) if field.name in typed}
     sizes = {name: typed[name] for name in SHAPE if name in typed}
-    if is_dates(args.corpus):
+    if is_dates(args):
         if args.validation or args.vocab_size:
             raise ValueError("dates bring their own validation and vocabulary: no --validation, no --vocab-size")
         config, shape = replace(presets.DATES, **training), replace(recipes.DATES_MODEL, **sizes)
         return recipes.train_dates(folder, config, shape, device, world)
-    config, shape = replace(presets.CORPUS, **training), replace(recipes.CORPUS_MODEL, **sizes)
     errors = line_errors(args)
     paths = [Path(name) for name in args.corpus]
-    trainer = recipes.train_corpus(paths, folder, args.validation, config, shape, errors, device, world)
+    trainer: Trainer[Any]
+    if args.text:
+        config, text_shape = replace(presets.TEXT, **training), replace(recipes.TEXT_MODEL, **sizes)
+        trainer = recipes.train_text(paths, folder, args.validation, config, text_shape, errors, device, world)
+    else:
+        config, shape = replace(presets.CORPUS, **training), replace(recipes.CORPUS_MODEL, **sizes)
+        trainer = recipes.train_corpus(paths, folder, args.validation, config, shape, errors, device, world)
     if world.is_main and errors.counts:
         print(errors, file=sys.stderr)
     return trainer
@@ -129,12 +151,13 @@ def _default_folder(corpus: list[str]) -> Path:
 
 
 def _add_numbers(
-    group: argparse._ArgumentGroup, meanings: Mapping[str, str], dates: Mapping[str, Any], corpus: Mapping[str, Any]
+    group: argparse._ArgumentGroup, meanings: Mapping[str, str], defaults: Mapping[str, Mapping[str, Any]]
 ) -> None:
-    """Add an option for each number, and show its defaults for dates and for a corpus in its help."""
+    """Add an option for each number, and show in its help the default for each task, or the one for all of them."""
     for name, meaning in meanings.items():
-        for_dates = f"{dates[name]:g}" if name in dates else "as many as characters"
-        for_a_corpus = f"{corpus[name]:g}"
-        default = for_a_corpus if for_dates == for_a_corpus else f"{for_dates} for dates, {for_a_corpus} for a corpus"
-        option, kind = f"--{name.replace('_', '-')}", type(corpus[name])
+        values = {task: numbers[name] for task, numbers in defaults.items()}
+        shown = {task: value if isinstance(value, str) else f"{value:g}" for task, value in values.items()}
+        alike = len(set(shown.values())) == 1
+        default = shown["for text"] if alike else ", ".join(f"{value} {task}" for task, value in shown.items())
+        option, kind = f"--{name.replace('_', '-')}", type(values["for text"])
         group.add_argument(option, type=kind, metavar="N", help=f"{meaning} (default: {default})")

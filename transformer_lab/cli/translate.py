@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from transformer_lab.cli.common import MODEL, add_beam, add_machine, load_model, print_stream
+from transformer_lab.cli.common import DEFAULT_MODEL, MODEL, add_beam, add_machine, load_model, print_stream
 
 if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
@@ -37,7 +37,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     lines = "each is a line to translate (default: what comes through the pipe, or is typed until it ends)"
     parser.add_argument("lines", nargs="*", metavar="LINE", help=lines)
     parser.add_argument("-f", "--file", type=Path, help="translate its lines; UTF-8, gzipped or not")
-    parser.add_argument("-m", "--model", default="model-dates", help=f"the model: {MODEL}")
+    parser.add_argument("-m", "--model", default=DEFAULT_MODEL, help=f"the model: {MODEL}")
     most = "tokens that a translation has at most (default: as many as the model can write)"
     parser.add_argument("--max-length", type=int, metavar="N", help=most)
     together = "lines that are translated together at most; fewer where no more are there (default: 64)"
