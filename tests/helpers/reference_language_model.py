@@ -58,7 +58,7 @@ def feed_forward(parameters: Parameters, config: LanguageModelConfig, x: Tensor)
 
 
 def attention(parameters: Parameters, config: LanguageModelConfig, x: Tensor) -> Tensor:
-    d_k = config.d_model // config.n_heads
+    d_k = len(parameters["w_q.weight"]) // config.n_heads
     q, k, v = (linear(parameters, name, x).split(d_k, dim=-1) for name in ("w_q", "w_k", "w_v"))
     heads = []
     for h in range(config.n_heads):

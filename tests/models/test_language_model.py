@@ -38,6 +38,7 @@ configs = st.builds(
     d_model=st.just(12),
     n_heads=st.just(6),
     n_kv_heads=st.sampled_from([None, 1, 2, 3, 6]),
+    d_k=st.sampled_from([None, 4]),
     d_ff=st.just(7),
     n_layers=st.just(2),
     max_length=st.just(13),
@@ -48,6 +49,7 @@ configs = st.builds(
     norm_eps=st.sampled_from([1e-5, 0.1]),
     feed_forward=st.sampled_from(get_args(FeedForwardName)),
     bias=st.booleans(),
+    qkv_bias=st.sampled_from([None, True, False]),
     tied=st.booleans(),
     pad_id=st.just(PAD),
 )
@@ -63,6 +65,16 @@ def test_in_a_batch_with_padding_anywhere_each_text_is_what_it_is_alone(config, 
         expected = logits_of(dict(model.named_parameters()), config, torch.tensor(text))
         # The sinusoids are kept in float32.
         assert_close(logits[row][tokens[row] != PAD], expected, rtol=1e-5, atol=1e-5)
+
+
+@given(config=configs, texts=texts, rng=generators(), n_new=st.integers(1, 3))
+@torch.no_grad()
+def test_read_in_parts_with_a_cache_a_text_is_what_it_is_at_once(config, texts, rng, n_new):
+    tokens = padded(texts, [[1] * len(text) for text in texts])
+    model = drawn(config, rng)
+    cache = model.new_cache()
+    parts = [model(part, cache) for part in tokens.split(n_new, dim=1)]
+    assert_close(torch.cat(parts, dim=1)[tokens != PAD], model(tokens)[tokens != PAD])
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,8 @@ class Block(nn.Module):
         config: The model's parts and their sizes.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
+        ValueError: ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given, or ``n_kv_heads`` does not
+            divide ``n_heads``.
 
     >>> block = Block(LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32))
     >>> block(torch.randn(3, 5, 8), causal_mask(5)).shape
@@ -40,8 +41,9 @@ class Block(nn.Module):
         n_kv_heads = config.n_heads if config.n_kv_heads is None else config.n_kv_heads
         self.norm_1 = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.self_attention = GroupedQueryAttention(
-            config.d_model, config.n_heads, n_kv_heads, config.bias, config.attention_dropout
-        )
+            config.d_model, config.n_heads, n_kv_heads, config.bias, config.attention_dropout,
+            d_k=config.d_k, qkv_bias=config.qkv_bias,
+        )  # fmt: skip
         self.norm_2 = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.feed_forward = make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
         self.dropout = nn.Dropout(config.dropout)
@@ -163,8 +165,7 @@ class LanguageModel(nn.Module):
         if config.positions == "alibi":
             return Positional(bias=distance_bias(config.n_heads, query_positions, key_positions).to(dtype))
         if config.positions == "rotary":
-            d_k = config.d_model // config.n_heads
-            return Positional(rotation=Rotation(query_positions, d_k, config.rotary_base))
+            return Positional(rotation=Rotation(query_positions, config.head_width, config.rotary_base))
         return Positional()
 
     def _initialise(self) -> None:

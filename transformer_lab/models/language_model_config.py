@@ -20,6 +20,7 @@ class LanguageModelConfig:
         d_model: Width of every vector between the blocks.
         n_heads: Number of query heads in a block.
         n_kv_heads: Number of heads of keys and values; None means ``n_heads``.
+        d_k: Width of a head; None means d_model / n_heads.
         d_ff: Width of the hidden layer of the feed-forward networks.
         n_layers: Number of blocks.
         max_length: Maximum number of tokens in a text.
@@ -31,6 +32,7 @@ class LanguageModelConfig:
         norm_eps: Keeps the norm from dividing by 0.
         feed_forward: Which feed-forward network.
         bias: Whether there are biases; RMSNorm, SwiGLU and the last linear layer have none in any case.
+        qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``.
         tied: Whether the embeddings are also the last linear layer's weights.
         pad_id: The token that pads short texts, or None if there is none.
 
@@ -45,6 +47,7 @@ class LanguageModelConfig:
     d_model: int = 768
     n_heads: int = 12
     n_kv_heads: int | None = None
+    d_k: int | None = None
     d_ff: int = 3072
     n_layers: int = 12
     max_length: int = 1024
@@ -56,6 +59,7 @@ class LanguageModelConfig:
     norm_eps: float = 1e-5
     feed_forward: FeedForwardName = "gelu"
     bias: bool = True
+    qkv_bias: bool | None = None
     tied: bool = True
     pad_id: int | None = None
 
@@ -64,12 +68,19 @@ class LanguageModelConfig:
             vocab_size=self.vocab_size, d_model=self.d_model, n_heads=self.n_heads, d_ff=self.d_ff,
             n_layers=self.n_layers, max_length=self.max_length,
         )  # fmt: skip
+        if self.d_k is not None:
+            check_positive(d_k=self.d_k)
         check_choices(self)
         if self.pad_id is not None:
             check_token_id("pad_id", self.pad_id, self.vocab_size)
-        if self.positions == "rotary" and self.d_model // self.n_heads % 2:
-            sizes = f"d_model={self.d_model}, n_heads={self.n_heads}"
+        if self.positions == "rotary" and self.head_width % 2:
+            sizes = f"d_model={self.d_model}, n_heads={self.n_heads}" if self.d_k is None else f"d_k={self.d_k}"
             raise ValueError(f"rotary positions need an even number of features in each head; got {sizes}")
+
+    @property
+    def head_width(self) -> int:
+        """Width of each head's queries, keys and values: ``d_k``, or what the heads get of ``d_model``."""
+        return self.d_model // self.n_heads if self.d_k is None else self.d_k
 
     @classmethod
     def gpt2(cls, vocab_size: int = 50257, **overrides: Any) -> "LanguageModelConfig":
