@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 
 SMALL = LanguageModelConfig(
     vocab_size=11, d_model=12, n_heads=6, n_kv_heads=2, d_ff=7, n_layers=2, max_length=13, dropout=0.0, pad_id=3
@@ -57,6 +57,19 @@ def test_heads_may_be_wider_or_narrower_than_what_they_get_of_the_model_s_width(
         assert attention.w_k.weight.shape == attention.w_v.weight.shape == (2 * d_k, 12)
         assert attention.w_o.weight.shape == (12, 6 * d_k)
     LanguageModel(replace(SMALL, d_k=2, d_model=7))(torch.tensor([[1, 2]]))  # 6 does not divide 7
+
+
+@pytest.mark.parametrize("pattern", [(True,), (True, False), (False, True, True)])
+def test_a_pattern_of_local_blocks_repeats(pattern):
+    config = replace(SMALL, window=SlidingWindow(3, pattern))
+    assert [config.is_local(i) for i in range(7)] == list(pattern * 7)[:7]
+    assert not any(SMALL.is_local(i) for i in range(7))
+
+
+@pytest.mark.parametrize("wrong, message", [((0,), "got size=0"), ((3, ()), r"at least one block.* got \(\)")], ids=str)
+def test_a_window_that_cannot_be_is_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        SlidingWindow(*wrong)
 
 
 def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_not():

@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, LayerCache, ModelCache
-from transformer_lab.attention.masks import causal_mask, decoder_mask
+from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask, sliding_window_mask
 from transformer_lab.attention.positions import Positional, Rotation, distance_bias, sinusoidal_encoding
 from transformer_lab.checks import check_tokens, check_width
 from transformer_lab.layers.feed_forward import make_feed_forward
@@ -133,8 +133,13 @@ class LanguageModel(nn.Module):
         # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
         is_causal = config.pad_id is None and positional.bias is None and tokens.shape[1] == text.shape[1]
         mask = None if is_causal else self.mask(text, tokens.shape[1])
+        local_mask = self.local_mask(text, query_positions, key_positions)
         for i, block in enumerate(self.blocks):
-            x = block(x, mask, positional, None if cache is None else cache.layers[i].self_attention, is_causal)
+            layer_cache = None if cache is None else cache.layers[i].self_attention
+            if local_mask is not None and config.is_local(i):
+                x = block(x, local_mask, positional, layer_cache)
+            else:
+                x = block(x, mask, positional, layer_cache, is_causal)
         if cache is not None:
             cache.commit(text)
         return self.norm(x)
@@ -156,6 +161,19 @@ class LanguageModel(nn.Module):
         if self.config.pad_id is not None:
             return decoder_mask(text, self.config.pad_id, n_query)
         return None if n_query == 1 else causal_mask(n_query, text.shape[1], text.device)
+
+    def local_mask(
+        self,
+        text: Int[Tensor, "batch n_key"],
+        query_positions: Int[Tensor, "#batch n_query"],
+        key_positions: Int[Tensor, "#batch n_key"],
+    ) -> Bool[Tensor, "#batch 1 n_query n_key"] | None:
+        """Return the mask of the last tokens of a text in local blocks; None if the window reaches over all of it."""
+        window, pad_id = self.config.window, self.config.pad_id
+        if window is None or text.shape[1] <= window.size:
+            return None
+        mask = sliding_window_mask(query_positions, key_positions, window.size)[:, None]
+        return mask if pad_id is None else mask & padding_mask(text, pad_id)
 
     def positional(
         self, query_positions: Int[Tensor, "#batch n"], key_positions: Int[Tensor, "#batch n_key"], dtype: torch.dtype

@@ -12,6 +12,35 @@ PositionScheme = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
 
 
 @dataclass(frozen=True)
+class SlidingWindow:
+    """The blocks in which a token attends to the nearest tokens before it only: local attention.
+
+    Args:
+        size: Number of tokens that a token attends to, itself included.
+        pattern: Which blocks are local, repeated over all of them. Every block of Mistral is: ``(True,)``; five blocks
+            of six are in Gemma 3: ``(True, True, True, True, True, False)``.
+
+    Raises:
+        ValueError: The size is not positive, or the pattern is empty.
+
+    >>> [SlidingWindow(512, (True, True, False)).is_local(block) for block in range(4)]
+    [True, True, False, True]
+    """
+
+    size: int
+    pattern: tuple[bool, ...] = (True,)
+
+    def __post_init__(self) -> None:
+        check_positive(size=self.size)
+        if not self.pattern:
+            raise ValueError(f"the pattern must say of at least one block whether it is local; got {self.pattern}")
+
+    def is_local(self, block: int) -> bool:
+        """Return whether this block, counted from 0, is local."""
+        return self.pattern[block % len(self.pattern)]
+
+
+@dataclass(frozen=True)
 class LanguageModelConfig:
     """Everything that decides the shape of a language model; the defaults are GPT-2's smallest.
 
@@ -28,6 +57,7 @@ class LanguageModelConfig:
         attention_dropout: Dropout probability of the attention weights.
         positions: How the model learns the positions of its tokens.
         rotary_base: ``base`` of rotary positions.
+        window: The blocks that attend to the nearest tokens only; None: there are none.
         norm: Which norm.
         norm_eps: Keeps the norm from dividing by 0.
         feed_forward: Which feed-forward network.
@@ -55,6 +85,7 @@ class LanguageModelConfig:
     attention_dropout: float = 0.0
     positions: PositionScheme = "learned"
     rotary_base: float = 10000.0
+    window: SlidingWindow | None = None
     norm: NormName = "layer"
     norm_eps: float = 1e-5
     feed_forward: FeedForwardName = "gelu"
@@ -76,6 +107,10 @@ class LanguageModelConfig:
         if self.positions == "rotary" and self.head_width % 2:
             sizes = f"d_model={self.d_model}, n_heads={self.n_heads}" if self.d_k is None else f"d_k={self.d_k}"
             raise ValueError(f"rotary positions need an even number of features in each head; got {sizes}")
+
+    def is_local(self, block: int) -> bool:
+        """Return whether a block, counted from 0, attends to the nearest tokens only."""
+        return self.window is not None and self.window.is_local(block)
 
     @property
     def head_width(self) -> int:
