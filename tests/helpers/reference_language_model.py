@@ -68,7 +68,8 @@ def attention(parameters: Parameters, config: LanguageModelConfig, layer: int, x
             slope = 2 ** (-8 * (h + 1) / config.n_heads) if config.positions == "alibi" else 0.0
             first = max(0, i + 1 - config.window.size) if config.is_local(layer) else 0
             scores = [
-                turned(q[h][i], i, config) @ turned(k[served_by][j], j, config) / math.sqrt(d_k) - slope * (i - j)
+                turned(q[h][i], i, config, layer) @ turned(k[served_by][j], j, config, layer) / math.sqrt(d_k)
+                - slope * (i - j)
                 for j in range(first, i + 1)
             ]
             weights = torch.stack(scores).exp()
@@ -77,9 +78,12 @@ def attention(parameters: Parameters, config: LanguageModelConfig, layer: int, x
     return linear(parameters, "w_o", torch.cat(heads, dim=-1))
 
 
-def turned(x: Tensor, position: int, config: LanguageModelConfig) -> Tensor:
+def turned(x: Tensor, position: int, config: LanguageModelConfig, layer: int) -> Tensor:
     if config.positions != "rotary":
         return x
-    angles = position * config.rotary_base ** (-torch.arange(0, len(x), 2) / len(x)).to(x)
+    base, slower = config.rotary_base, 1.0 if config.rotary_scaling is None else config.rotary_scaling.factor
+    if config.is_local(layer) and config.window.rotary_base is not None:
+        base, slower = config.window.rotary_base, 1.0
+    angles = position / slower * base ** (-torch.arange(0, len(x), 2) / len(x)).to(x)
     pairs = torch.view_as_complex(x.reshape(-1, 2)) * torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(pairs).flatten()

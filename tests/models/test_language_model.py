@@ -16,6 +16,7 @@ from tests.helpers.language_models import PAD, POSITIONS, SMALL, any_positions, 
 from tests.helpers.reference_language_model import logits_of
 from tests.helpers.strategies import generators
 from transformer_lab.attention.masks import causal_mask
+from transformer_lab.attention.positions import LinearScaling
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel, positions_of
@@ -46,7 +47,10 @@ configs = st.builds(
     dropout=st.just(0.0),
     positions=st.sampled_from(POSITIONS),
     rotary_base=st.sampled_from([10.0, 10000.0]),
-    window=st.sampled_from([None, SlidingWindow(1), SlidingWindow(2, (False, True)), SlidingWindow(3)]),
+    rotary_scaling=st.sampled_from([None, LinearScaling(3.0)]),
+    window=st.sampled_from(
+        [None, SlidingWindow(1), SlidingWindow(2, (False, True), rotary_base=7.0), SlidingWindow(3)]
+    ),
     norm=st.sampled_from(get_args(NormName)),
     norm_eps=st.sampled_from([1e-5, 0.1]),
     feed_forward=st.sampled_from(get_args(FeedForwardName)),

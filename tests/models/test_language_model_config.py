@@ -66,7 +66,11 @@ def test_a_pattern_of_local_blocks_repeats(pattern):
     assert not any(SMALL.is_local(i) for i in range(7))
 
 
-@pytest.mark.parametrize("wrong, message", [((0,), "got size=0"), ((3, ()), r"at least one block.* got \(\)")], ids=str)
+@pytest.mark.parametrize(
+    "wrong, message",
+    [((0,), "got size=0"), ((3, (True,), 0.0), r"got rotary_base=0\.0"), ((3, ()), r"at least one block.* got \(\)")],
+    ids=str,
+)
 def test_a_window_that_cannot_be_is_named(wrong, message):
     with pytest.raises(ValueError, match=message):
         SlidingWindow(*wrong)

@@ -129,17 +129,13 @@ class LanguageModel(nn.Module):
         key_positions = positions_of(text, config.pad_id)
         query_positions = key_positions[:, -tokens.shape[1] :]
         x = self.embed(tokens, query_positions)
-        positional = self.positional(query_positions, key_positions, x.dtype)
-        # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
-        is_causal = config.pad_id is None and positional.bias is None and tokens.shape[1] == text.shape[1]
-        mask = None if is_causal else self.mask(text, tokens.shape[1])
-        local_mask = self.local_mask(text, query_positions, key_positions)
+        local = [config.is_local(i) for i in range(config.n_layers)]
+        inputs = {
+            kind: self.attention_inputs(text, query_positions, key_positions, x.dtype, kind) for kind in set(local)
+        }
         for i, block in enumerate(self.blocks):
-            layer_cache = None if cache is None else cache.layers[i].self_attention
-            if local_mask is not None and config.is_local(i):
-                x = block(x, local_mask, positional, layer_cache)
-            else:
-                x = block(x, mask, positional, layer_cache, is_causal)
+            mask, positional, is_causal = inputs[local[i]]
+            x = block(x, mask, positional, None if cache is None else cache.layers[i].self_attention, is_causal)
         if cache is not None:
             cache.commit(text)
         return self.norm(x)
@@ -156,34 +152,46 @@ class LanguageModel(nn.Module):
         x = self.embedding(tokens) * self.scale
         return self.dropout(x if self.positions is None else x + self.positions[positions])
 
+    def attention_inputs(
+        self,
+        text: Int[Tensor, "batch n_key"],
+        query_positions: Int[Tensor, "#batch n_query"],
+        key_positions: Int[Tensor, "#batch n_key"],
+        dtype: torch.dtype,
+        local: bool,
+    ) -> tuple[Bool[Tensor, "*batch n_query n_key"] | None, Positional, bool]:
+        """Return what the last tokens of a text attend with, in local blocks or in the others.
+
+        That is the mask, what attention is told about positions, and whether it masks the future by itself.
+        """
+        positional = self.positional(query_positions, key_positions, dtype, local)
+        n_query, n_key, pad_id = query_positions.shape[1], text.shape[1], self.config.pad_id
+        if local and self.config.window is not None and self.config.window.size < n_key:
+            mask = sliding_window_mask(query_positions, key_positions, self.config.window.size)[:, None]
+            return mask if pad_id is None else mask & padding_mask(text, pad_id), positional, False
+        # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
+        is_causal = pad_id is None and positional.bias is None and n_query == n_key
+        return None if is_causal else self.mask(text, n_query), positional, is_causal
+
     def mask(self, text: Int[Tensor, "batch n_key"], n_query: int) -> Bool[Tensor, "*batch n_query n_key"] | None:
         """Return the mask of the last ``n_query`` tokens of a text; None where they may attend to all of it."""
         if self.config.pad_id is not None:
             return decoder_mask(text, self.config.pad_id, n_query)
         return None if n_query == 1 else causal_mask(n_query, text.shape[1], text.device)
 
-    def local_mask(
-        self,
-        text: Int[Tensor, "batch n_key"],
-        query_positions: Int[Tensor, "#batch n_query"],
-        key_positions: Int[Tensor, "#batch n_key"],
-    ) -> Bool[Tensor, "#batch 1 n_query n_key"] | None:
-        """Return the mask of the last tokens of a text in local blocks; None if the window reaches over all of it."""
-        window, pad_id = self.config.window, self.config.pad_id
-        if window is None or text.shape[1] <= window.size:
-            return None
-        mask = sliding_window_mask(query_positions, key_positions, window.size)[:, None]
-        return mask if pad_id is None else mask & padding_mask(text, pad_id)
-
     def positional(
-        self, query_positions: Int[Tensor, "#batch n"], key_positions: Int[Tensor, "#batch n_key"], dtype: torch.dtype
+        self,
+        query_positions: Int[Tensor, "#batch n"],
+        key_positions: Int[Tensor, "#batch n_key"],
+        dtype: torch.dtype,
+        local: bool,
     ) -> Positional:
         """Return what attention is told about these positions: nothing, where they are in the embeddings."""
         config = self.config
         if config.positions == "alibi":
             return Positional(bias=distance_bias(config.n_heads, query_positions, key_positions).to(dtype))
         if config.positions == "rotary":
-            return Positional(rotation=Rotation(query_positions, config.head_width, config.rotary_base))
+            return Positional(rotation=Rotation(query_positions, config.head_width, *config.rotary(local)))
         return Positional()
 
     def _initialise(self) -> None:

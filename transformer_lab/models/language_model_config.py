@@ -3,6 +3,7 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from transformer_lab.attention.positions import RotaryScaling
 from transformer_lab.checks import check_choices, check_positive, check_token_id
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
@@ -19,9 +20,11 @@ class SlidingWindow:
         size: Number of tokens that a token attends to, itself included.
         pattern: Which blocks are local, repeated over all of them. Every block of Mistral is: ``(True,)``; five blocks
             of six are in Gemma 3: ``(True, True, True, True, True, False)``.
+        rotary_base: ``base`` of rotary positions in local blocks, where they are not scaled; None: rotary positions
+            are those of the other blocks.
 
     Raises:
-        ValueError: The size is not positive, or the pattern is empty.
+        ValueError: The size or ``rotary_base`` is not positive, or the pattern is empty.
 
     >>> [SlidingWindow(512, (True, True, False)).is_local(block) for block in range(4)]
     [True, True, False, True]
@@ -29,9 +32,12 @@ class SlidingWindow:
 
     size: int
     pattern: tuple[bool, ...] = (True,)
+    rotary_base: float | None = None
 
     def __post_init__(self) -> None:
         check_positive(size=self.size)
+        if self.rotary_base is not None:
+            check_positive(rotary_base=self.rotary_base)
         if not self.pattern:
             raise ValueError(f"the pattern must say of at least one block whether it is local; got {self.pattern}")
 
@@ -57,6 +63,7 @@ class LanguageModelConfig:
         attention_dropout: Dropout probability of the attention weights.
         positions: How the model learns the positions of its tokens.
         rotary_base: ``base`` of rotary positions.
+        rotary_scaling: How rotary positions are slowed for texts longer than the first ones in training; None: not.
         window: The blocks that attend to the nearest tokens only; None: there are none.
         norm: Which norm.
         norm_eps: Keeps the norm from dividing by 0.
@@ -85,6 +92,7 @@ class LanguageModelConfig:
     attention_dropout: float = 0.0
     positions: PositionScheme = "learned"
     rotary_base: float = 10000.0
+    rotary_scaling: RotaryScaling | None = None
     window: SlidingWindow | None = None
     norm: NormName = "layer"
     norm_eps: float = 1e-5
@@ -111,6 +119,12 @@ class LanguageModelConfig:
     def is_local(self, block: int) -> bool:
         """Return whether a block, counted from 0, attends to the nearest tokens only."""
         return self.window is not None and self.window.is_local(block)
+
+    def rotary(self, local: bool) -> tuple[float, RotaryScaling | None]:
+        """Return the base and the scaling of rotary positions in local blocks, or in the others."""
+        if local and self.window is not None and self.window.rotary_base is not None:
+            return self.window.rotary_base, None
+        return self.rotary_base, self.rotary_scaling
 
     @property
     def head_width(self) -> int:
