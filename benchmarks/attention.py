@@ -5,6 +5,7 @@ Run ``python benchmarks/attention.py``; README.md says how to read the table.
 
 import argparse
 from collections.abc import Callable, Iterator
+from functools import partial
 from itertools import product
 from statistics import median
 from time import perf_counter
@@ -15,10 +16,13 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
+from transformer_lab.attention.grouped_query import repeat_kv
 from transformer_lab.attention.masks import causal_mask
 
 SHAPES = [(32, 4, 32, 32), (8, 8, 128, 64), (2, 8, 512, 64), (1, 4, 2048, 64)]
 """Batch, heads, length, width."""
+CACHED_KEYS = 2048
+"""Number of keys that a new token attends to in the table of shared heads."""
 TURN = 0.005
 """Seconds that a turn takes at least: what is quicker is called several times."""
 
@@ -90,8 +94,40 @@ def rows(rounds: int) -> Iterator[dict[str, object]]:
         } | {name: median(turn[ours] / turn[peer] for turn in times) for name, (ours, peer) in RATIOS.items()}
 
 
+@torch.no_grad()
+def shared_head_rows(rounds: int) -> Iterator[dict[str, object]]:
+    """Let a new token attend to cached keys, with ever fewer heads of keys and values; give the medians."""
+    batch, n_heads, d_k = 1, 16, 64
+    q = torch.randn(batch, n_heads, 1, d_k)
+    caches = {n_kv_heads: torch.randn(2, batch, n_kv_heads, CACHED_KEYS, d_k) for n_kv_heads in (n_heads, 4, 1)}
+    runs = {(n, attend): partial(attend, q, *kv) for n, kv in caches.items()}
+    runs |= {(n, copied): partial(copied, q, *kv) for n, kv in caches.items()}
+    for (n, _), run in runs.items():  # warm up, and see that both do the same
+        torch.testing.assert_close(run(), runs[n, copied]())
+    times = [{what: seconds(run) for what, run in runs.items()} for _ in range(rounds)]
+    for n in caches:
+        yield {
+            "query heads": n_heads,
+            "heads of keys": n,
+            "ms": 1000 * median(turn[n, attend] for turn in times),
+            "shared / own heads": median(turn[n, attend] / turn[n_heads, attend] for turn in times),
+            "shared / copied": median(turn[n, attend] / turn[n, copied] for turn in times),
+        }
+
+
+def copied(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Copy the keys and values for every query head of their group."""
+    n_repeats = q.shape[1] // k.shape[1]
+    return attend(q, repeat_kv(k, n_repeats), repeat_kv(v, n_repeats))
+
+
+def table(rows: Iterator[dict[str, object]]) -> str:
+    """Lay out rows for the terminal."""
+    return pd.DataFrame(rows).to_string(index=False, float_format="{:.2f}".format)
+
+
 def main() -> None:
-    """Print the table."""
+    """Print the tables."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--rounds", type=int, default=30, help="turns of each contestant in each case (default 30)")
     parser.add_argument("--threads", type=int, default=1, help="torch threads (default 1)")
@@ -99,7 +135,9 @@ def main() -> None:
     torch.manual_seed(0)
     torch.set_num_threads(options.threads)
     print(f"torch {torch.__version__}, CPU, {options.threads} thread(s), float32, medians of {options.rounds} rounds")
-    print(pd.DataFrame(rows(options.rounds)).to_string(index=False, float_format="{:.2f}".format))
+    print(table(rows(options.rounds)))
+    print(f"\nA new token that attends to {CACHED_KEYS} cached keys:")
+    print(table(shared_head_rows(options.rounds)))
 
 
 if __name__ == "__main__":

@@ -83,8 +83,8 @@ def check_length(n_tokens: int, max_length: int) -> None:
         raise ValueError(f"this model reads 1 to max_length={max_length} tokens; {n_tokens} were asked for")
 
 
-def check_positive(**sizes: int) -> None:
-    """Raise ValueError unless every size is at least 1.
+def check_positive(**sizes: float) -> None:
+    """Raise ValueError unless every size is above 0.
 
     >>> check_positive(d_model=8, n_heads=0)
     Traceback (most recent call last):
@@ -92,7 +92,7 @@ def check_positive(**sizes: int) -> None:
     ValueError: n_heads must be positive; got n_heads=0
     """
     for name, size in sizes.items():
-        if size < 1:
+        if size <= 0:
             raise ValueError(f"{name} must be positive; got {name}={size}")
 
 

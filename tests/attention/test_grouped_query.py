@@ -80,6 +80,12 @@ def test_recording_the_weights_changes_nothing(n_kv_heads, is_causal):
     assert bool((recorded[""].triu(1) == 0).all()) is is_causal
 
 
+@pytest.mark.parametrize("sizes", [{"d_k": 0}, {"d_k": -1}])
+def test_a_width_of_a_head_that_is_not_positive_is_named(sizes):
+    with pytest.raises(ValueError, match=f"d_k must be positive; got d_k={sizes['d_k']}"):
+        GroupedQueryAttention(15, 3, 1, **sizes)
+
+
 @pytest.mark.parametrize("n_kv_heads", [2, 0, 6])
 def test_heads_that_cannot_be_shared_evenly_are_named(n_kv_heads):
     with pytest.raises(ValueError, match=f"n_heads=3, n_kv_heads={n_kv_heads}"):

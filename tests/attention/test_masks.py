@@ -1,13 +1,17 @@
 """Masks entry by entry, and by what they do: whose gradient arrives where."""
 
+from itertools import product
+
 import pytest
 import torch
+from hypothesis import given
+from hypothesis import strategies as st
 from jaxtyping import TypeCheckError
 
 from tests.helpers.contracts import masks as contracts
 from tests.helpers.contracts.masks import PAD
 from transformer_lab.attention.dot_product import scaled_dot_product_attention
-from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask
+from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask, sliding_window_mask
 
 
 def test_padding_is_what_nobody_may_look_at():
@@ -37,6 +41,27 @@ def test_a_decoder_may_look_at_what_came_before_and_is_no_padding():
 
 def test_no_gradient_reaches_padding_or_what_comes_after():
     contracts.assert_decoder_mask_stops_gradients(decoder_mask)
+
+
+@given(batch=st.integers(1, 2), n=st.integers(1, 7), window=st.integers(1, 8), data=st.data())
+def test_a_window_is_what_is_at_most_so_many_positions_back(batch, n, window, data):
+    n_query = data.draw(st.integers(1, n))
+    key_positions = torch.arange(n) + torch.arange(batch)[:, None] * 5
+    query_positions = key_positions[:, n - n_query :]
+    mask = sliding_window_mask(query_positions, key_positions, window)
+    assert mask.shape == (batch, n_query, n)
+    for b, i, j in product(range(batch), range(n_query), range(n)):
+        assert mask[b, i, j] == (0 <= n - n_query + i - j < window)
+
+
+def test_a_window_as_long_as_the_text_hides_the_future_only():
+    assert torch.equal(sliding_window_mask(torch.arange(5), torch.arange(5), window=5), causal_mask(5))
+
+
+@pytest.mark.parametrize("window", [0, -1])
+def test_a_window_that_leaves_a_query_nothing_to_see_is_named(window):
+    with pytest.raises(ValueError, match=f"window must be positive; got window={window}"):
+        sliding_window_mask(torch.arange(5), torch.arange(5), window)
 
 
 def test_masks_combine_and_broadcast_over_heads():

@@ -10,10 +10,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 from torch.testing import assert_close
+from transformers import LlamaConfig
+from transformers.modeling_rope_utils import ROPE_INIT_FUNCTIONS
 
 from tests.helpers.strategies import generators, normal, sizes
 from transformer_lab.attention import positions
 from transformer_lab.attention.positions import (
+    LinearScaling,
+    Llama3Scaling,
     Rotation,
     alibi_bias,
     alibi_slopes,
@@ -128,6 +132,53 @@ def test_each_text_of_a_batch_may_have_positions_of_its_own(sizes, rng, data):
     turned = Rotation(positions, d_k=6, base=100.0).rotate(x)
     one_by_one = torch.stack([by_complex_numbers(x[b], positions[b], base=100.0) for b in range(batch)])
     assert_close(turned, one_by_one, rtol=1e-9, atol=1e-9)
+
+
+@given(
+    d=even_widths, base=BASES, factor=st.sampled_from([2.0, 8.0]), length=st.sampled_from([50, 8192]),
+    turns=st.sampled_from([(1.0, 4.0), (0.5, 9.0)]),
+)  # fmt: skip
+def test_scaled_frequencies_are_those_of_transformers(d, base, factor, length, turns):
+    low, high = turns
+    common = {"rope_theta": base, "factor": factor}
+    options = {
+        "linear": common,
+        "llama3": common
+        | {"original_max_position_embeddings": length, "low_freq_factor": low, "high_freq_factor": high},
+    }
+    for kind, scaling in {"linear": LinearScaling(factor), "llama3": Llama3Scaling(factor, length, low, high)}.items():
+        config = LlamaConfig(hidden_size=d, num_attention_heads=1, rope_parameters={"rope_type": kind} | options[kind])
+        theirs, attention_factor = ROPE_INIT_FUNCTIONS[kind](config)
+        assert_close(scaling.scale(rotary_frequencies(d, base)).float(), theirs)
+        assert attention_factor == 1.0
+
+
+def test_slow_rotations_are_slowed_and_fast_ones_are_not():
+    frequencies = torch.tensor([4.1, 4.0, 2.5, 1.0, 0.9]) * 2 * math.pi / 100  # turns in 100 positions
+    slower = Llama3Scaling(factor=8.0, original_max_length=100).scale(frequencies) / frequencies
+    assert_close(slower, torch.tensor([1.0, 1.0, (1 + 1 / 8) / 2, 1 / 8, 1 / 8]))
+
+
+@given(d=even_widths, base=BASES, rng=generators(), position=far)
+def test_a_position_interpolated_is_one_that_much_nearer_to_the_first(d, base, rng, position):
+    x = normal(rng, 1, d)
+    turned = Rotation(torch.tensor([4 * position]), d, base, LinearScaling(4.0)).rotate(x)
+    assert_close(turned, apply_rotary(x, torch.tensor([position]), base), rtol=1e-9, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "make, message",
+    [
+        (lambda: LinearScaling(0.0), r"factor must be positive; got factor=0\.0"),
+        (lambda: Llama3Scaling(factor=-1.0), r"got factor=-1\.0"),
+        (lambda: Llama3Scaling(original_max_length=0), "got original_max_length=0"),
+        (lambda: Llama3Scaling(low=4.0), r"low must be below high; got low=4\.0, high=4\.0"),
+    ],
+    ids=["linear", "factor", "length", "turns"],
+)
+def test_a_scaling_that_cannot_be_is_named(make, message):
+    with pytest.raises(ValueError, match=message):
+        make()
 
 
 @pytest.mark.parametrize("dtype", [torch.float32, torch.float16, torch.bfloat16], ids=str)

@@ -23,7 +23,7 @@ def logits_of(parameters: Parameters, config: LanguageModelConfig, text: Tensor)
         x = x * math.sqrt(d) + torch.tensor(waves).to(x)
     for layer in range(config.n_layers):
         block = part(parameters, f"blocks.{layer}")
-        x = x + attention(part(block, "self_attention"), config, norm(part(block, "norm_1"), config, x))
+        x = x + attention(part(block, "self_attention"), config, layer, norm(part(block, "norm_1"), config, x))
         x = x + feed_forward(part(block, "feed_forward"), config, norm(part(block, "norm_2"), config, x))
     head = table if config.tied else parameters["head.weight"]
     return norm(part(parameters, "norm"), config, x) @ head.mT
@@ -57,8 +57,8 @@ def feed_forward(parameters: Parameters, config: LanguageModelConfig, x: Tensor)
     return linear(parameters, "w_2", middle / 2 * (1 + torch.tanh(cubic)))
 
 
-def attention(parameters: Parameters, config: LanguageModelConfig, x: Tensor) -> Tensor:
-    d_k = config.d_model // config.n_heads
+def attention(parameters: Parameters, config: LanguageModelConfig, layer: int, x: Tensor) -> Tensor:
+    d_k = len(parameters["w_q.weight"]) // config.n_heads
     q, k, v = (linear(parameters, name, x).split(d_k, dim=-1) for name in ("w_q", "w_k", "w_v"))
     heads = []
     for h in range(config.n_heads):
@@ -66,19 +66,24 @@ def attention(parameters: Parameters, config: LanguageModelConfig, x: Tensor) ->
         rows = []
         for i in range(len(x)):
             slope = 2 ** (-8 * (h + 1) / config.n_heads) if config.positions == "alibi" else 0.0
+            first = max(0, i + 1 - config.window.size) if config.is_local(layer) else 0
             scores = [
-                turned(q[h][i], i, config) @ turned(k[served_by][j], j, config) / math.sqrt(d_k) - slope * (i - j)
-                for j in range(i + 1)
+                turned(q[h][i], i, config, layer) @ turned(k[served_by][j], j, config, layer) / math.sqrt(d_k)
+                - slope * (i - j)
+                for j in range(first, i + 1)
             ]
             weights = torch.stack(scores).exp()
-            rows.append(weights / weights.sum() @ v[served_by][: i + 1])
+            rows.append(weights / weights.sum() @ v[served_by][first : i + 1])
         heads.append(torch.stack(rows))
     return linear(parameters, "w_o", torch.cat(heads, dim=-1))
 
 
-def turned(x: Tensor, position: int, config: LanguageModelConfig) -> Tensor:
+def turned(x: Tensor, position: int, config: LanguageModelConfig, layer: int) -> Tensor:
     if config.positions != "rotary":
         return x
-    angles = position * config.rotary_base ** (-torch.arange(0, len(x), 2) / len(x)).to(x)
+    base, slower = config.rotary_base, 1.0 if config.rotary_scaling is None else config.rotary_scaling.factor
+    if config.is_local(layer) and config.window.rotary_base is not None:
+        base, slower = config.window.rotary_base, 1.0
+    angles = position / slower * base ** (-torch.arange(0, len(x), 2) / len(x)).to(x)
     pairs = torch.view_as_complex(x.reshape(-1, 2)) * torch.polar(torch.ones_like(angles), angles)
     return torch.view_as_real(pairs).flatten()

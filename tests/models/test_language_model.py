@@ -15,10 +15,12 @@ from torch.testing import assert_close
 from tests.helpers.language_models import PAD, POSITIONS, SMALL, any_positions, drawn
 from tests.helpers.reference_language_model import logits_of
 from tests.helpers.strategies import generators
+from transformer_lab.attention.masks import causal_mask
+from transformer_lab.attention.positions import LinearScaling
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel, positions_of
-from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 
 SIZES = {"d_model": 12, "n_heads": 3, "d_ff": 17, "n_layers": 2, "max_length": 13}
 
@@ -38,16 +40,22 @@ configs = st.builds(
     d_model=st.just(12),
     n_heads=st.just(6),
     n_kv_heads=st.sampled_from([None, 1, 2, 3, 6]),
+    d_k=st.sampled_from([None, 4]),
     d_ff=st.just(7),
     n_layers=st.just(2),
     max_length=st.just(13),
     dropout=st.just(0.0),
     positions=st.sampled_from(POSITIONS),
     rotary_base=st.sampled_from([10.0, 10000.0]),
+    rotary_scaling=st.sampled_from([None, LinearScaling(3.0)]),
+    window=st.sampled_from(
+        [None, SlidingWindow(1), SlidingWindow(2, (False, True), rotary_base=7.0), SlidingWindow(3)]
+    ),
     norm=st.sampled_from(get_args(NormName)),
     norm_eps=st.sampled_from([1e-5, 0.1]),
     feed_forward=st.sampled_from(get_args(FeedForwardName)),
     bias=st.booleans(),
+    qkv_bias=st.sampled_from([None, True, False]),
     tied=st.booleans(),
     pad_id=st.just(PAD),
 )
@@ -63,6 +71,16 @@ def test_in_a_batch_with_padding_anywhere_each_text_is_what_it_is_alone(config, 
         expected = logits_of(dict(model.named_parameters()), config, torch.tensor(text))
         # The sinusoids are kept in float32.
         assert_close(logits[row][tokens[row] != PAD], expected, rtol=1e-5, atol=1e-5)
+
+
+@given(config=configs, texts=texts, rng=generators(), n_new=st.integers(1, 3))
+@torch.no_grad()
+def test_read_in_parts_with_a_cache_a_text_is_what_it_is_at_once(config, texts, rng, n_new):
+    tokens = padded(texts, [[1] * len(text) for text in texts])
+    model = drawn(config, rng)
+    cache = model.new_cache()
+    parts = [model(part, cache) for part in tokens.split(n_new, dim=1)]
+    assert_close(torch.cat(parts, dim=1)[tokens != PAD], model(tokens)[tokens != PAD])
 
 
 @pytest.mark.parametrize(
@@ -86,6 +104,19 @@ def test_outputs_and_gradients_of_the_published_kinds_are_those_of_the_plain_com
     assert_close(grad((logits * probe).sum(), leaves), grad((expected * probe).sum(), leaves), rtol=1e-6, atol=1e-6)
 
 
+@pytest.mark.parametrize("positions", POSITIONS)
+@pytest.mark.parametrize("pad_id", [None, PAD])
+def test_in_local_blocks_no_gradient_reaches_what_is_further_away_than_the_window(positions, pad_id):
+    config = replace(SMALL, positions=positions, pad_id=pad_id, window=SlidingWindow(3))
+    model = drawn(config, torch.Generator().manual_seed(0))
+    x: list[Tensor] = []
+    model.embedding.register_forward_hook(lambda _module, _args, output: x.append(output) or output.requires_grad_())
+    logits = model(torch.tensor([[1, 2, 4, 5, 6, 7, 8, 9]]))
+    for position in range(8):  # two blocks: twice two positions
+        reached = grad(logits[0, position].square().sum(), x, retain_graph=True)[0][0].abs().sum(dim=-1) > 0
+        assert reached.tolist() == [position - 4 <= i <= position for i in range(8)]
+
+
 @pytest.fixture
 def kernel_options(monkeypatch):
     """The mask that each call of torch's kernel is given, and whether it is to be causal by itself."""
@@ -104,6 +135,15 @@ def test_a_text_without_padding_needs_no_mask(positions, kernel_options):
     model = LanguageModel(replace(SMALL, positions=positions, pad_id=None))
     model(torch.tensor([[1, 2, 4, 5]]))
     assert kernel_options == 2 * [(None, True)]
+
+
+def test_a_text_that_fits_into_the_window_needs_no_mask_either(kernel_options):
+    model = LanguageModel(replace(SMALL, window=SlidingWindow(4, (True, False)), pad_id=None))
+    model(torch.tensor([[1, 2, 4, 5]]))
+    assert kernel_options == 2 * [(None, True)]
+    model(torch.tensor([[1, 2, 4, 5, 6]]))
+    assert [is_causal for _, is_causal in kernel_options[2:]] == [False, True]
+    assert kernel_options[2][0][0, 0].tolist() == causal_mask(5).triu(-3).tolist()
 
 
 @any_positions

@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 
 SMALL = LanguageModelConfig(
     vocab_size=11, d_model=12, n_heads=6, n_kv_heads=2, d_ff=7, n_layers=2, max_length=13, dropout=0.0, pad_id=3
@@ -41,6 +41,41 @@ def test_one_switch_removes_every_bias():
     assert len(biases(norm="rms", feed_forward="swiglu")) == 4
 
 
+def test_queries_keys_and_values_may_have_biases_of_their_own():
+    def biased(**others: object) -> set[str]:
+        attention = LanguageModel(replace(SMALL, **others)).blocks[1].self_attention
+        return {name.removesuffix(".bias") for name, _ in attention.named_parameters() if name.endswith("bias")}
+
+    assert biased(bias=False, qkv_bias=True) == {"w_q", "w_k", "w_v"}
+    assert biased(bias=True, qkv_bias=False) == {"w_o"}
+
+
+def test_heads_may_be_wider_or_narrower_than_what_they_get_of_the_model_s_width():
+    for d_k in (1, 5):
+        attention = LanguageModel(replace(SMALL, d_k=d_k)).blocks[0].self_attention
+        assert attention.w_q.weight.shape == (6 * d_k, 12)
+        assert attention.w_k.weight.shape == attention.w_v.weight.shape == (2 * d_k, 12)
+        assert attention.w_o.weight.shape == (12, 6 * d_k)
+    LanguageModel(replace(SMALL, d_k=2, d_model=7))(torch.tensor([[1, 2]]))  # 6 does not divide 7
+
+
+@pytest.mark.parametrize("pattern", [(True,), (True, False), (False, True, True)])
+def test_a_pattern_of_local_blocks_repeats(pattern):
+    config = replace(SMALL, window=SlidingWindow(3, pattern))
+    assert [config.is_local(i) for i in range(7)] == list(pattern * 7)[:7]
+    assert not any(SMALL.is_local(i) for i in range(7))
+
+
+@pytest.mark.parametrize(
+    "wrong, message",
+    [((0,), "got size=0"), ((3, (True,), 0.0), r"got rotary_base=0\.0"), ((3, ()), r"at least one block.* got \(\)")],
+    ids=str,
+)
+def test_a_window_that_cannot_be_is_named(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        SlidingWindow(*wrong)
+
+
 def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_not():
     tied, untied = LanguageModel(SMALL), LanguageModel(replace(SMALL, tied=False))
     assert tied.head.weight is tied.embedding.weight
@@ -55,6 +90,8 @@ def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_n
         ({"positions": "rope"}, "one of learned, sinusoidal, rotary, alibi, none; got positions='rope'"),
         ({"feed_forward": "glu"}, "one of relu, gelu, silu, swiglu; got feed_forward='glu'"),
         ({"n_kv_heads": 4}, "n_kv_heads must divide n_heads; got n_heads=6, n_kv_heads=4"),
+        ({"d_k": 0}, "d_k must be positive; got d_k=0"),
+        ({"d_k": 5, "positions": "rotary"}, "even number of features in each head; got d_k=5"),
         ({"n_kv_heads": 0}, "n_heads=6, n_kv_heads=0"),
         ({"n_heads": 5}, "n_heads must divide d_model; got d_model=12, n_heads=5"),
         ({"d_model": 18, "positions": "rotary"}, "even number of features in each head; got d_model=18, n_heads=6"),

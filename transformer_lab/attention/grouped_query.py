@@ -27,10 +27,13 @@ class GroupedQueryAttention(AttentionBase):
         n_kv_heads: Number of heads of keys and values.
         bias: Whether the projections have biases. Llama's have none, GPT-2's do.
         dropout: Dropout probability of the attention weights.
+        d_k: Width of a head; None means d_model / n_heads.
+        qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``. Those of Qwen 2
+            do, and its output projection does not.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, ``n_kv_heads`` does not divide ``n_heads``, or ``dropout``
-            is not between 0 and 1.
+        ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given,
+            ``n_kv_heads`` does not divide ``n_heads``, or ``dropout`` is not between 0 and 1.
 
     >>> import torch
     >>> attention = GroupedQueryAttention(d_model=12, n_heads=6, n_kv_heads=2)
@@ -38,16 +41,26 @@ class GroupedQueryAttention(AttentionBase):
     torch.Size([3, 5, 12])
     """
 
-    def __init__(self, d_model: int, n_heads: int, n_kv_heads: int, bias: bool = False, dropout: float = 0.0) -> None:
-        super().__init__(d_model, n_heads, dropout)
+    def __init__(
+        self,
+        d_model: int,
+        n_heads: int,
+        n_kv_heads: int,
+        bias: bool = False,
+        dropout: float = 0.0,
+        *,
+        d_k: int | None = None,
+        qkv_bias: bool | None = None,
+    ) -> None:
+        super().__init__(d_model, n_heads, dropout, d_k)
         if n_kv_heads < 1 or n_heads % n_kv_heads:
             raise ValueError(f"n_kv_heads must divide n_heads; got n_heads={n_heads}, n_kv_heads={n_kv_heads}")
         self.n_kv_heads = n_kv_heads
-        d_kv = d_model // n_heads * n_kv_heads
-        self.w_q = nn.Linear(d_model, d_model, bias)
-        self.w_k = nn.Linear(d_model, d_kv, bias)
-        self.w_v = nn.Linear(d_model, d_kv, bias)
-        self.w_o = nn.Linear(d_model, d_model, bias)
+        qkv_bias = bias if qkv_bias is None else qkv_bias
+        self.w_q = nn.Linear(d_model, n_heads * self.d_k, qkv_bias)
+        self.w_k = nn.Linear(d_model, n_kv_heads * self.d_k, qkv_bias)
+        self.w_v = nn.Linear(d_model, n_kv_heads * self.d_k, qkv_bias)
+        self.w_o = nn.Linear(n_heads * self.d_k, d_model, bias)
 
     def forward(
         self,

@@ -8,6 +8,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
+from transformer_lab.checks import check_positive
+
 
 def padding_mask(tokens: Int[Tensor, "batch n"], pad_id: int) -> Bool[Tensor, "batch 1 1 n"]:
     """Return a mask that is True at real tokens.
@@ -45,6 +47,33 @@ def causal_mask(
     if not 0 <= n_query <= n_key:
         raise ValueError(f"a causal mask needs 0 ≤ n_query ≤ n_key; got n_query={n_query}, n_key={n_key}")
     return torch.ones(n_query, n_key, dtype=torch.bool, device=device).tril(n_key - n_query)
+
+
+def sliding_window_mask(
+    query_positions: Int[Tensor, "*batch n_query"], key_positions: Int[Tensor, "*batch n_key"], window: int
+) -> Bool[Tensor, "*batch n_query n_key"]:
+    """Return a mask that is True at each position and the ``window`` − 1 before it.
+
+    Section 3.1 of Beltagy et al. (2020), arXiv:2004.05150, for a decoder. The work and the keys that a query needs no
+    longer grow with the text; what is further away arrives through the layers, at most ``window`` − 1 positions each.
+
+    Args:
+        query_positions: Position of each query.
+        key_positions: Position of each key. Padding has none, and must be masked as well.
+        window: Number of positions that a query may attend to, its own included.
+
+    Raises:
+        ValueError: The window is not positive: a query could attend to nothing.
+
+    >>> sliding_window_mask(torch.arange(4), torch.arange(4), window=2)
+    tensor([[ True, False, False, False],
+            [ True,  True, False, False],
+            [False,  True,  True, False],
+            [False, False,  True,  True]])
+    """
+    check_positive(window=window)
+    distance = query_positions[..., :, None] - key_positions[..., None, :]
+    return (distance >= 0) & (distance < window)
 
 
 def decoder_mask(

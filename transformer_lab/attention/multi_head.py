@@ -8,7 +8,7 @@ from torch import Tensor, nn
 from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV, group_beams, ungroup_beams
 from transformer_lab.attention.masks import causal_mask
-from transformer_lab.checks import check_width
+from transformer_lab.checks import check_positive, check_width
 
 
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
@@ -29,19 +29,24 @@ class AttentionBase(nn.Module):
         d_model: Width of the input and output.
         n_heads: Number of heads.
         dropout: Dropout probability of the attention weights. The paper drops none.
+        d_k: Width of a head; None means d_model / n_heads.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``dropout`` is not between 0 and 1.
+        ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given, or
+            ``dropout`` is not between 0 and 1.
     """
 
-    def __init__(self, d_model: int, n_heads: int, dropout: float) -> None:
+    def __init__(self, d_model: int, n_heads: int, dropout: float, d_k: int | None = None) -> None:
         super().__init__()
-        if min(n_heads, d_model) < 1 or d_model % n_heads:
+        if d_k is not None:
+            check_positive(d_model=d_model, n_heads=n_heads, d_k=d_k)
+        elif min(n_heads, d_model) < 1 or d_model % n_heads:
             raise ValueError(f"n_heads must divide d_model; got d_model={d_model}, n_heads={n_heads}")
         if not 0.0 <= dropout <= 1.0:
             raise ValueError(f"dropout must be between 0 and 1; got {dropout=}")
         self.d_model = d_model
         self.n_heads = n_heads
+        self.d_k = d_model // n_heads if d_k is None else d_k
         self.dropout = dropout
         self.weights_hook: Callable[[Tensor], None] | None = None  # set by ``record_attention``
 

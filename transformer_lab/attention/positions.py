@@ -1,15 +1,18 @@
 """Positions: attention alone does not know the order of its keys, so something has to tell it.
 
 ``sinusoidal_encoding`` is added to the embeddings (a learned table of the same shape can be, too); a ``Rotation`` turns
-queries and keys; ``alibi_bias`` is added to the scores. What attention itself is told is a ``Positional``.
+queries and keys, more slowly for longer texts if there is a ``RotaryScaling``; ``alibi_bias`` is added to the scores.
+What attention itself is told is a ``Positional``.
 """
 
+import math
 from dataclasses import dataclass
 
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.checks import check_positive
 from transformer_lab.device import widest_float
 
 
@@ -49,6 +52,76 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
     return torch.stack([angles.sin(), angles.cos()], dim=-1).flatten(start_dim=1).float()
 
 
+@dataclass(frozen=True)
+class LinearScaling:
+    """Slows every rotation by the same factor, as if the positions were that much closer together.
+
+    ``base^(−2i/d) / factor``: position interpolation, section 2.3 of Chen et al. (2023), arXiv:2306.15595.
+
+    Args:
+        factor: By how much longer the texts may be.
+
+    Raises:
+        ValueError: The factor is not positive.
+
+    >>> LinearScaling(factor=4.0).scale(torch.tensor([1.0, 0.5]))
+    tensor([0.2500, 0.1250])
+    """
+
+    factor: float
+
+    def __post_init__(self) -> None:
+        check_positive(factor=self.factor)
+
+    def scale(self, frequencies: Float[Tensor, " half_d"]) -> Float[Tensor, " half_d"]:
+        """Return the frequencies, divided by the factor."""
+        return frequencies / self.factor
+
+
+@dataclass(frozen=True)
+class Llama3Scaling:
+    """Slows slow rotations only: those that turn less than ``high`` times in a text of the original length.
+
+    A rotation that turns less than ``low`` times is slowed by the factor, one that turns more than ``high`` times is
+    not, and between the two the frequency changes linearly with the number of turns. Fast rotations tell near words
+    apart, which are no further apart in longer texts. The scaling of Llama 3.1: Grattafiori et al. (2024),
+    arXiv:2407.21783; its formula is in the code that Meta published with the model, and the idea of treating rotations
+    by their number of turns in section 3.2 of Peng et al. (2023), arXiv:2309.00071.
+
+    Args:
+        factor: By how much slow rotations are slowed.
+        original_max_length: Number of tokens in the texts that the model was first trained on.
+        low: Number of turns up to which a rotation is slowed in full.
+        high: Number of turns from which it is not slowed.
+
+    Raises:
+        ValueError: The factor or the length is not positive, or ``low`` is not below ``high``.
+
+    >>> Llama3Scaling(factor=8.0, original_max_length=100).scale(torch.tensor([1.0, 0.01]))
+    tensor([1.0000, 0.0013])
+    """
+
+    factor: float = 8.0
+    original_max_length: int = 8192
+    low: float = 1.0
+    high: float = 4.0
+
+    def __post_init__(self) -> None:
+        check_positive(factor=self.factor, original_max_length=self.original_max_length)
+        if not self.low < self.high:
+            raise ValueError(f"low must be below high; got low={self.low}, high={self.high}")
+
+    def scale(self, frequencies: Float[Tensor, " half_d"]) -> Float[Tensor, " half_d"]:
+        """Return the frequencies, the slow ones divided by the factor."""
+        turns = frequencies * self.original_max_length / (2 * math.pi)
+        kept = ((turns - self.low) / (self.high - self.low)).clamp(0, 1)
+        return frequencies * (kept + (1 - kept) / self.factor)
+
+
+RotaryScaling = LinearScaling | Llama3Scaling
+"""How rotations are slowed, so that a model reads longer texts than those it was first trained on."""
+
+
 class Rotation:
     """Rotates queries and keys by angles that grow with their positions, so that scores depend on distances only.
 
@@ -59,6 +132,7 @@ class Rotation:
         positions: The position of each vector, one row for all the batch or one for each of its sequences.
         d_k: Width of a head.
         base: As for ``sinusoidal_encoding``.
+        scaling: How the rotations are slowed for longer texts; None: they are not.
 
     Raises:
         ValueError: ``d_k`` is odd, or the base is not positive.
@@ -69,10 +143,19 @@ class Rotation:
             [0.5403, 0.8415]])
     """
 
-    def __init__(self, positions: Int[Tensor, "*batch n"], d_k: int, base: float = 10000.0) -> None:
+    def __init__(
+        self,
+        positions: Int[Tensor, "*batch n"],
+        d_k: int,
+        base: float = 10000.0,
+        scaling: RotaryScaling | None = None,
+    ) -> None:
         dtype = widest_float(positions.device)
         exact = positions if dtype == torch.float64 else positions.cpu()  # angles need float64, which any CPU has
-        angles = exact[..., None].double() * rotary_frequencies(d_k, base).to(exact.device)
+        frequencies = rotary_frequencies(d_k, base)
+        if scaling is not None:
+            frequencies = scaling.scale(frequencies)
+        angles = exact[..., None].double() * frequencies.to(exact.device)
         if positions.dim() > 1:
             angles = angles[:, None]  # the same for all the heads
         self.cos, self.sin = (wave.to(dtype).to(positions.device) for wave in (angles.cos(), angles.sin()))

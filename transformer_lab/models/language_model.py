@@ -11,7 +11,7 @@ from torch import Tensor, nn
 
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, LayerCache, ModelCache
-from transformer_lab.attention.masks import causal_mask, decoder_mask
+from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask, sliding_window_mask
 from transformer_lab.attention.positions import Positional, Rotation, distance_bias, sinusoidal_encoding
 from transformer_lab.checks import check_tokens, check_width
 from transformer_lab.layers.feed_forward import make_feed_forward
@@ -28,7 +28,8 @@ class Block(nn.Module):
         config: The model's parts and their sizes.
 
     Raises:
-        ValueError: ``n_heads`` does not divide ``d_model``, or ``n_kv_heads`` does not divide ``n_heads``.
+        ValueError: ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given, or ``n_kv_heads`` does not
+            divide ``n_heads``.
 
     >>> block = Block(LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32))
     >>> block(torch.randn(3, 5, 8), causal_mask(5)).shape
@@ -40,8 +41,9 @@ class Block(nn.Module):
         n_kv_heads = config.n_heads if config.n_kv_heads is None else config.n_kv_heads
         self.norm_1 = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.self_attention = GroupedQueryAttention(
-            config.d_model, config.n_heads, n_kv_heads, config.bias, config.attention_dropout
-        )
+            config.d_model, config.n_heads, n_kv_heads, config.bias, config.attention_dropout,
+            d_k=config.d_k, qkv_bias=config.qkv_bias,
+        )  # fmt: skip
         self.norm_2 = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.feed_forward = make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
         self.dropout = nn.Dropout(config.dropout)
@@ -127,11 +129,12 @@ class LanguageModel(nn.Module):
         key_positions = positions_of(text, config.pad_id)
         query_positions = key_positions[:, -tokens.shape[1] :]
         x = self.embed(tokens, query_positions)
-        positional = self.positional(query_positions, key_positions, x.dtype)
-        # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
-        is_causal = config.pad_id is None and positional.bias is None and tokens.shape[1] == text.shape[1]
-        mask = None if is_causal else self.mask(text, tokens.shape[1])
+        local = [config.is_local(i) for i in range(config.n_layers)]
+        inputs = {
+            kind: self.attention_inputs(text, query_positions, key_positions, x.dtype, kind) for kind in set(local)
+        }
         for i, block in enumerate(self.blocks):
+            mask, positional, is_causal = inputs[local[i]]
             x = block(x, mask, positional, None if cache is None else cache.layers[i].self_attention, is_causal)
         if cache is not None:
             cache.commit(text)
@@ -149,6 +152,27 @@ class LanguageModel(nn.Module):
         x = self.embedding(tokens) * self.scale
         return self.dropout(x if self.positions is None else x + self.positions[positions])
 
+    def attention_inputs(
+        self,
+        text: Int[Tensor, "batch n_key"],
+        query_positions: Int[Tensor, "#batch n_query"],
+        key_positions: Int[Tensor, "#batch n_key"],
+        dtype: torch.dtype,
+        local: bool,
+    ) -> tuple[Bool[Tensor, "*batch n_query n_key"] | None, Positional, bool]:
+        """Return what the last tokens of a text attend with, in local blocks or in the others.
+
+        That is the mask, what attention is told about positions, and whether it masks the future by itself.
+        """
+        positional = self.positional(query_positions, key_positions, dtype, local)
+        n_query, n_key, pad_id = query_positions.shape[1], text.shape[1], self.config.pad_id
+        if local and self.config.window is not None and self.config.window.size < n_key:
+            mask = sliding_window_mask(query_positions, key_positions, self.config.window.size)[:, None]
+            return mask if pad_id is None else mask & padding_mask(text, pad_id), positional, False
+        # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
+        is_causal = pad_id is None and positional.bias is None and n_query == n_key
+        return None if is_causal else self.mask(text, n_query), positional, is_causal
+
     def mask(self, text: Int[Tensor, "batch n_key"], n_query: int) -> Bool[Tensor, "*batch n_query n_key"] | None:
         """Return the mask of the last ``n_query`` tokens of a text; None where they may attend to all of it."""
         if self.config.pad_id is not None:
@@ -156,15 +180,18 @@ class LanguageModel(nn.Module):
         return None if n_query == 1 else causal_mask(n_query, text.shape[1], text.device)
 
     def positional(
-        self, query_positions: Int[Tensor, "#batch n"], key_positions: Int[Tensor, "#batch n_key"], dtype: torch.dtype
+        self,
+        query_positions: Int[Tensor, "#batch n"],
+        key_positions: Int[Tensor, "#batch n_key"],
+        dtype: torch.dtype,
+        local: bool,
     ) -> Positional:
         """Return what attention is told about these positions: nothing, where they are in the embeddings."""
         config = self.config
         if config.positions == "alibi":
             return Positional(bias=distance_bias(config.n_heads, query_positions, key_positions).to(dtype))
         if config.positions == "rotary":
-            d_k = config.d_model // config.n_heads
-            return Positional(rotation=Rotation(query_positions, d_k, config.rotary_base))
+            return Positional(rotation=Rotation(query_positions, config.head_width, *config.rotary(local)))
         return Positional()
 
     def _initialise(self) -> None:

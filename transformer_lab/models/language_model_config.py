@@ -3,12 +3,47 @@
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from transformer_lab.attention.positions import RotaryScaling
 from transformer_lab.checks import check_choices, check_positive, check_token_id
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 
 PositionScheme = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
 """How a model learns the positions of its tokens."""
+
+
+@dataclass(frozen=True)
+class SlidingWindow:
+    """The blocks in which a token attends to the nearest tokens before it only: local attention.
+
+    Args:
+        size: Number of tokens that a token attends to, itself included.
+        pattern: Which blocks are local, repeated over all of them. Every block of Mistral is: ``(True,)``; five blocks
+            of six are in Gemma 3: ``(True, True, True, True, True, False)``.
+        rotary_base: ``base`` of rotary positions in local blocks, where they are not scaled; None: rotary positions
+            are those of the other blocks.
+
+    Raises:
+        ValueError: The size or ``rotary_base`` is not positive, or the pattern is empty.
+
+    >>> [SlidingWindow(512, (True, True, False)).is_local(block) for block in range(4)]
+    [True, True, False, True]
+    """
+
+    size: int
+    pattern: tuple[bool, ...] = (True,)
+    rotary_base: float | None = None
+
+    def __post_init__(self) -> None:
+        check_positive(size=self.size)
+        if self.rotary_base is not None:
+            check_positive(rotary_base=self.rotary_base)
+        if not self.pattern:
+            raise ValueError(f"the pattern must say of at least one block whether it is local; got {self.pattern}")
+
+    def is_local(self, block: int) -> bool:
+        """Return whether this block, counted from 0, is local."""
+        return self.pattern[block % len(self.pattern)]
 
 
 @dataclass(frozen=True)
@@ -20,6 +55,7 @@ class LanguageModelConfig:
         d_model: Width of every vector between the blocks.
         n_heads: Number of query heads in a block.
         n_kv_heads: Number of heads of keys and values; None means ``n_heads``.
+        d_k: Width of a head; None means d_model / n_heads.
         d_ff: Width of the hidden layer of the feed-forward networks.
         n_layers: Number of blocks.
         max_length: Maximum number of tokens in a text.
@@ -27,10 +63,13 @@ class LanguageModelConfig:
         attention_dropout: Dropout probability of the attention weights.
         positions: How the model learns the positions of its tokens.
         rotary_base: ``base`` of rotary positions.
+        rotary_scaling: How rotary positions are slowed for texts longer than the first ones in training; None: not.
+        window: The blocks that attend to the nearest tokens only; None: there are none.
         norm: Which norm.
         norm_eps: Keeps the norm from dividing by 0.
         feed_forward: Which feed-forward network.
         bias: Whether there are biases; RMSNorm, SwiGLU and the last linear layer have none in any case.
+        qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``.
         tied: Whether the embeddings are also the last linear layer's weights.
         pad_id: The token that pads short texts, or None if there is none.
 
@@ -45,6 +84,7 @@ class LanguageModelConfig:
     d_model: int = 768
     n_heads: int = 12
     n_kv_heads: int | None = None
+    d_k: int | None = None
     d_ff: int = 3072
     n_layers: int = 12
     max_length: int = 1024
@@ -52,10 +92,13 @@ class LanguageModelConfig:
     attention_dropout: float = 0.0
     positions: PositionScheme = "learned"
     rotary_base: float = 10000.0
+    rotary_scaling: RotaryScaling | None = None
+    window: SlidingWindow | None = None
     norm: NormName = "layer"
     norm_eps: float = 1e-5
     feed_forward: FeedForwardName = "gelu"
     bias: bool = True
+    qkv_bias: bool | None = None
     tied: bool = True
     pad_id: int | None = None
 
@@ -64,12 +107,29 @@ class LanguageModelConfig:
             vocab_size=self.vocab_size, d_model=self.d_model, n_heads=self.n_heads, d_ff=self.d_ff,
             n_layers=self.n_layers, max_length=self.max_length,
         )  # fmt: skip
+        if self.d_k is not None:
+            check_positive(d_k=self.d_k)
         check_choices(self)
         if self.pad_id is not None:
             check_token_id("pad_id", self.pad_id, self.vocab_size)
-        if self.positions == "rotary" and self.d_model // self.n_heads % 2:
-            sizes = f"d_model={self.d_model}, n_heads={self.n_heads}"
+        if self.positions == "rotary" and self.head_width % 2:
+            sizes = f"d_model={self.d_model}, n_heads={self.n_heads}" if self.d_k is None else f"d_k={self.d_k}"
             raise ValueError(f"rotary positions need an even number of features in each head; got {sizes}")
+
+    def is_local(self, block: int) -> bool:
+        """Return whether a block, counted from 0, attends to the nearest tokens only."""
+        return self.window is not None and self.window.is_local(block)
+
+    def rotary(self, local: bool) -> tuple[float, RotaryScaling | None]:
+        """Return the base and the scaling of rotary positions in local blocks, or in the others."""
+        if local and self.window is not None and self.window.rotary_base is not None:
+            return self.window.rotary_base, None
+        return self.rotary_base, self.rotary_scaling
+
+    @property
+    def head_width(self) -> int:
+        """Width of each head's queries, keys and values: ``d_k``, or what the heads get of ``d_model``."""
+        return self.d_model // self.n_heads if self.d_k is None else self.d_k
 
     @classmethod
     def gpt2(cls, vocab_size: int = 50257, **overrides: Any) -> "LanguageModelConfig":
