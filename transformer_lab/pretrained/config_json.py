@@ -54,6 +54,17 @@ class Options:
             raise ValueError(f"{self.where}: {name} must be {kind.__name__}; got {value!r}")
         return value
 
+    def object(self, name: str) -> dict[str, Any]:
+        """Return the value of an option that holds further options; none if it is missing.
+
+        Raises:
+            ValueError: The value is not an object.
+        """
+        value = self.values.get(name) or {}
+        if not isinstance(value, dict):
+            raise ValueError(f"{self.where}: {name} must be an object; got {value!r}")
+        return value
+
     def one_of(self, name: str, default: str, known: Mapping[str, V]) -> V:
         """Return ``known[value]`` for the value of an option.
 

@@ -1,8 +1,7 @@
 """Load published checkpoints into this library's models, and save these models so that ``transformers`` loads them."""
 
 from pathlib import Path
-from types import ModuleType
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from tokenizers import Tokenizer
@@ -14,14 +13,35 @@ from transformer_lab.models.transformer import Transformer
 from transformer_lab.pretrained import gpt2, llama, marian
 from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.hub import CONFIG, fetch_model, read_json, read_model_tensors, write_model
+from transformer_lab.pretrained.tensor_layout import Layout
 from transformer_lab.pretrained.text_tokenizer import TOKENIZER
 
-LANGUAGE_MODELS = {"gpt2": gpt2, "llama": llama}
-"""The layout of each ``model_type``."""
+
+class LanguageModelLayout(Protocol):
+    """A published layout of language models, as the module ``gpt2`` or an instance of ``LlamaLayout``."""
+
+    def config_of(self, options: Options, pad_id: int | None = None) -> LanguageModelConfig:
+        """Convert a configuration of ``transformers`` into one of this library."""
+
+    def options_of(self, config: LanguageModelConfig) -> dict[str, Any]:
+        """Convert a configuration of this library into the options of ``config.json``."""
+
+    def incompatibilities(self, config: LanguageModelConfig) -> list[str]:
+        """Return the options that the layout requires and ``config`` lacks."""
+
+    def layout(self, config: LanguageModelConfig) -> Layout:
+        """Return which tensor of a checkpoint holds which parameters of ours."""
+
+
+LANGUAGE_MODELS: dict[str, LanguageModelLayout] = {
+    "gpt2": gpt2,
+    **{layout.model_type: layout for layout in (llama.LLAMA, llama.MISTRAL, llama.QWEN_2, llama.QWEN_3, llama.GEMMA_3)},
+}
+"""The layout of each ``model_type``; a model is saved in the first one that fits."""
 
 
 def load_language_model(name: str | Path, pad_id: int | None = None) -> LanguageModel:
-    """Load a language model from a checkpoint in the layout of GPT-2 or Llama.
+    """Load a language model from a checkpoint in the layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3.
 
     Args:
         name: A folder with ``config.json`` and safetensors, or a name on the hub.
@@ -89,8 +109,8 @@ def save_pretrained(
 ) -> None:
     """Save a model so that ``transformers`` and this library load it.
 
-    A language model is saved in the layout of GPT-2 or Llama, a ``Transformer`` in that of Marian. Dropout that the
-    layout has no option for is lost.
+    A language model is saved in the first layout of ``LANGUAGE_MODELS`` that fits, a ``Transformer`` in Marian's.
+    Dropout that the layout has no option for is lost.
 
     Args:
         model: The model.
@@ -127,8 +147,7 @@ def published_options(config: LanguageModelConfig, bos_id: int | None, eos_id: i
         ValueError: No layout fits the model.
     """
     tokens = {"bos_token_id": bos_id, "eos_token_id": eos_id, "pad_token_id": config.pad_id}
-    options: dict[str, Any] = _layout_of(config).options_of(config)
-    return options | tokens
+    return _layout_of(config).options_of(config) | tokens
 
 
 def published_tensors(model: LanguageModel) -> dict[str, Tensor]:
@@ -137,11 +156,10 @@ def published_tensors(model: LanguageModel) -> dict[str, Tensor]:
     Raises:
         ValueError: No layout fits the model.
     """
-    tensors: dict[str, Tensor] = _layout_of(model.config).layout(model.config).tensors(model)
-    return tensors
+    return _layout_of(model.config).layout(model.config).tensors(model)
 
 
-def _layout_of(config: LanguageModelConfig) -> ModuleType:
+def _layout_of(config: LanguageModelConfig) -> LanguageModelLayout:
     """Return the first layout that fits a model."""
     required = {kind: layout.incompatibilities(config) for kind, layout in LANGUAGE_MODELS.items()}
     for kind, settings in required.items():

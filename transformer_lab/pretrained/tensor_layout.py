@@ -87,6 +87,34 @@ class InterleaveHalves(Conversion):
         return pairs.transpose(self.axis + 1, self.axis + 2).flatten(self.axis, self.axis + 2)
 
 
+class AddOne(Conversion):
+    """They store the scale of a norm as its difference from 1."""
+
+    def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
+        """Add 1, in float32: half precision would round it."""
+        return [theirs.float() + 1]
+
+    def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
+        """Subtract 1."""
+        return ours[0] - 1
+
+
+@dataclass(frozen=True)
+class Chain(Conversion):
+    """Two conversions of one tensor, the first and then the second."""
+
+    first: Conversion
+    second: Conversion
+
+    def to_ours(self, theirs: Tensor) -> Sequence[Tensor]:
+        """Convert it by both."""
+        return self.second.to_ours(*self.first.to_ours(theirs))
+
+    def to_theirs(self, ours: Sequence[Tensor]) -> Tensor:
+        """Convert it back by both."""
+        return self.first.to_theirs([self.second.to_theirs(ours)])
+
+
 class Entry(NamedTuple):
     """A published tensor, and the parameters of ours that it holds.
 

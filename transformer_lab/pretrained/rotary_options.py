@@ -1,0 +1,77 @@
+"""Rotary positions in ``config.json``: their base, and how they are slowed for longer texts.
+
+Newer versions of ``transformers`` keep both in ``rope_parameters``, older ones in ``rope_theta`` and ``rope_scaling``,
+which all versions read.
+"""
+
+from typing import Any
+
+from transformer_lab.attention.positions import LinearScaling, Llama3Scaling, RotaryScaling
+from transformer_lab.pretrained.config_json import Options
+
+KINDS = {"default": None, "linear": LinearScaling, "llama3": Llama3Scaling}
+"""This library's scaling for each ``rope_type``."""
+LAYER_TYPES = {"full_attention", "sliding_attention"}
+"""Types of layers that may have rotary positions of their own."""
+
+
+def read_rotary(
+    options: Options, base_name: str, default_base: float, layer_type: str | None = None
+) -> tuple[float, RotaryScaling | None]:
+    """Return the base of the rotary frequencies, and how they are scaled.
+
+    Args:
+        options: The options of ``config.json``.
+        base_name: The option that older versions keep the base in.
+        default_base: The base where the options have none.
+        layer_type: The layers that are asked about, where ``rope_parameters`` has an object for each type.
+
+    Raises:
+        ValueError: The scaling is of a kind that this library does not have, or only a part of each head is rotated.
+    """
+    options.require(partial_rotary_factor=1.0)
+    base, scaling = options.get(base_name, default_base), None
+    older = {} if layer_type == "sliding_attention" else options.object("rope_scaling")
+    newer = options.object("rope_parameters")
+    if layer_type is not None:
+        if unknown := sorted(newer.keys() - LAYER_TYPES):
+            raise ValueError(f"{options.where}: rope_parameters has no object for each layer type; got {unknown}")
+        newer = Options(newer, f"{options.where}, rope_parameters").object(layer_type)
+    for name, found in (("rope_parameters", newer), ("rope_scaling", older)):
+        if found:
+            rope = Options(found, f"{options.where}, {name}")
+            rope.require(partial_rotary_factor=1.0)
+            base, scaling = rope.get("rope_theta", base), _read_scaling(rope, options)
+    return float(base), scaling
+
+
+def write_rotary(base: float, scaling: RotaryScaling | None) -> dict[str, Any]:
+    """Return the options for rotary positions, as all versions read them."""
+    match scaling:
+        case None:
+            return {"rope_theta": base}
+        case LinearScaling(factor):
+            return {"rope_theta": base, "rope_scaling": {"rope_type": "linear", "factor": factor}}
+        case Llama3Scaling(factor, original_max_length, low, high):
+            llama3 = {
+                "rope_type": "llama3",
+                "factor": factor,
+                "original_max_position_embeddings": original_max_length,
+                "low_freq_factor": low,
+                "high_freq_factor": high,
+            }
+            return {"rope_theta": base, "rope_scaling": llama3}
+
+
+def _read_scaling(rope: Options, options: Options) -> RotaryScaling | None:
+    kind = rope.one_of("rope_type" if "rope_type" in rope.values else "type", "default", KINDS)
+    if kind is None:
+        rope.require(factor=1.0)
+        return None
+    factor = rope.get("factor", 0.0)  # it must be there: a factor of 0 is refused
+    if kind is LinearScaling:
+        return LinearScaling(float(factor))
+    name = "original_max_position_embeddings"
+    original_max_length = options.get(name, rope.get(name, options.get("max_position_embeddings", 0)))
+    low, high = rope.get("low_freq_factor", 1.0), rope.get("high_freq_factor", 4.0)
+    return Llama3Scaling(float(factor), original_max_length, float(low), float(high))
