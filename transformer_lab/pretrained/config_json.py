@@ -22,6 +22,12 @@ Their ``gelu`` is missing on purpose: it is the exact form, and ours is the tanh
 ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {"gelu": "gelu_new", "relu": "relu", "silu": "swish"}
 """The activation of ``transformers`` for each feed-forward network of this library."""
 
+NO_NEWER_PARTS: dict[str, Any] = {
+    "d_k": None, "qkv_bias": None, "rotary_scaling": None, "window": None, "norm_placement": "before", "qk_norm": False,
+    "scaled_embeddings": False,
+}  # fmt: skip
+"""Settings of ``LanguageModelConfig`` that neither GPT-2 nor Llama varies."""
+
 
 class Options:
     """The options of a configuration; an option that is missing or null has its default.

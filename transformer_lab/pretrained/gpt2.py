@@ -3,10 +3,15 @@
 from typing import Any
 
 from transformer_lab.models.language_model_config import LanguageModelConfig
-from transformer_lab.pretrained.config_json import ACTIVATION_OF_FEED_FORWARD, FEED_FORWARD_OF_ACTIVATION, Options
+from transformer_lab.pretrained.config_json import (
+    ACTIVATION_OF_FEED_FORWARD,
+    FEED_FORWARD_OF_ACTIVATION,
+    NO_NEWER_PARTS,
+    Options,
+)
 from transformer_lab.pretrained.tensor_layout import Entry, Layout, SplitQKV, Transpose
 
-REQUIRED = {"positions": "learned", "norm": "layer", "bias": True}
+REQUIRED = {"positions": "learned", "norm": "layer", "bias": True} | NO_NEWER_PARTS
 """Settings of ``LanguageModelConfig`` that every GPT-2 has."""
 
 

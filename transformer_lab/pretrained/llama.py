@@ -3,10 +3,10 @@
 from typing import Any
 
 from transformer_lab.models.language_model_config import LanguageModelConfig
-from transformer_lab.pretrained.config_json import Options
+from transformer_lab.pretrained.config_json import NO_NEWER_PARTS, Options
 from transformer_lab.pretrained.tensor_layout import Conversion, Entry, InterleaveHalves, Layout
 
-REQUIRED: dict[str, Any] = {"positions": "rotary", "norm": "rms", "feed_forward": "swiglu"}
+REQUIRED: dict[str, Any] = {"positions": "rotary", "norm": "rms", "feed_forward": "swiglu"} | NO_NEWER_PARTS
 """Settings of ``LanguageModelConfig`` that every Llama has."""
 FEED_FORWARD_NAMES = {"gate_proj": "w_gate", "up_proj": "w_up", "down_proj": "w_down"}
 """Names of the feed-forward network's matrices there and here."""
