@@ -14,17 +14,21 @@ def logits_of(parameters: Parameters, config: LanguageModelConfig, text: Tensor)
     """Compute the logits after each token of a text, in float64 if the parameters are."""
     table = parameters["embedding.weight"]
     x = table[text]
+    if config.scaled_embeddings or config.positions == "sinusoidal":
+        x = x * math.sqrt(config.d_model)
     if config.positions == "learned":
         x = x + parameters["positions"][: len(text)]
     if config.positions == "sinusoidal":
         d = config.d_model
         angles = [[t / 10000 ** (2 * i / d) for i in range(d // 2)] for t in range(len(text))]
         waves = [[wave(angle) for angle in row for wave in (math.sin, math.cos)] for row in angles]
-        x = x * math.sqrt(d) + torch.tensor(waves).to(x)
+        x = x + torch.tensor(waves).to(x)
     for layer in range(config.n_layers):
         block = part(parameters, f"blocks.{layer}")
-        x = x + attention(part(block, "self_attention"), config, layer, norm(part(block, "norm_1"), config, x))
-        x = x + feed_forward(part(block, "feed_forward"), config, norm(part(block, "norm_2"), config, x))
+        attended = attention(part(block, "self_attention"), config, layer, norm(part(block, "norm_1"), config, x))
+        x = x + norm(part(block, "post_norm_1"), config, attended)
+        computed = feed_forward(part(block, "feed_forward"), config, norm(part(block, "norm_2"), config, x))
+        x = x + norm(part(block, "post_norm_2"), config, computed)
     head = table if config.tied else parameters["head.weight"]
     return norm(part(parameters, "norm"), config, x) @ head.mT
 
@@ -38,13 +42,22 @@ def linear(parameters: Parameters, name: str, x: Tensor) -> Tensor:
 
 
 def norm(parameters: Parameters, config: LanguageModelConfig, x: Tensor) -> Tensor:
+    if not parameters:  # this model has no such norm
+        return x
     if config.norm == "layer":
         x = x - x.mean(dim=-1, keepdim=True)
-    size = ((x**2).mean(dim=-1, keepdim=True) + config.norm_eps) ** 0.5
-    return x / size * parameters["weight"] + parameters.get("bias", 0.0)
+    return root_mean_square_norm(parameters["weight"], config, x) + parameters.get("bias", 0.0)
+
+
+def root_mean_square_norm(weight: Tensor, config: LanguageModelConfig, x: Tensor) -> Tensor:
+    return x / ((x**2).mean(dim=-1, keepdim=True) + config.norm_eps) ** 0.5 * weight
 
 
 def feed_forward(parameters: Parameters, config: LanguageModelConfig, x: Tensor) -> Tensor:
+    if config.feed_forward == "geglu":
+        gate = linear(parameters, "w_gate", x)
+        gate = gate / 2 * (1 + torch.tanh(math.sqrt(2 / math.pi) * (gate + 0.044715 * gate**3)))
+        return linear(parameters, "w_down", gate * linear(parameters, "w_up", x))
     if config.feed_forward == "swiglu":
         gate = linear(parameters, "w_gate", x)
         return linear(parameters, "w_down", gate / (1 + torch.exp(-gate)) * linear(parameters, "w_up", x))
@@ -60,6 +73,9 @@ def feed_forward(parameters: Parameters, config: LanguageModelConfig, x: Tensor)
 def attention(parameters: Parameters, config: LanguageModelConfig, layer: int, x: Tensor) -> Tensor:
     d_k = len(parameters["w_q.weight"]) // config.n_heads
     q, k, v = (linear(parameters, name, x).split(d_k, dim=-1) for name in ("w_q", "w_k", "w_v"))
+    if config.qk_norm:
+        q, k = ([root_mean_square_norm(parameters[f"norm_{x}.weight"], config, head) for head in heads]
+                for x, heads in (("q", q), ("k", k)))  # fmt: skip
     heads = []
     for h in range(config.n_heads):
         served_by = h * len(k) // config.n_heads

@@ -13,9 +13,16 @@ from tests.helpers.contracts.layers import assert_feed_forward
 from tests.helpers.reference_loops import dot
 from tests.helpers.strategies import generators, normal
 from tests.helpers.torch_parity import drawn_network
-from transformer_lab.layers.feed_forward import FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU, make_feed_forward
+from transformer_lab.layers.feed_forward import (
+    FeedForward,
+    GeGLU,
+    GELUFeedForward,
+    SiLUFeedForward,
+    SwiGLU,
+    make_feed_forward,
+)
 
-any_network = pytest.mark.parametrize("kind", [FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU])
+any_network = pytest.mark.parametrize("kind", [FeedForward, GELUFeedForward, SiLUFeedForward, SwiGLU, GeGLU])
 
 
 @pytest.mark.parametrize(
@@ -56,11 +63,12 @@ def test_at_one_position_it_is_its_formula(kind, activation, rng):
     assert_close(network(x), torch.tensor(linear(network.w_2, middle), dtype=torch.float64))
 
 
+@pytest.mark.parametrize("kind, activation", [(SwiGLU, silu), (GeGLU, gelu)], ids=["silu", "gelu"])
 @given(rng=generators())
-def test_in_a_gated_network_one_projection_says_how_much_of_the_other_passes(rng):
-    network, x = drawn_network(SwiGLU, rng, d_model=3, d_ff=7), normal(rng, 3)
+def test_in_a_gated_network_one_projection_says_how_much_of_the_other_passes(kind, activation, rng):
+    network, x = drawn_network(kind, rng, d_model=3, d_ff=7), normal(rng, 3)
     gates, up = linear(network.w_gate, x), linear(network.w_up, x)
-    middle = torch.tensor([silu(gate) * z for gate, z in zip(gates, up, strict=True)], dtype=torch.float64)
+    middle = torch.tensor([activation(gate) * z for gate, z in zip(gates, up, strict=True)], dtype=torch.float64)
     assert_close(network(x), torch.tensor(linear(network.w_down, middle), dtype=torch.float64))
 
 

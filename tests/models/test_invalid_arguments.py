@@ -43,9 +43,9 @@ REFUSED = {
     "MultiHeadAttention(12, 3).attend_heads(torch.ones(4, 3, 5, 4), *torch.ones(2, 2, 3, 5, 4), bias=zeros)":
         "queries of shape (4, 3, 5, 4), keys of shape (2, 3, 5, 4)",
     "attend(*torch.ones(3, 5, 4), is_causal=True, bias=zeros)": "got mask=False, bias=True",
-    "make_feed_forward('tanh', 12, 7)": "one of relu, gelu, silu, swiglu; got feed_forward='tanh'",
+    "make_feed_forward('tanh', 12, 7)": "one of relu, gelu, silu, swiglu, geglu; got feed_forward='tanh'",
     "make_norm('batch', 12, 1e-5)": "one of layer, rms; got norm='batch'",
-    "EncoderLayer(12, 3, 7, activation='tanh')": "one of relu, gelu, silu, swiglu; got feed_forward='tanh'",
+    "EncoderLayer(12, 3, 7, activation='tanh')": "one of relu, gelu, silu, swiglu, geglu; got feed_forward='tanh'",
     "MultiHeadAttention(0, 1)": "d_model=0, n_heads=1",
     "GroupedQueryAttention(12, 3, 1)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",
     "FeedForward(12, 7)(torch.ones(2, 5, 13))": "x must be d_model=12 wide; got shape (2, 5, 13)",

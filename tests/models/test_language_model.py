@@ -20,7 +20,7 @@ from transformer_lab.attention.positions import LinearScaling
 from transformer_lab.layers.feed_forward import FeedForwardName
 from transformer_lab.layers.norms import NormName
 from transformer_lab.models.language_model import LanguageModel, positions_of
-from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
+from transformer_lab.models.language_model_config import LanguageModelConfig, NormPlacement, SlidingWindow
 
 SIZES = {"d_model": 12, "n_heads": 3, "d_ff": 17, "n_layers": 2, "max_length": 13}
 
@@ -53,10 +53,13 @@ configs = st.builds(
     ),
     norm=st.sampled_from(get_args(NormName)),
     norm_eps=st.sampled_from([1e-5, 0.1]),
+    norm_placement=st.sampled_from(get_args(NormPlacement)),
+    qk_norm=st.booleans(),
     feed_forward=st.sampled_from(get_args(FeedForwardName)),
     bias=st.booleans(),
     qkv_bias=st.sampled_from([None, True, False]),
     tied=st.booleans(),
+    scaled_embeddings=st.booleans(),
     pad_id=st.just(PAD),
 )
 
@@ -89,8 +92,23 @@ def test_read_in_parts_with_a_cache_a_text_is_what_it_is_at_once(config, texts, 
         LanguageModelConfig.gpt2(19, **SIZES, dropout=0.0),
         LanguageModelConfig.llama(19, **SIZES),
         LanguageModelConfig.llama(19, **SIZES | {"d_model": 24, "n_heads": 6}, n_kv_heads=2, rotary_base=500.0),
+        LanguageModelConfig.llama(19, **SIZES, n_kv_heads=1, d_k=2, qk_norm=True),
+        LanguageModelConfig.llama(
+            19,
+            **SIZES,
+            n_kv_heads=1,
+            d_k=6,
+            qk_norm=True,
+            norm_placement="both",
+            feed_forward="geglu",
+            tied=True,
+            scaled_embeddings=True,
+            window=SlidingWindow(3, (True, False), rotary_base=10.0),
+            rotary_base=1000.0,
+            rotary_scaling=LinearScaling(8.0),
+        ),
     ],
-    ids=["GPT-2", "Llama 2", "Llama 3"],
+    ids=["GPT-2", "Llama 2", "Llama 3", "Qwen 3", "Gemma 3"],
 )
 def test_outputs_and_gradients_of_the_published_kinds_are_those_of_the_plain_computation(config):
     rng = torch.Generator().manual_seed(0)

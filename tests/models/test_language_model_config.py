@@ -50,6 +50,17 @@ def test_queries_keys_and_values_may_have_biases_of_their_own():
     assert biased(bias=True, qkv_bias=False) == {"w_o"}
 
 
+def test_a_block_has_the_norms_that_its_placement_asks_for_and_those_of_queries_and_keys():
+    def norms(**others: object) -> list[str]:
+        block = LanguageModel(replace(SMALL, norm="rms", **others)).blocks[1]
+        return [name.removesuffix(".weight") for name, _ in block.named_parameters() if "norm" in name]
+
+    assert norms() == ["norm_1", "norm_2"]
+    assert norms(norm_placement="after") == ["post_norm_1", "post_norm_2"]
+    assert norms(norm_placement="both") == ["norm_1", "post_norm_1", "norm_2", "post_norm_2"]
+    assert norms(qk_norm=True) == ["norm_1", "self_attention.norm_q", "self_attention.norm_k", "norm_2"]
+
+
 def test_heads_may_be_wider_or_narrower_than_what_they_get_of_the_model_s_width():
     for d_k in (1, 5):
         attention = LanguageModel(replace(SMALL, d_k=d_k)).blocks[0].self_attention
@@ -88,7 +99,8 @@ def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_n
     [
         ({"norm": "batch"}, "norm must be one of layer, rms; got norm='batch'"),
         ({"positions": "rope"}, "one of learned, sinusoidal, rotary, alibi, none; got positions='rope'"),
-        ({"feed_forward": "glu"}, "one of relu, gelu, silu, swiglu; got feed_forward='glu'"),
+        ({"feed_forward": "glu"}, "one of relu, gelu, silu, swiglu, geglu; got feed_forward='glu'"),
+        ({"norm_placement": "between"}, "one of before, after, both; got norm_placement='between'"),
         ({"n_kv_heads": 4}, "n_kv_heads must divide n_heads; got n_heads=6, n_kv_heads=4"),
         ({"d_k": 0}, "d_k must be positive; got d_k=0"),
         ({"d_k": 5, "positions": "rotary"}, "even number of features in each head; got d_k=5"),

@@ -131,8 +131,9 @@ PADDED = "decoder_mask(_text, _pad_id, _n_query)"
 HIDES_PADDING = "(_text != _pad_id)[:, None, None, :]"
 CAUSAL = "causal_mask(_n_query, _text.shape[1])"
 BLOCKS = "nn.ModuleList(_block for _ in range(_n))"
-ATTENDED = "_x = _x + self.dropout(self.self_attention(self.norm_1(_x), ...))"
-COMPUTED = "return _x + self.dropout(self.feed_forward(self.norm_2(_x)))"
+ATTENDED = "_attended = self.self_attention(self.norm_1(_x), ...)"
+ADDED = "_x = _x + self.dropout(self.post_norm_1(_attended))"
+COMPUTED = "return _x + self.dropout(self.post_norm_2(self.feed_forward(self.norm_2(_x))))"
 
 LANGUAGE_MODEL = [
     Mutation(
@@ -157,12 +158,16 @@ LANGUAGE_MODEL = [
     Mutation(
         25,
         "x = norm(x); x + attention(x)",
-        Edit("Block.forward", ATTENDED, "_x = self.norm_1(_x)\n_x = _x + self.dropout(self.self_attention(_x, ...))"),
+        Edit("Block.forward", ATTENDED, "_x = self.norm_1(_x)\n_attended = self.self_attention(_x, ...)"),
     ),
     Mutation(
         25,
         "x = norm(x); x + ffn(x)",
-        Edit("Block.forward", COMPUTED, "_x = self.norm_2(_x)\nreturn _x + self.dropout(self.feed_forward(_x))"),
+        Edit(
+            "Block.forward",
+            COMPUTED,
+            "_x = self.norm_2(_x)\nreturn _x + self.dropout(self.post_norm_2(self.feed_forward(_x)))",
+        ),
     ),
     Mutation(
         26,
@@ -173,7 +178,7 @@ LANGUAGE_MODEL = [
     Mutation(
         29,
         "ffn added to the block's input",
-        Edit("Block.forward", ATTENDED, f"block = _x\n{ATTENDED}"),
+        Edit("Block.forward", ADDED, f"block = _x\n{ADDED}"),
         Edit("Block.forward", COMPUTED, COMPUTED.replace("_x", "block", 1)),
     ),
     Mutation(34, "[block] * n", Edit(MODEL, BLOCKS, "nn.ModuleList([_block] * _n)")),

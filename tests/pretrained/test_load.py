@@ -26,7 +26,7 @@ from tests.pretrained.small_checkpoints import (
     their_greedy,
 )
 from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.pretrained import gpt2, llama, marian
@@ -163,6 +163,12 @@ def test_padding_is_hidden_where_they_are_told_to_hide_it(tmp_path: Path):
 
 
 REFUSED = {
+    "neither layout holds local blocks or a norm after a sublayer": (
+        lambda: save_pretrained(
+            LanguageModel(replace(OURS["Llama's"], window=SlidingWindow(3), norm_placement="after")), Path("nowhere")
+        ),
+        r"llama needs window=None, norm_placement='before'",
+    ),
     "GPT-2's layout holds no rotary positions": (
         lambda: save_pretrained(LanguageModel(replace(OURS["GPT-2's"], positions="rotary")), Path("nowhere")),
         r"gpt2 needs positions='learned'; llama needs norm='rms', feed_forward='swiglu'",

@@ -30,6 +30,9 @@ class GroupedQueryAttention(AttentionBase):
         d_k: Width of a head; None means d_model / n_heads.
         qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``. Those of Qwen 2
             do, and its output projection does not.
+        qk_norm_eps: ε of an RMSNorm of each head's queries and keys, before they are rotated; None: there is none.
+            It bounds the scores, which otherwise may grow during training until each softmax picks one key: section
+            3.1.2 of Dehghani et al. (2023), arXiv:2302.05442, with a LayerNorm. Qwen 3 and Gemma 3 have it.
 
     Raises:
         ValueError: A size is not positive, ``n_heads`` does not divide ``d_model`` although no ``d_k`` is given,
@@ -51,6 +54,7 @@ class GroupedQueryAttention(AttentionBase):
         *,
         d_k: int | None = None,
         qkv_bias: bool | None = None,
+        qk_norm_eps: float | None = None,
     ) -> None:
         super().__init__(d_model, n_heads, dropout, d_k)
         if n_kv_heads < 1 or n_heads % n_kv_heads:
@@ -61,6 +65,9 @@ class GroupedQueryAttention(AttentionBase):
         self.w_k = nn.Linear(d_model, n_kv_heads * self.d_k, qkv_bias)
         self.w_v = nn.Linear(d_model, n_kv_heads * self.d_k, qkv_bias)
         self.w_o = nn.Linear(n_heads * self.d_k, d_model, bias)
+        self.norm_q, self.norm_k = (
+            nn.Identity() if qk_norm_eps is None else nn.RMSNorm(self.d_k, qk_norm_eps) for _ in "qk"
+        )
 
     def forward(
         self,
@@ -84,8 +91,8 @@ class GroupedQueryAttention(AttentionBase):
                 earlier calls.
         """
         check_width("d_model", self.d_model, x=x)
-        q = split_heads(self.w_q(x), self.n_heads)  # (batch, n_heads, n, d_k)
-        k, v = split_heads(self.w_k(x), self.n_kv_heads), split_heads(self.w_v(x), self.n_kv_heads)
+        q = self.norm_q(split_heads(self.w_q(x), self.n_heads))  # (batch, n_heads, n, d_k)
+        k, v = self.norm_k(split_heads(self.w_k(x), self.n_kv_heads)), split_heads(self.w_v(x), self.n_kv_heads)
         bias, rotation = (None, None) if positional is None else (positional.bias, positional.rotation)
         if rotation is not None:
             q, k = rotation.rotate(q), rotation.rotate(k)

@@ -18,7 +18,7 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
 
     Returns:
         A row for each call of a module: its name, its class, the shapes of its tensors, and the number of its
-        parameters, those of its submodules included.
+        parameters, those of its submodules included. What stands for a missing part, ``nn.Identity``, has none.
 
     >>> print(trace_shapes(nn.Sequential(nn.Linear(3, 5)), torch.zeros(2, 3)).to_string(index=False))
     module      class input shapes output shape  parameters
@@ -44,6 +44,8 @@ def trace_shapes(model: nn.Module, *inputs: Any, **keywords: Any) -> pd.DataFram
 
     handles = []
     for name, module in model.named_modules():
+        if isinstance(module, nn.Identity):
+            continue
         handles.append(module.register_forward_pre_hook(partial(begin, name), with_kwargs=True))
         handles.append(module.register_forward_hook(end, with_kwargs=True))
     try:

@@ -104,13 +104,32 @@ class SwiGLU(nn.Module):
             ValueError: The input is not ``d_model`` wide.
         """
         check_width("d_model", self.w_up.in_features, x=x)
-        return self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))
+        return self.w_down(self.activation(self.w_gate(x)) * self.w_up(x))
+
+    def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
+        """Apply SiLU."""
+        return F.silu(z)
+
+
+class GeGLU(SwiGLU):
+    """A gated feed-forward network whose gate is a GELU, in its tanh form: the choice of Gemma.
+
+    ``w_down(gelu(w_gate x) · w_up x)``: section 2 of Shazeer (2020), arXiv:2002.05202. Arguments are those of
+    ``SwiGLU``.
+
+    >>> GeGLU(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
+    torch.Size([2, 3, 8])
+    """
+
+    def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
+        """Apply GELU in its tanh form."""
+        return F.gelu(z, approximate="tanh")
 
 
 Activation = Literal["relu", "gelu", "silu"]
 """Activation of a network of two linear layers."""
-FeedForwardName = Literal[Activation, "swiglu"]
-"""Name of a feed-forward network: its activation, or ``"swiglu"``."""
+FeedForwardName = Literal[Activation, "swiglu", "geglu"]
+"""Name of a feed-forward network: its activation, or that of a gated one."""
 
 
 def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool = True) -> FeedForward | SwiGLU:
@@ -120,7 +139,7 @@ def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool
         name: Which network.
         d_model: Width of the input and output.
         d_ff: Width of the hidden layer.
-        bias: Whether the layers have biases; those of ``SwiGLU`` never do.
+        bias: Whether the layers have biases; those of ``SwiGLU`` and ``GeGLU`` never do.
 
     Raises:
         ValueError: There is no network of this name.
@@ -141,3 +160,5 @@ def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool
             return SiLUFeedForward(d_model, d_ff, bias)
         case "swiglu":
             return SwiGLU(d_model, d_ff)
+        case "geglu":
+            return GeGLU(d_model, d_ff)

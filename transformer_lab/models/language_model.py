@@ -22,7 +22,8 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 class Block(nn.Module):
     """Self-attention, then a feed-forward network, each on a normalised copy of its input and added to it.
 
-    ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer with a causal mask.
+    ``x ← x + sublayer(norm(x))``, twice. It is a pre-norm encoder layer with a causal mask. What a sublayer adds may be
+    normalised as well, or instead: as the configuration's ``norm_placement`` says.
 
     Args:
         config: The model's parts and their sizes.
@@ -39,12 +40,17 @@ class Block(nn.Module):
     def __init__(self, config: LanguageModelConfig) -> None:
         super().__init__()
         n_kv_heads = config.n_heads if config.n_kv_heads is None else config.n_kv_heads
-        self.norm_1 = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        before, after = config.norm_placement in ("before", "both"), config.norm_placement in ("after", "both")
+
+        def norm(present: bool) -> nn.Module:
+            return make_norm(config.norm, config.d_model, config.norm_eps, config.bias) if present else nn.Identity()
+
+        self.norm_1, self.post_norm_1 = norm(before), norm(after)
         self.self_attention = GroupedQueryAttention(
             config.d_model, config.n_heads, n_kv_heads, config.bias, config.attention_dropout,
-            d_k=config.d_k, qkv_bias=config.qkv_bias,
+            d_k=config.d_k, qkv_bias=config.qkv_bias, qk_norm_eps=config.norm_eps if config.qk_norm else None,
         )  # fmt: skip
-        self.norm_2 = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
+        self.norm_2, self.post_norm_2 = norm(before), norm(after)
         self.feed_forward = make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
         self.dropout = nn.Dropout(config.dropout)
 
@@ -58,8 +64,9 @@ class Block(nn.Module):
     ) -> Float[Tensor, "batch n d_model"]:
         """Return the block's output at every position; arguments and errors as in ``GroupedQueryAttention``."""
         check_width("d_model", self.self_attention.d_model, x=x)
-        x = x + self.dropout(self.self_attention(self.norm_1(x), mask, positional, cache, is_causal))
-        return x + self.dropout(self.feed_forward(self.norm_2(x)))
+        attended = self.self_attention(self.norm_1(x), mask, positional, cache, is_causal)
+        x = x + self.dropout(self.post_norm_1(attended))
+        return x + self.dropout(self.post_norm_2(self.feed_forward(self.norm_2(x))))
 
 
 class LanguageModel(nn.Module):
@@ -86,7 +93,8 @@ class LanguageModel(nn.Module):
         self.embedding = nn.Embedding(config.vocab_size, config.d_model)
         # The embeddings are initialised so small that sinusoids would drown them. Section 3.4 of the paper scales
         # them, too.
-        self.scale = math.sqrt(config.d_model) if config.positions == "sinusoidal" else 1.0
+        scaled = config.scaled_embeddings or config.positions == "sinusoidal"
+        self.scale = math.sqrt(config.d_model) if scaled else 1.0
         self.positions: Tensor | None
         if config.positions == "learned":
             self.positions = nn.Parameter(torch.empty(config.max_length, config.d_model))

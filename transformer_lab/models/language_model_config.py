@@ -10,6 +10,12 @@ from transformer_lab.layers.norms import NormName
 
 PositionScheme = Literal["learned", "sinusoidal", "rotary", "alibi", "none"]
 """How a model learns the positions of its tokens."""
+NormPlacement = Literal["before", "after", "both"]
+"""What is normalised: a sublayer's input, as in GPT-2 and Llama, what it adds, as in OLMo 2, or both, as in Gemma 3.
+
+``x + sublayer(norm(x))``, ``x + norm(sublayer(x))``, or ``x + norm(sublayer(norm(x)))``. Unlike in the paper of 2017,
+the sum itself never is.
+"""
 
 
 @dataclass(frozen=True)
@@ -67,10 +73,13 @@ class LanguageModelConfig:
         window: The blocks that attend to the nearest tokens only; None: there are none.
         norm: Which norm.
         norm_eps: Keeps the norm from dividing by 0.
+        norm_placement: Whether a sublayer's input is normalised, what it adds, or both.
+        qk_norm: Whether each head's queries and keys are normalised, before they are rotated.
         feed_forward: Which feed-forward network.
-        bias: Whether there are biases; RMSNorm, SwiGLU and the last linear layer have none in any case.
+        bias: Whether there are biases; RMSNorm, SwiGLU, GeGLU and the last linear layer have none in any case.
         qkv_bias: Whether the projections to queries, keys and values have biases; None means ``bias``.
         tied: Whether the embeddings are also the last linear layer's weights.
+        scaled_embeddings: Whether the embeddings are multiplied by √d_model; with sinusoidal positions they always are.
         pad_id: The token that pads short texts, or None if there is none.
 
     Raises:
@@ -96,10 +105,13 @@ class LanguageModelConfig:
     window: SlidingWindow | None = None
     norm: NormName = "layer"
     norm_eps: float = 1e-5
+    norm_placement: NormPlacement = "before"
+    qk_norm: bool = False
     feed_forward: FeedForwardName = "gelu"
     bias: bool = True
     qkv_bias: bool | None = None
     tied: bool = True
+    scaled_embeddings: bool = False
     pad_id: int | None = None
 
     def __post_init__(self) -> None:

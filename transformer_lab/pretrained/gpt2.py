@@ -6,7 +6,10 @@ from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.config_json import ACTIVATION_OF_FEED_FORWARD, FEED_FORWARD_OF_ACTIVATION, Options
 from transformer_lab.pretrained.tensor_layout import Entry, Layout, SplitQKV, Transpose
 
-REQUIRED = {"positions": "learned", "norm": "layer", "bias": True}
+REQUIRED: dict[str, Any] = {
+    "positions": "learned", "norm": "layer", "bias": True, "d_k": None, "qkv_bias": None, "rotary_scaling": None,
+    "window": None, "norm_placement": "before", "qk_norm": False, "scaled_embeddings": False,
+}  # fmt: skip
 """Settings of ``LanguageModelConfig`` that every GPT-2 has."""
 
 
