@@ -90,7 +90,7 @@ def test_what_stands_in_the_way_of_evaluating_text_is_told_in_one_line(model, st
     config.write_text(json.dumps(json.loads(config.read_text()) | {"bos_token_id": None}))
     for arguments, said in (
         ([str(story)], "evaluate --text needs to know the model: --model FOLDER"),
-        ([str(story), "-m", str(model)], "model_type must be gpt2 or llama; got ''"),
+        ([str(story), "-m", str(model)], "or gemma3_text; got ''"),
         ([str(tmp_path / "empty.txt"), "-m", str(language_model)], "empty.txt: no text to evaluate"),
         ([str(story), "-m", str(tmp_path / "unbegun")], "has no token that begins a text"),
     ):

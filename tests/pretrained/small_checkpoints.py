@@ -25,12 +25,21 @@ LLAMA = {
     "num_hidden_layers": 2, "max_position_embeddings": 29, "rms_norm_eps": 1e-3, "bos_token_id": None,
     "eos_token_id": EOS,
 }  # fmt: skip
+GEMMA3 = LLAMA | {
+    "head_dim": 4, "query_pre_attn_scalar": 4, "sliding_window": 4, "sliding_window_pattern": 2,
+    "pad_token_id": None,
+}  # fmt: skip
 MARIAN = {
     "vocab_size": 37, "d_model": 24, "max_position_embeddings": 29, "pad_token_id": PAD, "eos_token_id": EOS,
     "decoder_start_token_id": PAD, "forced_eos_token_id": None, "activation_function": "swish",
     "scale_embedding": True,
     **{f"{side}_{size}": value for side in ["encoder", "decoder"] for size, value in
        [("attention_heads", 6), ("ffn_dim", 19), ("layers", 2)]},
+}  # fmt: skip
+
+LLAMA3_ROPE = {
+    "rope_type": "llama3", "rope_theta": 30.0, "factor": 4.0, "low_freq_factor": 1.0, "high_freq_factor": 4.0,
+    "original_max_position_embeddings": 19,
 }  # fmt: skip
 
 
@@ -49,6 +58,22 @@ def llama(**overrides: object) -> Published:
     return Published(transformers.LlamaForCausalLM, transformers.LlamaConfig(**LLAMA | overrides))
 
 
+def mistral(**overrides: object) -> Published:
+    return Published(transformers.MistralForCausalLM, transformers.MistralConfig(**LLAMA | overrides))
+
+
+def qwen2(**overrides: object) -> Published:
+    return Published(transformers.Qwen2ForCausalLM, transformers.Qwen2Config(**LLAMA | overrides))
+
+
+def qwen3(**overrides: object) -> Published:
+    return Published(transformers.Qwen3ForCausalLM, transformers.Qwen3Config(**LLAMA | overrides))
+
+
+def gemma3(**overrides: object) -> Published:
+    return Published(transformers.Gemma3ForCausalLM, transformers.Gemma3TextConfig(**GEMMA3 | overrides))
+
+
 def marian(**overrides: object) -> Published:
     return Published(transformers.MarianMTModel, transformers.MarianConfig(**MARIAN | overrides))
 
@@ -65,10 +90,32 @@ VARIANTS = {
     "Llama, short waves": llama(rope_parameters={"rope_type": "default", "rope_theta": 30.0}),
     "Llama, tied": llama(tie_word_embeddings=True),
     "Llama, biases": llama(attention_bias=True),
+    "Llama, wide heads": llama(head_dim=10),
+    "Llama 3": llama(rope_parameters=LLAMA3_ROPE),
+    "Llama, linear scaling": llama(rope_parameters={"rope_type": "linear", "rope_theta": 30.0, "factor": 3.0}),
+    "Mistral": mistral(sliding_window=4),
+    "Mistral, no window": mistral(sliding_window=None, head_dim=10),
+    "Qwen 2": qwen2(),
+    "Qwen 2, tied, window above": qwen2(
+        use_sliding_window=True, sliding_window=3, max_window_layers=1, tie_word_embeddings=True
+    ),
+    "Qwen 3": qwen3(head_dim=10),
+    "Qwen 3, biases, window below": qwen3(
+        head_dim=4, attention_bias=True, use_sliding_window=True, sliding_window=3,
+        layer_types=["sliding_attention", "full_attention"],
+    ),
+    "Gemma 3": gemma3(num_hidden_layers=7, sliding_window_pattern=6, head_dim=10, query_pre_attn_scalar=10),
+    "Gemma 3, head apart, scaled": gemma3(
+        tie_word_embeddings=False,
+        rope_parameters={
+            "full_attention": {"rope_type": "linear", "factor": 8.0, "rope_theta": 50.0},
+            "sliding_attention": {"rope_type": "default", "rope_theta": 20.0},
+        },
+    ),
     "Marian": marian(),
     "Marian, relu": marian(activation_function="relu"),
     "Marian, two vocabularies": marian(share_encoder_decoder_embeddings=False, decoder_vocab_size=41),
-}
+}  # fmt: skip
 
 
 def drawn(published: Published) -> PreTrainedModel:

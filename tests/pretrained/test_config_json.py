@@ -5,17 +5,19 @@ from typing import get_args
 import pytest
 import torch
 from torch.testing import assert_close
-from transformers import GPT2Config, LlamaConfig, MarianConfig
+from transformers import CONFIG_MAPPING, MarianConfig
 from transformers.activations import ACT2FN
 
 from transformer_lab.layers.feed_forward import Activation, make_feed_forward
-from transformer_lab.pretrained import gpt2, llama, marian
+from transformer_lab.pretrained import marian
 from transformer_lab.pretrained.config_json import ACTIVATION_OF_FEED_FORWARD, FEED_FORWARD_OF_ACTIVATION, Options
+from transformer_lab.pretrained.load import LANGUAGE_MODELS
 
 
-@pytest.mark.parametrize("their, module", [(GPT2Config, gpt2), (LlamaConfig, llama)], ids=["gpt2", "llama"])
-def test_what_is_not_said_is_what_they_take_it_for(their, module):
-    assert module.config_of(Options({}, "nothing")) == module.config_of(Options(their().to_dict(), "everything"))
+@pytest.mark.parametrize("kind", LANGUAGE_MODELS)
+def test_what_is_not_said_is_what_they_take_it_for(kind):
+    layout, everything = LANGUAGE_MODELS[kind], CONFIG_MAPPING[kind]().to_dict()
+    assert layout.config_of(Options({}, "nothing")) == layout.config_of(Options(everything, "everything"))
 
 
 def test_what_is_not_said_of_a_translation_model_is_what_they_take_it_for():

@@ -1,4 +1,4 @@
-"""What is Llama's own: rotary positions that stretch, heads of another width, and how older versions say things."""
+"""What is Llama's own: rotary positions that are scaled, and how older versions say things."""
 
 import json
 
@@ -7,28 +7,33 @@ import torch
 from safetensors.torch import load_file, save_file
 
 from tests.pretrained.small_checkpoints import LLAMA, VARIANTS, difference, drawn
-from transformer_lab.pretrained import llama
 from transformer_lab.pretrained.config_json import Options
+from transformer_lab.pretrained.llama import LLAMA as LLAMA_LAYOUT
 from transformer_lab.pretrained.load import load_language_model
 
-LLAMA_3 = {"rope_type": "llama3", "rope_theta": 500000.0, "factor": 8.0, "original_max_position_embeddings": 8192}
 REFUSED = {
-    "rope_parameters": (LLAMA_3, "rope_parameters: .*rope_type='llama3', factor=8.0; only rope_type='default'"),
-    "rope_scaling": ({"type": "linear", "factor": 2.0}, "rope_scaling: .*type='linear', factor=2.0; only"),
+    "rope_parameters": (
+        {"rope_type": "yarn", "factor": 8.0},
+        "rope_parameters: .*rope_type='yarn'; only rope_type='default' or 'linear' or 'llama3'",
+    ),
+    "rope_scaling": ({"type": "dynamic", "factor": 2.0}, "rope_scaling: .*type='dynamic'; only"),
+    "rope_scaling without a factor": ({"rope_type": "linear"}, "factor=0"),
+    "rope_scaling of a part": ({"rope_type": "linear", "factor": 2.0, "partial_rotary_factor": 0.5}, "partial_rotary"),
+    "layer_types": (["full_attention"] * 2, "layer_types=.*; only layer_types=None"),
     "rope_scaling of no type": ({"factor": 2.0}, "factor=2.0; only factor=1.0"),
     "rope_scaling of no kind": ("yarn", "rope_scaling must be an object; got 'yarn'"),
     "partial_rotary_factor": (0.5, "partial_rotary_factor=0.5; only"),
-    "head_dim": (8, "head_dim=8; only head_dim=4"),
+    "head_dim": (7, "even number of features in each head; got d_k=7"),
     "mlp_bias": (True, "mlp_bias=True; only mlp_bias=False"),
-    "hidden_act": ("gelu", "hidden_act='gelu'; only hidden_act='silu' or 'swish'"),
+    "hidden_act": ("gelu", "hidden_act='gelu'; only hidden_act='silu' or 'swish' or"),
 }
 
 
 @pytest.mark.parametrize("name", REFUSED)
 def test_options_that_ours_lack_are_named(name):
     value, says = REFUSED[name]
-    with pytest.raises(ValueError, match=f"config.json.*{says}"):
-        llama.config_of(Options(LLAMA | {name.split()[0]: value}, "config.json"))
+    with pytest.raises(ValueError, match=f"{says}"):
+        LLAMA_LAYOUT.config_of(Options(LLAMA | {name.split()[0]: value}, "config.json"))
 
 
 @pytest.mark.parametrize(
@@ -42,13 +47,13 @@ def test_options_that_ours_lack_are_named(name):
     ids=["beside the others", "not stretched", "in their own place", "in both, of which the new one counts"],
 )
 def test_the_base_of_rotary_positions_is_found_where_versions_keep_it(options):
-    assert llama.config_of(Options(LLAMA | options, "config.json")).rotary_base == 30.0
+    assert LLAMA_LAYOUT.config_of(Options(LLAMA | options, "config.json")).rotary_base == 30.0
 
 
 def test_dropout_of_attention_is_taken_over_and_other_dropout_there_is_none():
-    config = llama.config_of(Options(LLAMA | {"attention_dropout": 0.3}, "config.json"))
+    config = LLAMA_LAYOUT.config_of(Options(LLAMA | {"attention_dropout": 0.3}, "config.json"))
     assert (config.dropout, config.attention_dropout) == (0.0, 0.3)
-    assert llama.options_of(config)["attention_dropout"] == 0.3
+    assert LLAMA_LAYOUT.options_of(config)["attention_dropout"] == 0.3
 
 
 def test_frequencies_may_be_stored_and_the_base_said_the_old_way(tmp_path):

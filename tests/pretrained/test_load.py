@@ -3,7 +3,6 @@
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
-from types import ModuleType
 from typing import NamedTuple
 
 import pytest
@@ -11,7 +10,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.testing import assert_close
-from transformers import PreTrainedModel
+from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.pretrained.small_checkpoints import (
     EOS,
@@ -24,14 +23,26 @@ from tests.pretrained.small_checkpoints import (
     logits,
     texts,
     their_greedy,
+    until_the_end,
 )
+from transformer_lab.attention.positions import LinearScaling, Llama3Scaling
+from transformer_lab.generation.decode import generate
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.pretrained import gpt2, llama, marian
+from transformer_lab.pretrained import gpt2, marian
+from transformer_lab.pretrained.llama_layout import LlamaLayout
 from transformer_lab.pretrained.load import load_language_model, load_translation_model, save_pretrained
-from transformer_lab.pretrained.tensor_layout import Conversion, Entry, InterleaveHalves, Layout, Transpose
+from transformer_lab.pretrained.tensor_layout import (
+    AddOne,
+    Chain,
+    Conversion,
+    Entry,
+    InterleaveHalves,
+    Layout,
+    Transpose,
+)
 
 
 class Both(NamedTuple):
@@ -64,11 +75,18 @@ def test_greedy_texts_are_theirs_token_for_token(both: Both):
     assert greedy(both.ours, 15) == their_greedy(both.theirs, 15)
 
 
+def test_texts_are_the_same_with_cached_keys_and_values(both: Both):
+    if isinstance(both.ours, LanguageModel):
+        cached = generate(both.ours, texts(5), 15, temperature=0, eos_id=EOS)[:, 5:].tolist()
+        assert [until_the_end(row) for row in cached] == greedy(both.ours, 15)
+
+
 def test_what_we_save_is_theirs_again(both: Both, tmp_path: Path):
     save_pretrained(both.ours, tmp_path, bos_id=PAD, eos_id=EOS)
-    again = read_by_them(type(both.theirs), tmp_path)
+    again = read_by_them(type(both.theirs) if isinstance(both.ours, Transformer) else AutoModelForCausalLM, tmp_path)
     for name, tensor in both.theirs.state_dict().items():
-        assert torch.equal(again.state_dict()[name], tensor), name
+        rounding = 1e-6 if "norm" in name else 0  # Gemma stores scales as differences from 1
+        assert_close(again.state_dict()[name], tensor, rtol=0, atol=rounding, msg=name)
     assert difference(both.ours, again) < 1e-4
     assert greedy(both.ours, 5) == their_greedy(again, 5)
     assert loaded(tmp_path).config == both.ours.config
@@ -76,10 +94,21 @@ def test_what_we_save_is_theirs_again(both: Both, tmp_path: Path):
 
 SIZES = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
 TRANSLATES = SIZES | {"source_pad_id": PAD, "target_pad_id": PAD, "hide_target_padding": False}
+GEMMA = {
+    "norm_placement": "both", "qk_norm": True, "scaled_embeddings": True, "feed_forward": "geglu", "tied": True,
+}  # fmt: skip
 OURS = {
     "GPT-2's": LanguageModelConfig(37, **SIZES, norm_eps=0.01),
     "Llama's": LanguageModelConfig.llama(37, **SIZES, n_kv_heads=2, rotary_base=30.0),
     "Llama's, tied, with biases": LanguageModelConfig.llama(37, **SIZES, bias=True, tied=True),
+    "Llama's, gated by GELU, scaled": LanguageModelConfig.llama(
+        37, **SIZES, feed_forward="geglu", rotary_scaling=Llama3Scaling(original_max_length=7), d_k=10
+    ),
+    "Mistral's": LanguageModelConfig.llama(37, **SIZES, window=SlidingWindow(3)),
+    "Qwen 2's": LanguageModelConfig.llama(37, **SIZES, qkv_bias=True, window=SlidingWindow(3, (False, True))),
+    "Qwen 3's": LanguageModelConfig.llama(37, **SIZES, qk_norm=True, rotary_scaling=LinearScaling(2.0)),
+    "Gemma 3's": LanguageModelConfig.llama(37, **SIZES, **GEMMA, window=SlidingWindow(3, (False, True), 50.0)),
+    "Gemma 3's, no window": LanguageModelConfig.llama(37, **SIZES, **GEMMA, bias=True),
     "the paper's": TransformerConfig(37, **TRANSLATES),
     "of two vocabularies": TransformerConfig(43, 37, **TRANSLATES, feed_forward="gelu"),
 }
@@ -91,8 +120,8 @@ def test_a_model_of_our_own_is_read_by_them_and_by_us(config: LanguageModelConfi
     for parameter in ours.parameters():
         nn.init.normal_(parameter, std=0.3)
     save_pretrained(ours, tmp_path, bos_id=PAD, eos_id=EOS)
-    layout = "Marian" if isinstance(ours, Transformer) else "GPT-2" if config.positions == "learned" else "Llama"
-    assert difference(ours, read_by_them(VARIANTS[layout].model, tmp_path)) < 1e-4
+    kind = VARIANTS["Marian"].model if isinstance(ours, Transformer) else AutoModelForCausalLM
+    assert difference(ours, read_by_them(kind, tmp_path)) < 1e-4
     assert_close(logits(loaded(tmp_path)), logits(ours))
 
 
@@ -113,16 +142,21 @@ def unconverted(kind: type[Conversion], within: str = "") -> EntryEdit:
     return lambda e: e._replace(conversion=Conversion()) if isinstance(e.conversion, kind) and within in e.theirs else e
 
 
-MISTAKES: dict[str, tuple[str, ModuleType, EntryEdit]] = {
+MISTAKES: dict[str, tuple[str, object, EntryEdit]] = {
     "a square matrix is not turned round": ("GPT-2", gpt2, unconverted(Transpose, "attn.c_proj")),
     "GPT-2's queries for keys": ("GPT-2", gpt2, swap("w_q", "w_k")),
     "GPT-2's keys for values": ("GPT-2", gpt2, swap("w_k", "w_v")),
     "GPT-2's first norm for the second": ("GPT-2", gpt2, swap("norm_1", "norm_2")),
-    "rotary halves taken for pairs": ("Llama", llama, unconverted(InterleaveHalves)),
-    "rotary halves of the queries taken for pairs": ("Llama", llama, unconverted(InterleaveHalves, "q_proj")),
-    "Llama's queries for keys": ("Llama, multi-head", llama, swap("w_q", "w_k")),
-    "Llama's keys for values": ("Llama", llama, swap("w_k", "w_v")),
-    "the gate for what passes it": ("Llama", llama, swap("w_gate", "w_up")),
+    "rotary halves taken for pairs": ("Llama", LlamaLayout, unconverted(InterleaveHalves)),
+    "rotary halves of the queries taken for pairs": ("Llama", LlamaLayout, unconverted(InterleaveHalves, "q_proj")),
+    "Llama's queries for keys": ("Llama, multi-head", LlamaLayout, swap("w_q", "w_k")),
+    "Llama's keys for values": ("Llama", LlamaLayout, swap("w_k", "w_v")),
+    "the gate for what passes it": ("Llama", LlamaLayout, swap("w_gate", "w_up")),
+    "rotary halves of the scales of queries taken for pairs": ("Qwen 3", LlamaLayout, unconverted(Chain, "q_norm")),
+    "the scales of queries for those of keys": ("Qwen 3", LlamaLayout, swap("norm_q", "norm_k")),
+    "a norm before a sublayer for one after it": ("Gemma 3", LlamaLayout, swap(".norm_2", ".post_norm_1")),
+    "differences from 1 for scales": ("Gemma 3", LlamaLayout, unconverted(AddOne)),
+    "a bias of queries as it is": ("Qwen 2", LlamaLayout, unconverted(InterleaveHalves, "q_proj.bias")),
     "sines and cosines by turns": ("Marian", marian, unconverted(InterleaveHalves)),
     "features of one norm in another order": (
         "Marian",
@@ -137,20 +171,20 @@ MISTAKES: dict[str, tuple[str, ModuleType, EntryEdit]] = {
 
 @pytest.mark.parametrize("mistake", MISTAKES)
 def test_a_mistake_in_a_layout_is_noticed(mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    variant, module, edit = MISTAKES[mistake]
-    theirs, right = drawn(VARIANTS[variant]), module.layout
+    variant, layouts, edit = MISTAKES[mistake]
+    theirs, right = drawn(VARIANTS[variant]), layouts.layout
     theirs.save_pretrained(tmp_path)
     assert difference(loaded(tmp_path), theirs) < 1e-4
 
-    def wrong(config: object) -> Layout:
-        return replace(right(config), entries=[edit(entry) for entry in right(config).entries])
+    def wrong(*arguments: object) -> Layout:
+        return replace(right(*arguments), entries=[edit(entry) for entry in right(*arguments).entries])
 
-    monkeypatch.setattr(module, "layout", wrong)
+    monkeypatch.setattr(layouts, "layout", wrong)
     assert difference(loaded(tmp_path), theirs) > 0.1
 
 
 def test_padding_is_hidden_where_they_are_told_to_hide_it(tmp_path: Path):
-    for variant in ("GPT-2", "Llama"):
+    for variant in ("GPT-2", "Llama", "Mistral", "Gemma 3"):
         theirs = drawn(VARIANTS[variant])
         theirs.save_pretrained(tmp_path)
         tokens = texts(11)
@@ -163,15 +197,28 @@ def test_padding_is_hidden_where_they_are_told_to_hide_it(tmp_path: Path):
 
 
 REFUSED = {
-    "neither layout holds local blocks or a norm after a sublayer": (
+    "no layout holds a norm after a sublayer only": (
         lambda: save_pretrained(
             LanguageModel(replace(OURS["Llama's"], window=SlidingWindow(3), norm_placement="after")), Path("nowhere")
         ),
-        r"llama needs window=None, norm_placement='before'",
+        r"llama needs norm_placement='before', window=None; mistral needs norm_placement='before'; qwen2",
     ),
     "GPT-2's layout holds no rotary positions": (
         lambda: save_pretrained(LanguageModel(replace(OURS["GPT-2's"], positions="rotary")), Path("nowhere")),
-        r"gpt2 needs positions='learned'; llama needs norm='rms', feed_forward='swiglu'",
+        r"gpt2 needs positions='learned'; llama needs norm='rms', feed_forward='swiglu' or 'geglu'; mistral",
+    ),
+    "Qwen's layouts hold no base of local blocks": (
+        lambda: save_pretrained(
+            LanguageModel(replace(OURS["Qwen 2's"], window=SlidingWindow(3, (False, True), 50.0))), Path("nowhere")
+        ),
+        r"window.pattern=\(True,\), window.rotary_base=None; qwen2 needs window.rotary_base=None; ",
+    ),
+    "Gemma's layout holds no scaling of local blocks": (
+        lambda: save_pretrained(
+            LanguageModel(replace(OURS["Gemma 3's"], window=SlidingWindow(3), rotary_scaling=LinearScaling(2.0))),
+            Path("nowhere"),
+        ),
+        r"gemma3_text needs rotary_scaling=None, or a rotary_base of the window$",
     ),
     "GPT-2's layout holds no groups": (
         lambda: save_pretrained(LanguageModel(replace(OURS["GPT-2's"], n_kv_heads=2)), Path("nowhere")),
@@ -202,7 +249,9 @@ def test_what_no_layout_holds_is_refused(what: str):
 
 def test_models_of_another_kind_are_named(tmp_path: Path):
     (tmp_path / "config.json").write_text('{"model_type": "bert"}')
-    with pytest.raises(ValueError, match="model_type must be gpt2 or llama; got 'bert'"):
+    with pytest.raises(
+        ValueError, match="model_type must be gpt2 or llama or mistral or qwen2 or qwen3 or gemma3_text; got 'bert'"
+    ):
         load_language_model(tmp_path)
     with pytest.raises(ValueError, match="model_type must be marian; got 'bert'"):
         load_translation_model(tmp_path)

@@ -10,6 +10,8 @@ from transformers.models.llama.modeling_llama import apply_rotary_pos_emb
 
 from transformer_lab.attention.positions import Rotation, rotary_frequencies
 from transformer_lab.pretrained.tensor_layout import (
+    AddOne,
+    Chain,
     Conversion,
     Entry,
     InterleaveHalves,
@@ -33,11 +35,19 @@ from transformer_lab.pretrained.tensor_layout import (
         (InterleaveHalves(axis=0), (6,)),
         (InterleaveHalves(axis=1), (5, 6)),
         (InterleaveHalves(axis=0, n_groups=3), (12, 5)),
+        (Chain(Transpose(), InterleaveHalves(axis=0)), (5, 6)),
     ],
 )
 def test_a_change_can_be_undone(change, shape):
     theirs = torch.randn(shape)
     assert torch.equal(change.to_theirs(change.to_ours(theirs)), theirs)
+
+
+def test_one_is_added_without_being_rounded_away():
+    theirs = torch.tensor([2.0**-9, -1.0], dtype=torch.bfloat16)
+    [ours] = AddOne().to_ours(theirs)
+    assert ours.tolist() == [1 + 2.0**-9, 0.0]
+    assert AddOne().to_theirs([ours]).tolist() == theirs.tolist()
 
 
 def test_vectors_are_not_turned_round_and_matrices_are():

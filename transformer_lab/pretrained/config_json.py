@@ -54,7 +54,7 @@ class Options:
             raise ValueError(f"{self.where}: {name} must be {kind.__name__}; got {value!r}")
         return value
 
-    def object(self, name: str) -> dict[str, Any]:
+    def nested(self, name: str) -> dict[str, Any]:
         """Return the value of an option that holds further options; none if it is missing.
 
         Raises:

@@ -1,7 +1,7 @@
 """Load published checkpoints into this library's models, and save these models so that ``transformers`` loads them."""
 
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Protocol, runtime_checkable
 
 import torch
 from tokenizers import Tokenizer
@@ -17,6 +17,7 @@ from transformer_lab.pretrained.tensor_layout import Layout
 from transformer_lab.pretrained.text_tokenizer import TOKENIZER
 
 
+@runtime_checkable
 class LanguageModelLayout(Protocol):
     """A published layout of language models, as the module ``gpt2`` or an instance of ``LlamaLayout``."""
 

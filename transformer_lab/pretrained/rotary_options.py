@@ -31,12 +31,12 @@ def read_rotary(
     """
     options.require(partial_rotary_factor=1.0)
     base, scaling = options.get(base_name, default_base), None
-    older = {} if layer_type == "sliding_attention" else options.object("rope_scaling")
-    newer = options.object("rope_parameters")
+    older = {} if layer_type == "sliding_attention" else options.nested("rope_scaling")
+    newer = options.nested("rope_parameters")
     if layer_type is not None:
         if unknown := sorted(newer.keys() - LAYER_TYPES):
             raise ValueError(f"{options.where}: rope_parameters has no object for each layer type; got {unknown}")
-        newer = Options(newer, f"{options.where}, rope_parameters").object(layer_type)
+        newer = Options(newer, f"{options.where}, rope_parameters").nested(layer_type)
     for name, found in (("rope_parameters", newer), ("rope_scaling", older)):
         if found:
             rope = Options(found, f"{options.where}, {name}")

@@ -43,8 +43,9 @@ class TextGenerator:
         """Load a model and its tokenizer.
 
         Args:
-            name: A folder with ``config.json`` and safetensors in the layout of GPT-2 or Llama, and ``tokenizer.json``
-                or ``vocab.json`` and ``merges.txt``; or a name on the hub, such as ``openai-community/gpt2``.
+            name: A folder with ``config.json`` and safetensors in a layout that ``load_language_model`` reads, and
+                ``tokenizer.json`` or ``vocab.json`` and ``merges.txt``; or a name on the hub, such as
+                ``openai-community/gpt2``.
             device: The device to compute on.
 
         Raises:
