@@ -41,8 +41,8 @@ FULL_SIZE = {
         vocab_size=32000, hidden_size=2048, intermediate_size=5632, num_attention_heads=32, num_key_value_heads=4,
         num_hidden_layers=4, max_position_embeddings=2048, rms_norm_eps=1e-5,
     ),
-    "Mistral, as 7B but 2 layers": mistral(
-        vocab_size=32000, hidden_size=4096, intermediate_size=14336, num_attention_heads=32, num_key_value_heads=8,
+    "Mistral, as 7B but half as wide, 2 layers": mistral(
+        vocab_size=32000, hidden_size=2048, intermediate_size=7168, num_attention_heads=16, num_key_value_heads=4,
         num_hidden_layers=2, max_position_embeddings=32768, sliding_window=4, rms_norm_eps=1e-5,
     ),
     "Qwen 2.5, as 0.5B but 4 layers": qwen2(

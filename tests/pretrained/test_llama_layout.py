@@ -1,0 +1,76 @@
+"""What Llama's relatives share: which layers are local, and what is refused because it contradicts itself."""
+
+import pytest
+
+from transformer_lab.models.language_model_config import LanguageModelConfig, SlidingWindow
+from transformer_lab.pretrained.config_json import Options
+from transformer_lab.pretrained.llama import GEMMA_3, LLAMA, MISTRAL, QWEN_2, QWEN_3
+
+SIZES = {"hidden_size": 24, "num_attention_heads": 6, "num_key_value_heads": 3, "num_hidden_layers": 7}
+GEMMA_SIZES = SIZES | {"head_dim": 4, "query_pre_attn_scalar": 4}
+LOCAL, FULL = "sliding_attention", "full_attention"
+
+
+def window_of(layout, options):
+    sizes = GEMMA_SIZES if layout is GEMMA_3 else SIZES
+    return layout.config_of(Options(sizes | options, "config.json")).window
+
+
+@pytest.mark.parametrize(
+    "layout, options, window",
+    [
+        (LLAMA, {"sliding_window": 5}, None),  # an option that Llama does not have, as in transformers
+        (MISTRAL, {}, SlidingWindow(4096)),
+        (MISTRAL, {"sliding_window": None}, None),
+        (QWEN_2, {"sliding_window": 5, "max_window_layers": 0}, None),
+        (QWEN_3, {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 7}, None),
+        (QWEN_3, {"use_sliding_window": True, "sliding_window": 5, "max_window_layers": 0}, SlidingWindow(5)),
+        (
+            QWEN_2,
+            {"use_sliding_window": True, "max_window_layers": 5},
+            SlidingWindow(4096, (*[False] * 5, True, True)),
+        ),
+        (GEMMA_3, {"sliding_window": 5}, SlidingWindow(5, (*[True] * 5, False, True), 1e4)),
+        (GEMMA_3, {"rope_theta": 7.0, "rope_local_base_freq": 7.0}, SlidingWindow(4096, (*[True] * 5, False, True))),
+        (GEMMA_3, {"layer_types": [FULL] * 7, "sliding_window": None}, None),
+    ],
+)
+def test_layers_are_local_as_their_options_say(layout, options, window):
+    assert window_of(layout, options) == window
+
+
+@pytest.mark.parametrize(
+    "layout, options, says",
+    [
+        (MISTRAL, {"sliding_window": 0}, "sliding_window must be a positive number of tokens; got 0"),
+        (MISTRAL, {"layer_types": [LOCAL] * 7}, r"layer_types=\[.*; only layer_types=None"),
+        (GEMMA_3, {"sliding_window": None}, "sliding_window must be a positive number of tokens; got None"),
+        (GEMMA_3, {"layer_types": [FULL] * 6}, r"layer_types must be num_hidden_layers=7 times .*; got \["),
+        (QWEN_3, {"layer_types": [FULL] * 6 + ["chunked_attention"]}, "layer_types must be .*chunked_attention"),
+        (QWEN_2, {"layer_types": [LOCAL] * 7}, r"use_sliding_window=False contradicts layer_types=\["),
+        (GEMMA_3, {"head_dim": 8}, "query_pre_attn_scalar=4, head_dim=8; only query_pre_attn_scalar = head_dim"),
+        (
+            GEMMA_3,
+            {"final_logit_softcapping": 30.0, "attn_logit_softcapping": 50.0},
+            "final_logit_softcapping=30.0, attn_logit_softcapping=50.0; only",
+        ),
+    ],
+)
+def test_options_that_ours_lack_or_that_contradict_each_other_are_named(layout, options, says):
+    with pytest.raises(ValueError, match=f"^config.json: .*{says}"):
+        window_of(layout, options)
+
+
+@pytest.mark.parametrize("layout", [LLAMA, MISTRAL, QWEN_2, QWEN_3, GEMMA_3], ids=lambda layout: layout.model_type)
+def test_what_was_read_is_written_and_read_again(layout):
+    sizes = GEMMA_SIZES if layout is GEMMA_3 else SIZES
+    config = layout.config_of(Options(sizes | {"head_dim": 4}, "config.json"))
+    assert layout.incompatibilities(config) == []
+    assert layout.config_of(Options(layout.options_of(config), "again")) == config
+
+
+def test_a_layout_says_what_it_needs_of_a_model():
+    config = LanguageModelConfig(37, positions="alibi", bias=True)
+    assert QWEN_2.incompatibilities(config) == [
+        *("positions='rotary'", "norm='rms'", "bias=False", "feed_forward='swiglu' or 'geglu'")
+    ]
