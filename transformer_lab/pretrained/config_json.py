@@ -24,7 +24,7 @@ ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {"gelu": "gelu_new", "relu": "relu"
 
 NO_NEWER_PARTS: dict[str, Any] = {
     "d_k": None, "qkv_bias": None, "rotary_scaling": None, "window": None, "norm_placement": "before", "qk_norm": False,
-    "scaled_embeddings": False,
+    "scaled_embeddings": False, "experts": None,
 }  # fmt: skip
 """Settings of ``LanguageModelConfig`` that neither GPT-2 nor Llama varies."""
 
