@@ -15,6 +15,7 @@ from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_m
 from transformer_lab.attention.positions import Positional, Rotation, distance_bias, sinusoidal_encoding
 from transformer_lab.checks import check_tokens, check_width
 from transformer_lab.layers.feed_forward import make_feed_forward
+from transformer_lab.layers.mixture_of_experts import MixtureOfExperts
 from transformer_lab.layers.norms import make_norm
 from transformer_lab.models.language_model_config import LanguageModelConfig
 
@@ -51,7 +52,18 @@ class Block(nn.Module):
             d_k=config.d_k, qkv_bias=config.qkv_bias, qk_norm_eps=config.norm_eps if config.qk_norm else None,
         )  # fmt: skip
         self.norm_2, self.post_norm_2 = norm(before), norm(after)
-        self.feed_forward = make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
+        self.feed_forward = (
+            make_feed_forward(config.feed_forward, config.d_model, config.d_ff, config.bias)
+            if config.experts is None
+            else MixtureOfExperts(
+                config.d_model,
+                config.d_ff,
+                config.experts.n_experts,
+                config.experts.k,
+                config.feed_forward,
+                config.bias,
+            )
+        )
         self.dropout = nn.Dropout(config.dropout)
 
     def forward(

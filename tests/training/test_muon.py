@@ -1,0 +1,122 @@
+"""Muon: against singular values, against torch's own, and by what it trains."""
+
+from copy import deepcopy
+
+import pytest
+import torch
+from hypothesis import given
+from torch import nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.helpers.language_models import SMALL, drawn
+from tests.helpers.strategies import generators, normal, sizes
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.training.muon import Muon, layer_matrices, make_muon, orthogonalise
+
+
+@given(sizes=sizes(2), rng=generators())
+def test_the_polynomial_is_applied_to_the_singular_values_and_to_nothing_else(sizes, rng):
+    matrix = normal(rng, *sizes)
+    u, s, vh = torch.linalg.svd(matrix, full_matrices=False)
+    s = s / s.square().sum().sqrt()
+    for _ in range(5):
+        s = 3.4445 * s - 4.7750 * s**3 + 2.0315 * s**5
+    assert_close(orthogonalise(matrix), u * s @ vh, rtol=1e-7, atol=1e-7)
+
+
+@pytest.mark.parametrize("shape", [(30, 50), (50, 30), (40, 40)])
+def test_singular_values_end_near_1(shape):
+    torch.manual_seed(0)
+    matrix = torch.randn(shape) @ torch.diag(torch.logspace(-1, 1, shape[1]))
+    before = torch.linalg.svdvals(matrix)
+    after = torch.linalg.svdvals(orthogonalise(matrix))
+    assert before[0] > 50 * before[-1]
+    assert after.max() < 1.25
+    assert after.median() > 0.65
+
+
+def test_a_matrix_of_zeros_stays_one():
+    assert torch.equal(orthogonalise(torch.zeros(3, 5)), torch.zeros(3, 5))
+
+
+@pytest.mark.parametrize("shape", [(3, 7), (7, 3)])
+def test_steps_are_those_of_torch(shape):
+    torch.manual_seed(0)
+    ours = nn.Parameter(torch.randn(shape))
+    theirs = deepcopy(ours)
+    muon, peer = (
+        Muon([ours], lr=0.1, momentum=0.8, weight_decay=0.3),
+        torch.optim.Muon([theirs], lr=0.1, momentum=0.8, weight_decay=0.3),
+    )
+    for _ in range(4):
+        ours.grad = torch.randn(shape)
+        theirs.grad = ours.grad.clone()
+        muon.step()
+        peer.step()
+    assert_close(ours, theirs, rtol=0, atol=0.02)  # they orthogonalise in bfloat16; each step moves entries by 0.05
+
+
+def test_a_first_step_is_the_formula():
+    torch.manual_seed(0)
+    parameter = nn.Parameter(torch.randn(7, 3).double())
+    start, parameter.grad = parameter.detach().clone(), torch.randn(7, 3).double()
+    Muon([parameter], lr=0.1, momentum=0.8, weight_decay=0.3).step()
+    expected = start * (1 - 0.03) - 0.1 * (7 / 3) ** 0.5 * orthogonalise(parameter.grad)  # of any length
+    assert_close(parameter.detach(), expected)
+
+
+def test_matrices_of_layers_go_to_muon_and_all_else_to_adamw_and_each_once():
+    model = LanguageModel(SMALL)
+    muon, adamw = make_muon(model, lr=0.02, adamw_lr=0.003, weight_decay=0.1)
+    names = {id(p): name for name, p in model.named_parameters()}
+    of_muon, decaying, others = (
+        [names[id(p)] for p in group["params"]] for group in (*muon.param_groups, *adamw.param_groups)
+    )
+    assert len(of_muon) == 2 * (4 + 2)
+    assert all(name.startswith("blocks.") and name.endswith(".weight") and ".w_" in name for name in of_muon)
+    assert set(decaying) == {"embedding.weight", "positions"}
+    assert all("norm" in name or name.endswith("bias") for name in others)
+    assert len(of_muon) + len(decaying) + len(others) == len(names)
+    assert [group["weight_decay"] for group in adamw.param_groups] == [0.1, 0.0]
+
+
+def test_what_is_frozen_or_has_no_gradient_stays_as_it_is():
+    model = LanguageModel(SMALL)
+    model.blocks[0].requires_grad_(False)
+    assert len(layer_matrices(model)) == 6
+    parameter = nn.Parameter(torch.ones(3, 5))
+    Muon([parameter], weight_decay=0.5).step()
+    assert torch.equal(parameter, torch.ones(3, 5))
+
+
+def test_a_model_learns_by_heart():
+    model = drawn(SMALL, torch.Generator().manual_seed(0)).float()
+    tokens = torch.tensor([[1, 2, 4, 5, 6], [7, 8, 9, 10, 0]])
+    optimizers = make_muon(model, lr=0.02, adamw_lr=0.01)
+    losses = []
+    for _ in range(60):
+        loss = F.cross_entropy(model(tokens[:, :-1]).transpose(1, 2), tokens[:, 1:])
+        losses.append(loss.item())
+        for optimizer in optimizers:
+            optimizer.zero_grad()
+        loss.backward()
+        for optimizer in optimizers:
+            optimizer.step()
+    assert losses[-1] < 0.05 < 1.0 < losses[0]
+
+
+def test_a_closure_computes_the_gradients_first():
+    parameter = nn.Parameter(torch.ones(3, 5))
+
+    def closure() -> torch.Tensor:
+        parameter.grad = torch.ones(3, 5)
+        return (parameter * 2).sum().requires_grad_()
+
+    assert Muon([parameter]).step(closure) == 30
+    assert (parameter != 1).all()
+
+
+def test_other_parameters_than_matrices_are_named():
+    with pytest.raises(ValueError, match=r"matrices; got a parameter of shape \(3,\)"):
+        Muon([nn.Parameter(torch.zeros(3))])

@@ -1,0 +1,88 @@
+"""LoRA: fine-tune a model by small matrices beside its own, which stay as they are."""
+
+from collections.abc import Collection
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.checks import check_positive
+from transformer_lab.layers.replace import replace_layers
+
+
+class LoRALinear(nn.Module):
+    """A linear layer that stays as it is, and a product of two small matrices that is trained in its place.
+
+    ``linear(x) + (alpha / rank) b a x``: section 4.1 of Hu et al. (2021), arXiv:2106.09685. ``b`` starts at 0, so that
+    training starts from the model as it is. There are rank (d_in + d_out) parameters to train instead of d_in d_out.
+
+    Args:
+        linear: The layer; its parameters are frozen.
+        rank: Rank of the product: the width between the two matrices.
+        alpha: Scale of the product, divided by the rank.
+
+    Raises:
+        ValueError: The rank is not positive.
+
+    >>> LoRALinear(nn.Linear(8, 12), rank=2, alpha=4.0)(torch.zeros(3, 5, 8)).shape
+    torch.Size([3, 5, 12])
+    """
+
+    def __init__(self, linear: nn.Linear, rank: int, alpha: float) -> None:
+        super().__init__()
+        check_positive(rank=rank)
+        self.in_features, self.out_features = linear.in_features, linear.out_features
+        self.linear = linear.requires_grad_(False)
+        self.a = nn.Parameter(linear.weight.new_empty(rank, linear.in_features))
+        self.b = nn.Parameter(linear.weight.new_zeros(linear.out_features, rank))
+        self.scale = alpha / rank
+        nn.init.normal_(self.a, std=linear.in_features**-0.5)
+
+    def forward(self, x: Float[Tensor, "*batch d_in"]) -> Float[Tensor, "*batch d_out"]:
+        """Return the layer's output, changed by the product."""
+        return self.linear(x) + self.scale * (x @ self.a.mT @ self.b.mT)
+
+    @torch.no_grad()
+    def merged(self) -> nn.Linear:
+        """Return one linear layer that computes the same."""
+        merged = nn.Linear(self.in_features, self.out_features, self.linear.bias is not None)
+        merged.weight = nn.Parameter(self.linear.weight + self.scale * self.b @ self.a)
+        if self.linear.bias is not None:
+            merged.bias = nn.Parameter(self.linear.bias.clone())
+        return merged.train(self.training)
+
+
+def add_lora(model: nn.Module, names: Collection[str], rank: int, alpha: float) -> None:
+    """Freeze a model, and put a ``LoRALinear`` in the place of its linear layers of these names.
+
+    Args:
+        model: The model; it is changed.
+        names: Last parts of the names of linear layers: the paper's choice is ``("w_q", "w_v")``.
+        rank: As in ``LoRALinear``.
+        alpha: As in ``LoRALinear``.
+
+    Raises:
+        ValueError: The rank is not positive, or the model has no linear layer of one of these names with weights of its
+            own.
+
+    >>> model = nn.Sequential(nn.Linear(8, 8), nn.Linear(8, 8))
+    >>> add_lora(model, ["1"], rank=2, alpha=4.0)
+    >>> [name for name, parameter in model.named_parameters() if parameter.requires_grad]
+    ['1.a', '1.b']
+    """
+    check_positive(rank=rank)
+    replace_layers(model, nn.Linear, lambda linear: LoRALinear(linear, rank, alpha), names)
+    model.requires_grad_(False)
+    for layer in model.modules():
+        if isinstance(layer, LoRALinear):
+            layer.a.requires_grad_(True)
+            layer.b.requires_grad_(True)
+
+
+def merge_lora(model: nn.Module) -> None:
+    """Merge what ``add_lora`` put into a model: every layer is linear again, and every parameter can be trained.
+
+    The outputs stay the same, and decoding costs what it cost before.
+    """
+    replace_layers(model, LoRALinear, LoRALinear.merged)
+    model.requires_grad_(True)

@@ -1,0 +1,68 @@
+"""Losses for fine-tuning a language model: on the answers alone, and on pairs of a better and a worse answer."""
+
+from jaxtyping import Bool, Float, Int
+from torch import Tensor
+from torch.nn import functional as F
+
+
+def answer_log_probabilities(
+    logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], is_answer: Bool[Tensor, "batch n"]
+) -> Float[Tensor, "batch n_predicted"]:
+    """Return the log-probability of each token after the first, given those before it; 0 for what is no answer.
+
+    Args:
+        logits: The model's logits of the next token at each position, of the same tokens.
+        tokens: Prompts, each followed by its answer.
+        is_answer: True at the tokens of answers: neither at those of prompts nor at padding.
+    """
+    following = tokens[:, 1:, None]
+    log_probabilities = F.log_softmax(logits[:, :-1].float(), dim=-1).gather(-1, following).squeeze(-1)
+    return log_probabilities.masked_fill(~is_answer[:, 1:], 0.0)
+
+
+def answer_loss(
+    logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], is_answer: Bool[Tensor, "batch n"]
+) -> Float[Tensor, ""]:
+    """Return the mean cross-entropy of the tokens of the answers, in nats: prompts are read, but not learned.
+
+    Arguments are those of ``answer_log_probabilities``. The mean is over all tokens of answers in the batch, so that
+    long answers count for more; a first token, which nothing precedes, is never among them.
+    """
+    return -answer_log_probabilities(logits, tokens, is_answer).sum() / is_answer[:, 1:].sum()
+
+
+def sequence_log_probability(
+    logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], is_answer: Bool[Tensor, "batch n"]
+) -> Float[Tensor, " batch"]:
+    """Return the log-probability of each answer, given its prompt: the sum over its tokens, of all lengths alike.
+
+    Arguments are those of ``answer_log_probabilities``.
+    """
+    return answer_log_probabilities(logits, tokens, is_answer).sum(dim=1)
+
+
+def dpo_loss(
+    chosen: Float[Tensor, " batch"],
+    rejected: Float[Tensor, " batch"],
+    reference_chosen: Float[Tensor, " batch"],
+    reference_rejected: Float[Tensor, " batch"],
+    beta: float,
+) -> Float[Tensor, ""]:
+    """Return the loss of direct preference optimisation: how little the model prefers the chosen answers.
+
+    ``−log σ(β ((chosen − reference_chosen) − (rejected − reference_rejected)))``, averaged over the pairs: equation 7
+    of Rafailov et al. (2023), arXiv:2305.18290. It is log 2 as long as the model is the reference.
+
+    Args:
+        chosen: ``sequence_log_probability`` of the better answer of each pair.
+        rejected: That of the worse answer.
+        reference_chosen: The same by the model before this training, without gradients.
+        reference_rejected: That of the worse answer.
+        beta: How strongly the model is held near the reference.
+
+    >>> import torch
+    >>> dpo_loss(*torch.zeros(4, 3), beta=0.1)
+    tensor(0.6931)
+    """
+    margins = (chosen - reference_chosen) - (rejected - reference_rejected)
+    return -F.logsigmoid(beta * margins).mean()

@@ -1,0 +1,117 @@
+"""Muon: an optimiser that makes every update of a matrix turn all directions by about as much."""
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import torch
+from jaxtyping import Float
+from torch import Tensor, nn
+
+from transformer_lab.training.optimizer import parameter_groups
+
+
+def orthogonalise(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Float[Tensor, "rows columns"]:
+    """Return about ``u vᵀ`` for a matrix ``u s vᵀ``: its singular values are moved near 1, its directions are kept.
+
+    Newton–Schulz iteration: each step applies an odd polynomial ``a s + b s³ + c s⁵`` to all singular values, by
+    products of matrices alone. Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, chose a, b and c so
+    that small values grow quickly; large ones end between about 0.7 and 1.2, not exactly at 1.
+
+    Args:
+        matrix: The matrix.
+        n_steps: Number of steps.
+    """
+    a, b, c = 3.4445, -4.7750, 2.0315
+    x = matrix / matrix.norm().clamp(min=1e-7)  # no singular value is above 1
+    tall = matrix.shape[0] > matrix.shape[1]
+    x = x.mT if tall else x  # the smaller of the two products
+    for _ in range(n_steps):
+        product = x @ x.mT
+        x = a * x + (b * product + c * product @ product) @ x
+    return x.mT if tall else x
+
+
+class Muon(torch.optim.Optimizer):
+    """Descend along orthogonalised averages of the gradients, for the matrices of a model's layers.
+
+    ``m ← μ m + (1 − μ) g`` and ``w ← (1 − rate · decay) w − rate √max(1, rows / columns) orthogonalise(g')`` with
+    ``g' = (1 − μ) g + μ m``: Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, with the decay of Liu et
+    al. (2025), arXiv:2502.16982. Embeddings, the last layer, norms and biases are left to AdamW.
+
+    Args:
+        matrices: The parameters, each with two axes, as ``layer_matrices`` returns them.
+        lr: Learning rate.
+        momentum: μ.
+        weight_decay: The decay.
+
+    Raises:
+        ValueError: A parameter has another number of axes.
+    """
+
+    def __init__(
+        self, matrices: Iterable[Tensor], lr: float = 0.02, momentum: float = 0.95, weight_decay: float = 0.0
+    ) -> None:
+        super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.dim() != 2:
+                    raise ValueError(f"Muon is for matrices; got a parameter of shape {tuple(parameter.shape)}")
+
+    @torch.no_grad()
+    def step(self, closure: Callable[[], Any] | None = None) -> Any:
+        """Take a step; parameters without a gradient stay as they are.
+
+        Args:
+            closure: Computes the gradients first, and returns the loss; None: they are there already.
+        """
+        with torch.enable_grad():
+            loss = None if closure is None else closure()
+        for group in self.param_groups:
+            for parameter in group["params"]:
+                if parameter.grad is not None:
+                    self._update(parameter, parameter.grad, group["lr"], group["momentum"], group["weight_decay"])
+        return loss
+
+    def _update(self, parameter: Tensor, gradient: Tensor, rate: float, momentum: float, decay: float) -> None:
+        state = self.state[parameter]
+        if not state:
+            state["average"] = torch.zeros_like(gradient)
+        average = state["average"].lerp_(gradient, 1 - momentum)
+        direction = orthogonalise(gradient.lerp(average, momentum))
+        rows, columns = parameter.shape
+        parameter.mul_(1 - rate * decay)
+        parameter.sub_(rate * max(1.0, rows / columns) ** 0.5 * direction)
+
+
+def layer_matrices(model: nn.Module) -> list[Tensor]:
+    """Return the matrices of a model's stacked layers: neither embeddings nor the last layer, and no vectors."""
+    stacks = [module for module in model.modules() if isinstance(module, nn.ModuleList)]
+    found = {id(p): p for stack in stacks for p in stack.parameters() if p.dim() == 2 and p.requires_grad}
+    return list(found.values())
+
+
+def make_muon(
+    model: nn.Module, lr: float, adamw_lr: float, weight_decay: float = 0.0
+) -> tuple[Muon, torch.optim.AdamW]:
+    """Make the two optimisers of a model: Muon for the matrices of its layers, AdamW for all the rest.
+
+    Args:
+        model: The model.
+        lr: Learning rate of Muon.
+        adamw_lr: Learning rate of AdamW.
+        weight_decay: Weight decay of all matrices, those that AdamW trains included.
+
+    >>> from transformer_lab.models.language_model import LanguageModel
+    >>> from transformer_lab.models.language_model_config import LanguageModelConfig
+    >>> model = LanguageModel(LanguageModelConfig(vocab_size=11, d_model=8, n_heads=2, d_ff=32, n_layers=1))
+    >>> muon, adamw = make_muon(model, lr=0.02, adamw_lr=0.003)
+    >>> sum(p.numel() for group in muon.param_groups for p in group["params"])
+    768
+    """
+    matrices = layer_matrices(model)
+    of_muon = set(map(id, matrices))
+    groups = [
+        group | {"params": [p for p in group["params"] if id(p) not in of_muon]}
+        for group in parameter_groups(model, weight_decay)
+    ]
+    return Muon(matrices, lr, weight_decay=weight_decay), torch.optim.AdamW(groups, lr=adamw_lr)
