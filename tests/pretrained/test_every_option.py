@@ -2,15 +2,30 @@
 
 import dataclasses
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
+import torch
 import transformers
 from transformers import AutoConfig, AutoModelForCausalLM, PretrainedConfig
 
-from tests.pretrained.small_checkpoints import GEMMA3, GPT2, LLAMA, LLAMA3_ROPE, Published, difference, drawn, logits
-from transformer_lab.pretrained.load import load_language_model
+from tests.pretrained.small_checkpoints import (
+    GEMMA3,
+    GPT2,
+    LLAMA,
+    LLAMA3_ROPE,
+    PAD,
+    Published,
+    difference,
+    drawn,
+    logits,
+)
+from transformer_lab.attention.positions import LinearScaling, Llama3Scaling
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import Experts, LanguageModelConfig, SlidingWindow
+from transformer_lab.pretrained.load import load_language_model, save_pretrained
 
 Changes = dict[str, list[Any]]
 """The values that are tried of each option."""
@@ -163,3 +178,51 @@ def test_options_that_belong_together_give_their_logits(kind: str, options: dict
     theirs = publish({name: value for name, value in (usual(kind) | options).items() if value is not None}, tmp_path)
     ours = load_language_model(tmp_path)
     assert difference(ours, theirs) < 5e-5 and logits(ours).std() > 0.5
+
+
+# Settings of our own
+
+SETTINGS: Changes = {
+    "vocab_size": [41], "d_model": [36], "n_heads": [3, 12], "n_kv_heads": [1, 2, None], "d_k": [6], "d_ff": [23],
+    "n_layers": [1, 3], "max_length": [31], "dropout": [0.3], "attention_dropout": [0.3],
+    "positions": ["learned", "sinusoidal", "rotary", "alibi", "none"], "rotary_base": [30.0],
+    "rotary_scaling": [LinearScaling(3.0), Llama3Scaling(4.0, 19)],
+    "window": [SlidingWindow(3), SlidingWindow(3, (False, True)), SlidingWindow(3, (False, True), 20.0)],
+    "norm": ["layer", "rms"], "norm_eps": [0.1], "norm_placement": ["before", "after", "both"], "qk_norm": [True],
+    "feed_forward": ["relu", "gelu", "silu", "swiglu", "geglu"], "bias": [True, False], "qkv_bias": [True, False],
+    "tied": [True, False], "scaled_embeddings": [True], "experts": [Experts(3, 2)],
+    "pad_id": [PAD],  # it occurs in no text: theirs masks padding only where it is told to
+}  # fmt: skip
+SMALL = {"d_model": 24, "n_heads": 6, "d_ff": 19, "n_layers": 2, "max_length": 29}
+GEMMA = {"norm_placement": "both", "qk_norm": True, "scaled_embeddings": True, "feed_forward": "geglu", "tied": True}
+OURS = {
+    "gpt2": LanguageModelConfig(37, **SMALL),
+    "llama": LanguageModelConfig.llama(37, **SMALL),
+    "gemma": LanguageModelConfig.llama(37, **SMALL | GEMMA),
+}
+CHANGED = [
+    pytest.param(replace(config, **{name: value}), id=f"{kind}, {name}={value}")
+    for kind, config in OURS.items()
+    for name, values in SETTINGS.items()
+    for value in values
+]
+
+
+def test_no_setting_is_forgotten():
+    assert SETTINGS.keys() == {field.name for field in dataclasses.fields(LanguageModelConfig)}
+
+
+@pytest.mark.parametrize("config", CHANGED)
+def test_a_model_is_saved_with_its_settings_or_not_at_all(config: LanguageModelConfig, tmp_path: Path):
+    ours = LanguageModel(config).eval()
+    for name, parameter in ours.named_parameters():
+        torch.nn.init.normal_(parameter, mean=float("norm" in name and "weight" in name), std=0.3)
+    try:
+        save_pretrained(ours, tmp_path / "saved")
+    except ValueError as error:
+        assert str(error).startswith("this model has no published layout: gpt2 needs ")
+        assert not (tmp_path / "saved").exists()
+        return
+    theirs = AutoModelForCausalLM.from_pretrained(tmp_path / "saved").eval()
+    assert difference(ours, theirs) < 5e-5 and logits(ours).std() > 0.3
+    assert difference(ours, load_language_model(tmp_path / "saved", config.pad_id)) < 5e-5
