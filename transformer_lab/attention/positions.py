@@ -97,8 +97,8 @@ class Llama3Scaling:
     Raises:
         ValueError: The factor or the length is not positive, or ``low`` is not below ``high``.
 
-    >>> Llama3Scaling(factor=8.0, original_max_length=100).scale(torch.tensor([1.0, 0.01]))
-    tensor([1.0000, 0.0013])
+    >>> Llama3Scaling(factor=8.0, original_max_length=100).scale(torch.tensor([1.0, 0.008]))
+    tensor([1.0000, 0.0010])
     """
 
     factor: float = 8.0
