@@ -816,7 +816,9 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 #
 # A recurrent layer needs n sequential steps, and information needs up to n steps to get from one token to another. A
 # convolution runs in parallel, but connects only neighbours: the path grows like n/k layers, or log n with dilation.
-# Attention needs one step and one layer, at the price of n² pairs. (<i>Recurrent steps cannot run in parallel</i>)
+# Attention needs one step and one layer, at the price of n² pairs. Memory: in training, each keeps something for every
+# token; when it generates, a recurrent network needs only its last state, of fixed size, while attention keeps
+# all tokens it attends to. (<i>Recurrent steps cannot run in parallel</i>)
 # </details>
 
 # %% [markdown]
