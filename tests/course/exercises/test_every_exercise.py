@@ -175,6 +175,14 @@ def test_trivial_answers_are_rejected(exercise, repetition):
 
 
 @of_all
+def test_what_is_right_with_one_seed_is_rejected_with_another(exercise, repetition):
+    """An answer that never looks at its input can have learned what is right with the seed of the lessons."""
+    for seed in repetition.seeds(25):
+        learned, wanted = (behaviour(exercise, which).expected for which in (seed, seed + 1))
+        assert not agree(learned, wanted, numbers_only=True), f"seeds {seed} and {seed + 1}"
+
+
+@of_all
 def test_there_are_at_least_four_mistakes_each_of_a_name_of_its_own(exercise):
     names = [mistake.name for mistake in exercise.mistakes]
     assert len(names) >= 4
