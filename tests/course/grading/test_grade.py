@@ -239,7 +239,7 @@ def test_answers_that_never_end_share_the_time_of_their_notebook(jail: Jail):
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
 def test_without_a_guard_nothing_is_graded_unless_asked_for(worker: InThisProcess, tmp_path: Path):
     path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
-    worker.guards = {"own_user": False, "landlock": 0, "seccomp": True}
+    worker.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
     with pytest.raises(ValueError, match=r"can read, change and delete your files .* say that the code is unconfined"):
         grade([path], tmp_path / "out")
     assert not worker.graded
@@ -258,7 +258,7 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_p
     assert "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
 
 
-GUARDED = {"own_user": True, "landlock": 7, "seccomp": True}
+GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
@@ -269,6 +269,7 @@ GUARDED = {"own_user": True, "landlock": 7, "seccomp": True}
         ({"own_user": False}, ""),
         ({"landlock": 0}, "can read what every user can."),
         ({"own_user": False, "landlock": 5}, "can end your programs."),
+        ({"own_user": False, "namespaces": True, "landlock": 5}, ""),
         ({"own_user": False, "landlock": 0}, "can read, change and delete your files and end your programs."),
         (
             {"own_user": False, "landlock": 0, "seccomp": False},
@@ -283,7 +284,9 @@ def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str,
 
 def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "of your programs and take all memory." in caution({"own_user": False, "landlock": 0, "seccomp": False})
+    assert "of your programs and take all memory." in caution(
+        {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
+    )
 
 
 def test_the_caution_comes_before_anything_runs(

@@ -150,7 +150,7 @@ def open_workers(n: int, limits: Limits) -> Iterator[list[Worker]]:
 
 def isolation(guards: Mapping[str, Any]) -> str:
     """Return how far the notebooks' code is kept from all else: ``full``, ``shared user`` or ``none``."""
-    if guards["own_user"] and guards["landlock"] and guards["seccomp"]:
+    if (guards["own_user"] or guards["namespaces"]) and guards["landlock"] and guards["seccomp"]:
         return "full"
     return "shared user" if guards["own_user"] or (guards["landlock"] and guards["seccomp"]) else "none"
 
@@ -160,8 +160,8 @@ def caution(guards: Mapping[str, Any]) -> str:
     risks = {
         "read what every user can": guards["own_user"] and not guards["landlock"],
         "read, change and delete your files": not guards["own_user"] and not guards["landlock"],
-        "end your programs": not guards["own_user"] and guards["landlock"] < 6,
-        "use the network": not guards["seccomp"],
+        "end your programs": not (guards["own_user"] or guards["namespaces"]) and guards["landlock"] < 6,
+        "use the network": not guards["seccomp"] and not guards["namespaces"],
         "change the permissions of your files, and the limits of your programs": not guards["own_user"]
         and not guards["seccomp"],
         "take all memory": sys.platform != "linux",
