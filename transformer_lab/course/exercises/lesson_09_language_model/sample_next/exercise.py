@@ -11,7 +11,8 @@ from transformer_lab.course.exercises.lesson_09_language_model.sample_next.answe
 from transformer_lab.course.exercises.shared.draw_cases import generator, uniform
 from transformer_lab.course.running.case import Case
 
-N_SAMPLES = 4000
+N_SAMPLES, N_CERTAIN = 4000, 400
+"""So many tokens are drawn from each row; the smaller number where only one token can come."""
 
 
 def sample_next_cases(seed: int) -> list[Case]:
@@ -30,12 +31,13 @@ def sample_next_cases(seed: int) -> list[Case]:
         return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
 
     def certain(rows, shows, **keywords):
-        """Make a case in which only one token is left, so that no generator is needed."""
-        return Case({"logits": logits(*rows)}, shows, keywords=keywords)
+        """Make a case in which only one token of each row can come."""
+        return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_CERTAIN)
 
     steep, even = [0.5, 0.25, 0.12, 0.08, 0.05], [0.3, 0.25, 0.2, 0.15, 0.1]
     large = [0.25, 0.17, 0.13, 0.11, 0.09, 0.07, 0.06, 0.05, 0.03, 0.025, 0.015]
     return [
+        Case({"logits": logits([1.0, 0.0, 0.0])}, "all but one logit are −∞, and no generator"),
         certain([[0.6, 0.3, 0.1]], "the likeliest token only", top_k=1),
         certain([steep, even], "a mass that the likeliest token has alone", top_p=0.05),
         certain([steep, even, steep], "a temperature just above 0", temperature=0.0005),
