@@ -95,7 +95,15 @@ MISTAKES = [
     ),
     Mistake(
         "crops_the_batch",
-        [STEPS.but(shown=lambda context_length: lambda tokens: tokens[-context_length:])],
+        [
+            STEPS.but(shown=lambda context_length: lambda tokens: tokens[-context_length:]),
+            STEPS.but(
+                shown=lambda context_length: lambda tokens: tokens[-context_length:],
+                extended=lambda context_length: (
+                    lambda tokens, next_tokens: torch.cat([tokens[-context_length:], next_tokens[:, None]], dim=1)
+                ),
+            ).attempt,
+        ],
         does="the slice picks texts of the batch, not positions",
         says="The slice runs along the batch: it picks the last *texts*, each in its full length.",
         hints=[
