@@ -1,4 +1,4 @@
-"""A session that sees the samples beside the lessons' exercises and is new for each test, notebooks, a jail."""
+"""A session that is new for each test, notebooks, a jail."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,6 @@ import pytest
 import torch
 from torch import nn
 
-from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.jail.jail import Jail
@@ -16,9 +15,9 @@ from transformer_lab.course.session import Session
 
 @pytest.fixture(autouse=True)
 def session(monkeypatch) -> Iterator[Session]:
-    """A session as in a new notebook, which sees the samples beside the lessons' exercises."""
+    """A session as in a new notebook."""
     monkeypatch.delenv("TRANSFORMER_LAB_STRICT", raising=False)
-    with notebook.in_session(Session({**every_exercise(), **SAMPLES})) as session:
+    with notebook.in_session(Session(every_exercise())) as session:
         yield session
 
 

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from tests.course.sample_exercises.messages import LADDER
+from tests.course.messages import LADDER
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.exercises.lesson_06_encoder import FEED_FORWARD

@@ -1,10 +1,7 @@
 """A session: which attempts are checked, which parts are in use, and which hints were given."""
 
 import pytest
-import torch
 
-from tests.course.sample_exercises import SAMPLES
-from tests.course.sample_exercises.sample_next import sample_next
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.session import Ladder, Session
@@ -15,11 +12,11 @@ RIGHT = "def softmax(scores): return torch.softmax(scores, dim=-1)"
 WRONG = "def softmax(scores): return torch.softmax(scores, dim=0)"
 
 
-@pytest.mark.parametrize("name", ["FeedForward", *SAMPLES])
+@pytest.mark.parametrize("name", ["FeedForward", "generate", "sample_next"])
 def test_modules_models_and_samplers_are_checked_like_functions(session, name):
-    sample = {**every_exercise(), **SAMPLES}[name]
-    assert session.check(sample.reference).passed
-    known = sample.mistakes[-1]
+    exercise = every_exercise()[name]
+    assert session.check(exercise.reference).passed
+    known = exercise.mistakes[-1]
     assert session.check(known.attempts[0], name).mistake == known.name
 
 
@@ -116,18 +113,6 @@ def test_a_passed_attempt_gets_no_hint(lesson, session):
     panel = session.hint(lesson.run(RIGHT).names["softmax"])
     assert panel.title == "softmax: passed, so there is no hint"
     assert panel.message == every_exercise()["softmax"].verified
-
-
-def test_a_sampler_that_draws_by_other_means_passes(session):
-    def by_noise(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-        if top_p is not None:
-            return sample_next(logits, temperature, top_k, top_p, generator)
-        if top_k is not None:
-            logits = logits.masked_fill(logits < logits.topk(top_k).values[:, -1:], -torch.inf)
-        noise = torch.rand(logits.shape, generator=generator).log().neg().log().neg()
-        return (logits / temperature + noise).argmax(dim=-1)
-
-    assert session.check(by_noise, "sample_next").passed
 
 
 def test_a_new_session_knows_nothing_of_another(lesson, session):

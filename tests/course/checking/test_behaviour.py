@@ -1,9 +1,10 @@
 """What the reference and the mistakes show: in full once, and quickly as often as it is needed."""
 
+from dataclasses import replace
+
 import pytest
 import torch
 
-from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course.checking.behaviour import Behaviour, behaviour, in_isolation
 from transformer_lab.course.checking.tolerance import distance
 from transformer_lab.course.exercises import every_exercise
@@ -58,7 +59,7 @@ def test_pairs_make_both_changes_and_those_that_change_least_come_first():
 
 
 def test_an_exercise_that_is_not_told_in_steps_has_no_pairs():
-    assert Behaviour(SAMPLES["sample_next"], []).pairs == ()
+    assert Behaviour(replace(SOFTMAX, steps=None), []).pairs == ()
 
 
 def test_in_isolation_nothing_shows_and_nothing_stays(capsys):

@@ -11,8 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.course.exercises.alternatives import lesson_00, lesson_06, lesson_07, lesson_08
-from tests.course.sample_exercises import SAMPLES
+from tests.course.exercises.alternatives import lesson_00, lesson_06, lesson_07, lesson_08, lesson_09
 from transformer_lab.attention import multi_head
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
@@ -329,20 +328,6 @@ def masked_in_log_space(queries, keys, values, mask):
     return ((scores - scores.logsumexp(-1, keepdim=True)).exp() * mask) @ values
 
 
-def samples_by_noise(logits, temperature=1.0, top_k=None, top_p=None, generator=None):
-    """The largest of logits with Gumbel noise is a sample of their softmax."""
-    order = (logits / temperature).argsort(-1, descending=True)
-    best = (logits / temperature).gather(-1, order)
-    kept = torch.ones_like(best, dtype=torch.bool)
-    if top_k is not None:
-        kept[:, top_k:] = False
-    if top_p is not None:
-        before = F.pad(best.softmax(-1).cumsum(-1), (1, 0))[:, :-1]
-        kept &= before < top_p
-    noise = -torch.log(-torch.log(torch.rand(best.shape, generator=generator)))
-    return order.gather(-1, (best + noise).masked_fill(~kept, -torch.inf).argmax(-1, keepdim=True))[:, 0]
-
-
 UNUSUAL = {
     "similarity": {
         "a matrix product": lambda query, keys: keys @ query,
@@ -558,7 +543,7 @@ UNUSUAL = {
         ),
     },
     **lesson_08.UNUSUAL,
-    "sample_next": {"Gumbel noise": samples_by_noise},
+    **lesson_09.UNUSUAL,
     **lesson_06.UNUSUAL,
     **lesson_07.UNUSUAL,
     **lesson_00.UNUSUAL,
@@ -592,10 +577,10 @@ of_both = [(name, how) for name, answers in UNUSUAL.items() for how in answers]
 
 
 def test_there_is_no_unusual_answer_to_what_is_no_exercise():
-    assert UNUSUAL.keys() - every_exercise().keys() - SAMPLES.keys() == set()
+    assert UNUSUAL.keys() - every_exercise().keys() == set()
 
 
-@pytest.mark.parametrize("name", [*every_exercise(), *SAMPLES])
+@pytest.mark.parametrize("name", every_exercise())
 def test_an_exercise_has_an_unusual_answer_here(name):
     assert UNUSUAL.get(name), "write a right answer in an unusual style, and add it to UNUSUAL"
 

@@ -7,7 +7,6 @@ import torch
 from torch import nn
 
 from tests.course.running.hostile_attempts import ATTEMPTS, RESULTS, raises, spins
-from tests.course.sample_exercises import SAMPLES
 from transformer_lab.course import notebook
 from transformer_lab.course.checking.verdict import Status
 from transformer_lab.course.exercises import every_exercise
@@ -74,7 +73,7 @@ def test_any_attempt_without_a_name_gets_an_answer(ask, how):
     assert ask(ATTEMPTS[how])._repr_html_()
 
 
-@pytest.mark.parametrize("name", [*every_exercise(), *SAMPLES])
+@pytest.mark.parametrize("name", every_exercise())
 @pytest.mark.parametrize("attempt", [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object])
 def test_a_stranger_to_an_exercise_gets_a_verdict(name, attempt):
     verdict = notebook.check(attempt, name)

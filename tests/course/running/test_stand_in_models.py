@@ -52,6 +52,19 @@ def test_a_mixer_knows_no_token_below_zero():
         build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, -1]]))
 
 
+def test_a_mixer_names_the_number_of_tokens_that_it_cannot_read():
+    with pytest.raises(ValueError, match="at most 2 tokens; got 3"):
+        build_model(describe_model("token_mixer", **MIXER))(torch.tensor([[0, 1, 1]]))
+
+
+def test_a_sampler_takes_logits_of_one_position_and_adds_noise_that_stays():
+    sample = build_model(describe_model("fixed_noise_sampler", noise=torch.tensor([0.0, 0.5, -9.0])))
+    logits = torch.tensor([[1.0, 0.8, 2.0], [1.0, 0.4, 2.0]])
+    assert sample(logits).tolist() == sample(logits).tolist() == [1, 0]
+    with pytest.raises(ValueError, match=r"\(batch, vocab_size\); got \(1, 2, 3\)"):
+        sample(logits[None])
+
+
 def test_the_state_of_a_model_is_its_tables_and_its_mode():
     mixer = build_model(describe_model("token_mixer", **MIXER))
     assert state_of(mixer).keys() == {*MIXER, "training"}
@@ -111,4 +124,11 @@ def test_other_data_is_no_description(value):
 def test_an_unknown_model_is_named():
     with pytest.raises(ValueError, match="no stand-in is called 'gpt'"):
         describe_model("gpt")
-    assert list(STAND_INS) == ["token_mixer", "next_token_table", "table_translator", "affine", "tied_parameters"]
+    assert list(STAND_INS) == [
+        "token_mixer",
+        "next_token_table",
+        "fixed_noise_sampler",
+        "table_translator",
+        "affine",
+        "tied_parameters",
+    ]

@@ -73,8 +73,14 @@ class TokenMixer(_Tables):
             self.train(not bool(evaluates))
 
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n d"]:
-        """Return the mixed embeddings."""
+        """Return the mixed embeddings.
+
+        Raises:
+            ValueError: There are more tokens than ``mixing`` has rows.
+        """
         n = tokens.shape[1]
+        if n > len(self.mixing):
+            raise ValueError(f"this model reads at most {len(self.mixing)} tokens; got {n}")
         mixing = (self.mixing_in_training if self.training else self.mixing)[:n, :n]
         embedded = functional.embedding(tokens, self.embedding)  # which knows no token -1
         if self.hears_later is None:
@@ -92,6 +98,22 @@ class NextTokenTable(_Tables):
     def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab_size"]:
         """Return the logits of the next token at every position."""
         return self.transition[tokens]
+
+
+class FixedNoiseSampler(_Tables):
+    """A sampler that draws by noise, which is always the same: ``argmax(logits + noise)``."""
+
+    noise: Tensor
+
+    def forward(self, logits: Float[Tensor, "batch vocab_size"]) -> Int[Tensor, " batch"]:
+        """Return the next token of each row.
+
+        Raises:
+            ValueError: The logits do not have two axes.
+        """
+        if logits.dim() != 2:
+            raise ValueError(f"a sampler takes logits of shape (batch, vocab_size); got {tuple(logits.shape)}")
+        return (logits + self.noise).argmax(dim=-1)
 
 
 class TableTranslator(_Tables):
@@ -164,6 +186,7 @@ class TiedParameters(nn.Module):
 STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "token_mixer": TokenMixer,
     "next_token_table": NextTokenTable,
+    "fixed_noise_sampler": FixedNoiseSampler,
     "table_translator": TableTranslator,
     "affine": Affine,
     "tied_parameters": TiedParameters,

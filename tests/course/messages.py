@@ -1,4 +1,4 @@
-"""What is said about the mistakes of the samples: the same about all."""
+"""What is said about mistakes that are made up for a test: the same about all."""
 
 from transformer_lab.course.exercise import Mistake
 

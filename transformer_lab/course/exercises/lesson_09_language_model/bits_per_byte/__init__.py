@@ -1,0 +1,1 @@
+"""The exercise ``bits_per_byte``: its cases, its reference, its mistakes."""

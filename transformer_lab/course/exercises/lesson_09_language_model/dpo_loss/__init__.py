@@ -1,0 +1,1 @@
+"""The exercise ``dpo_loss``: its cases, its reference, its mistakes."""

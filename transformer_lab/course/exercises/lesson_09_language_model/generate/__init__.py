@@ -1,0 +1,1 @@
+"""The exercise ``generate``: its cases, its reference, its mistakes."""

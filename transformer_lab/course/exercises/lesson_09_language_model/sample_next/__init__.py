@@ -1,0 +1,1 @@
+"""The exercise ``sample_next``: its cases, its reference, its mistakes."""
