@@ -16,6 +16,7 @@ SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "d_ff": 7, "n_layers": 2
 NAMED_OTHERWISE = {
     "scaled_dot_product_attention",  # takes what is projected already: q, k and v, not queries, keys and values
     "causal_mask",  # may have fewer queries than keys, so that there is more than one length
+    "beam_search",  # calls the exponent of the length penalty alpha, as the paper that it is from
 }
 
 

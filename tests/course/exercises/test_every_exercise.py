@@ -70,6 +70,11 @@ SIGNATURES = {
     "smoothed_cross_entropy": "(logits, targets, pad_id, smoothing)",
     "parameter_groups": "(model, weight_decay)",
     "greedy_decode": "(model, source, bos_id, eos_id, max_length)",
+    "attend_with_cache": "(query, key, value, cache)",
+    "cache_bytes": "(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number)",
+    "repeat_kv": "(x, n_repeats)",
+    "beam_search": "(model, source, bos_id, eos_id, max_length, beam_size, length_penalty)",
+    "blockwise_attention": "(queries, keys, values, block)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

@@ -1,0 +1,143 @@
+"""Follow several translations at once."""
+
+import math
+from collections.abc import Mapping, Sequence
+
+import torch
+from torch import Tensor
+
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_08_training.greedy_decode.exercise import padded
+from transformer_lab.course.exercises.lesson_10_inference.beam_search.answer import STEPS, beam_search
+from transformer_lab.course.exercises.lesson_10_inference.beam_search.mistakes import MISTAKES
+from transformer_lab.course.exercises.shared.draw_cases import generator, normal, uniform
+from transformer_lab.course.running.case import Case
+from transformer_lab.course.running.stand_in_models import describe_model
+
+Tree = Mapping[str, Mapping[str, float]]
+"""What follows each word, with which probability; ``<`` is bos and ``>`` is eos. Each word stands at one position."""
+N_PLACES = 9
+"""So many target tokens the models of the cases can read."""
+
+GARDEN_PATH: Tree = {"<": {"a": 0.5, "b": 0.42}, "a": {"c": 0.5, "d": 0.4}, "b": {"e": 0.95}, "e": {"f": 0.95},
+                     "c": {"g": 0.6, "h": 0.3}, "d": {"i": 0.5}}  # fmt: skip
+"""The likeliest first word does not begin the likeliest text."""
+ONE_PARENT: Tree = {"<": {"a": 0.6, "b": 0.3}, "a": {"c": 0.5, "d": 0.44}, "b": {"e": 0.8}, "c": {"f": 0.5},
+                    "d": {"g": 0.95}, "e": {"h": 0.6}, "f": {"i": 0.9}, "g": {">": 0.95}, "h": {">": 0.9}}  # fmt: skip
+"""After the second word, the two best texts have the same first word."""
+THIRD_BEST: Tree = {"<": {"a": 0.4, "b": 0.34, "c": 0.22}, "a": {"d": 0.52}, "b": {"e": 0.48}, "c": {"f": 0.97},
+                    "d": {"g": 0.9}, "e": {"h": 0.8}, "f": {"i": 0.97}}  # fmt: skip
+"""What begins the likeliest text is only the third of the first words."""
+EARLY_END: Tree = {"<": {"a": 0.5, "b": 0.45}, "a": {">": 0.6, "c": 0.1}, "b": {"d": 0.85}, "c": {"g": 0.9},
+                   "d": {"e": 0.88}, "e": {">": 0.78}}  # fmt: skip
+"""A short text is likelier than a long one, which has the better score if length is rewarded."""
+AT_ONCE: Tree = {"<": {">": 0.6, "a": 0.3}, "a": {"b": 0.7}, "b": {"c": 0.6}, "c": {">": 0.9}}
+"""The best text is empty."""
+
+
+def two_lengths(ratio: float) -> Tree:
+    """Make a short text of 2 tokens and a long one of 5 whose log-probability is so many times that of the short."""
+    first, short = {"a": 0.55, "b": 0.4}, 0.9
+    long = math.exp(ratio * math.log(first["a"] * short) - math.log(first["b"])) ** (1 / 4)
+    return {"<": first, "a": {">": short}, "b": {"c": long}, "c": {"d": long}, "d": {"e": long}, "e": {">": long}}
+
+
+def beam_search_cases(seed: int) -> list[Case]:
+    rng = generator(seed)
+
+    def case(trees: Sequence[Tree], max_length: int, beam_size: int, length_penalty: float, shows: str) -> Case:
+        model, source, bos, eos = _model_of(trees, rng)
+        inputs = {"model": model, "source": source, "bos_id": bos, "eos_id": eos, "max_length": max_length}
+        return Case({**inputs, "beam_size": beam_size, "length_penalty": length_penalty}, shows)
+
+    return [
+        case([GARDEN_PATH], 1, 1, 0.0, "one token, and a beam of 1"),
+        case([GARDEN_PATH], 3, 1, 0.6, "3 tokens and a beam of 1: greedy decoding"),
+        case([GARDEN_PATH], 3, 2, 0.0, "a beam of 2, where the likeliest first token misleads"),
+        case([ONE_PARENT], 3, 2, 0.0, "a beam of 2, whose texts both come from the same one"),
+        case([THIRD_BEST], 3, 2, 0.0, "a beam of 2, where one of 3 would find another text"),
+        case([AT_ONCE], 5, 2, 0.0, "an empty text is the best"),
+        case([EARLY_END], 6, 2, 0.0, "a text that ends early, and no length penalty"),
+        case([EARLY_END], 6, 2, 1.0, "the same kind of texts with a length penalty of 1"),
+        case([two_lengths(2.15)], 7, 2, 2.0, "the score of a short text is just better"),
+        case([two_lengths(1.965)], 7, 2, 2.0, "the score of a long text is just better"),
+        case([ONE_PARENT, EARLY_END], 5, 3, 1.0, "2 sentences, a beam of 3"),
+        case([EARLY_END, AT_ONCE, ONE_PARENT, GARDEN_PATH], 7, 2, 0.5, "4 sentences that end at different times"),
+    ]
+
+
+def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, object], Tensor, int, int]:
+    """Describe a model that continues each sentence by its tree: the model, the sources, bos and eos.
+
+    Rows of logits have different offsets, which change no probability; every position adds logits of its own, and so
+    does every sentence, so that the rows of the table alone say nothing. After eos comes a token that is in no tree.
+    """
+    words = [(number, word) for number, tree in enumerate(trees) for word in _positions(tree) if word not in "<>"]
+    vocab_size = len(words) + 6
+    ids = torch.randperm(vocab_size, generator=rng).tolist()
+    bos, eos, lure = (ids.pop() for _ in range(3))
+    token = dict(zip(words, ids, strict=False))
+    transition, places = 2 * normal(rng, vocab_size, vocab_size), normal(rng, N_PLACES, vocab_size)
+    sentences = normal(rng, len(trees), vocab_size)
+    transition[eos] = _log_probabilities({lure: 0.4, eos: 0.01}, vocab_size, rng)
+    for number, tree in enumerate(trees):
+        ids_of = {"<": bos, ">": eos} | {word: token[number, word] for _, word in words if (number, word) in token}
+        for word, position in _positions(tree).items():
+            if word not in tree:
+                continue
+            wanted = _log_probabilities({ids_of[w]: p for w, p in tree[word].items()}, vocab_size, rng)
+            wanted += uniform(rng, -9, 9)
+            if word == "<":  # the same row for all sentences: here the sentence makes the difference
+                sentences[number] = wanted - places[0] - transition[bos]
+            else:
+                transition[ids_of[word]] = wanted - places[position]
+        for word in tree.keys() - {"<"}:
+            transition[ids_of[word]] -= sentences[number]
+    source = torch.randperm(vocab_size, generator=rng)[: 2 * len(trees)].view(-1, 2)
+    reading = normal(rng, vocab_size, vocab_size)
+    reading[source[:, 1]] = sentences - reading[source[:, 0]]
+    return describe_model("table_translator", transition=transition, reading=reading, places=places), source, bos, eos
+
+
+def _positions(tree: Tree) -> dict[str, int]:
+    """Map the words of a tree to their positions, bos being at 0."""
+    found = {"<": 0}
+    reached = ["<"]
+    for word in reached:  # appended to while iterating
+        for following in tree.get(word, {}):
+            if following not in found and following != ">":
+                found[following] = found[word] + 1
+                reached.append(following)
+    return found
+
+
+def _log_probabilities(wanted: Mapping[int, float], vocab_size: int, rng: torch.Generator) -> Tensor:
+    """Return the logarithms of these probabilities, what is left over being spread over all other tokens."""
+    others = 0.5 + torch.rand(vocab_size, generator=rng)
+    others[list(wanted)] = 0.0
+    row = others / others.sum() * (1 - sum(wanted.values()))
+    for token, probability in wanted.items():
+        row[token] = probability
+    return row.log()
+
+
+BEAM_SEARCH = Exercise(
+    reference=beam_search,
+    steps=STEPS,
+    cases=beam_search_cases,
+    points=4,
+    verified="The best texts go on together, finished ones wait with their score, and length is paid for once, at the "
+    "end. Next: the same with a cache.",
+    hints=[
+        "Take one sentence at a time. Keep a list of (text, log-probability), which begins with one empty text. One "
+        "round of the loop: collect the candidates, keep the best.",
+        "The candidates of a round are every unfinished text with every next token, whose log-probability is added to "
+        "that of the text, and every finished text as it is. `log_softmax` makes log-probabilities of logits.",
+        "`sorted(candidates, key=lambda candidate: candidate[1], reverse=True)[:beam_size]` is the next beam. The "
+        "length penalty plays no part in it.",
+        "After the last round, the text with the largest log-probability / ((5 + length) / 6) ** length_penalty is the "
+        "answer, its length counted with the eos. Fill it up with eos.",
+    ],
+    mistakes=MISTAKES,
+    normalise=padded,
+)
