@@ -121,7 +121,7 @@ MISTAKES = [
         "bits",
         [
             STEPS.but(bytes_per_number=lambda bytes_per_number: bytes_per_number * 8),
-            STEPS.but(total=lambda total: total // 8),
+            STEPS.but(total=lambda total: total // 8).attempt,
             STEPS.but(total=lambda total: total / 8).attempt,
         ],
         does="the result is multiplied or divided by 8, as if bits were meant",
