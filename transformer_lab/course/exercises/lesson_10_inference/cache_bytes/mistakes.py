@@ -37,9 +37,9 @@ MISTAKES = [
     ),
     Mistake(
         "another_factor",
-        [STEPS.but(kinds=lambda: 4), STEPS.but(kinds=lambda kinds: kinds**2 * 2).attempt],
-        does="4 or 8 things are counted for each token, not 2",
-        says="The factor in front is another one than 2: a token leaves a key and a value behind in every layer.",
+        [STEPS.but(kinds=lambda: 4)],
+        does="4 things are counted for each token, not 2",
+        says="The factor in front is 4, not 2: a token leaves a key and a value behind in every layer.",
         hints=[
             "What is kept of one token, in one layer?",
             "Does a factor of 2 occur more than once?",
