@@ -17,6 +17,7 @@ NAMED_OTHERWISE = {
     "scaled_dot_product_attention",  # takes what is projected already: q, k and v, not queries, keys and values
     "causal_mask",  # may have fewer queries than keys, so that there is more than one length
     "generate",  # knows its model's context length, and keeps a cache
+    "beam_search",  # calls the exponent of the length penalty alpha, as the paper that it is from
 }
 
 

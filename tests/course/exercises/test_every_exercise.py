@@ -75,6 +75,11 @@ SIGNATURES = {
     "sample_next": "(logits, temperature, top_k, top_p, generator)",
     "generate": "(model, tokens, max_new_tokens, context_length, sample)",
     "dpo_loss": "(chosen, rejected, reference_chosen, reference_rejected, beta)",
+    "attend_with_cache": "(query, key, value, cache)",
+    "cache_bytes": "(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number)",
+    "repeat_kv": "(x, n_repeats)",
+    "beam_search": "(model, source, bos_id, eos_id, max_length, beam_size, length_penalty)",
+    "blockwise_attention": "(queries, keys, values, block)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

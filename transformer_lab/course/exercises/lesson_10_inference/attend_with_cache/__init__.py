@@ -1,0 +1,1 @@
+"""The exercise ``attend_with_cache``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``beam_search``: its cases, its reference, its mistakes."""

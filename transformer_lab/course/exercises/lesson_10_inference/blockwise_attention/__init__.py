@@ -1,0 +1,1 @@
+"""The exercise ``blockwise_attention``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``cache_bytes``: its cases, its reference, its mistakes."""

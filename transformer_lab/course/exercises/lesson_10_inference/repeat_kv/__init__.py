@@ -1,0 +1,1 @@
+"""The exercise ``repeat_kv``: its cases, its reference, its mistakes."""
