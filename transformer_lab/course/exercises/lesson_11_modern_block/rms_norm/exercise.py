@@ -4,8 +4,12 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_11_modern_block.rms_norm import (
+    mistakes_afterwards,
+    mistakes_mean_square,
+    mistakes_root,
+)
 from transformer_lab.course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS, rms_norm
-from transformer_lab.course.exercises.lesson_11_modern_block.rms_norm.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_lab.course.running.case import Case
 
@@ -63,5 +67,5 @@ RMS_NORM = Exercise(
         "the result back with `.to(x.dtype)`.",
         "`weight * (wide / torch.sqrt(mean_square + eps)).to(x.dtype)`, where `wide` is `x.float()`.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*mistakes_mean_square.MISTAKES, *mistakes_root.MISTAKES, *mistakes_afterwards.MISTAKES],
 )

@@ -3,8 +3,8 @@
 import torch
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_11_modern_block.swiglu import mistakes, mistakes_constructor
 from transformer_lab.course.exercises.lesson_11_modern_block.swiglu.answer import STEPS, SwiGLU
-from transformer_lab.course.exercises.lesson_11_modern_block.swiglu.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
 
@@ -63,5 +63,5 @@ SWIGLU = Exercise(
         "The gates and what `w_up` makes of x have the same shape, and are multiplied number by number, with `*`.",
         "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*mistakes.MISTAKES, *mistakes_constructor.MISTAKES],
 )
