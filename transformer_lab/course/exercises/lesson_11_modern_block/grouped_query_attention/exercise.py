@@ -4,11 +4,15 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention import (
+    mistakes_attention,
+    mistakes_heads,
+    mistakes_projections,
+)
 from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention.answer import (
     STEPS,
     GroupedQueryAttention,
 )
-from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.exercises.shared.draw_layers import drawn_mask
 from transformer_lab.course.running.case import Case
@@ -50,8 +54,39 @@ def grouped_query_cases(seed: int) -> list[Case]:
         n_pads[0] = 0
         return causal(n) & (torch.arange(n) >= n_pads)
 
+    def zeros() -> Case:
+        one = case(1, 3, 4, 2, 1, "a position of zeros, and a mask: all its scores are 0", drawn_mask(rng, 3, 3))
+        one.inputs["x"][:, 0] = 0.0
+        one.keywords["mask"][:, 1] = True
+        return one
+
+    def of_positive_numbers(shows: str, w_q: list[float], mask: Tensor | None = None) -> Case:
+        """Draw a case in which keys are x itself, its numbers above 0, and queries are x times two numbers."""
+        one = case(1, 3, 2, 1, 1, shows, mask)
+        one.inputs["x"].abs_().add_(0.5)
+        one.parameters["w_q.weight"].copy_(torch.diag(torch.tensor(w_q)))
+        one.parameters["w_k.weight"].copy_(torch.eye(2))
+        return one
+
+    def far_worse() -> Case:
+        only_the_next = torch.tensor([[False, True, False], [False, False, True], [True, False, False]])
+        shows = "what may be seen matches far worse than what is hidden"
+        one = of_positive_numbers(shows, [-1e6, -1e6], only_the_next)
+        one.inputs["x"][:, 0] *= -1.0
+        one.keywords["mask"][1] = torch.tensor([False, True, True])
+        return one
+
+    def extreme() -> Case:
+        one = of_positive_numbers("very large scores for one position, very small ones for another", [1.0, -1.0])
+        one.inputs["x"][0, :, 1].copy_(torch.tensor([5.0, 2.0, 130.0]))
+        one.inputs["x"][0, 0, 0] = 130.0
+        return one
+
     return [
         case(1, 2, 2, 1, 1, "one head, 2 positions"),
+        far_worse(),
+        extreme(),
+        zeros(),
         case(1, 3, 4, 2, 1, "2 heads of queries that share all keys and values"),
         case(1, 3, 8, 4, 2, "4 heads of queries for 2 heads of keys and values"),
         case(1, 4, 8, 4, 2, "a causal mask of shape (n, n)", causal(4), later=({"mask": None},)),
@@ -90,5 +125,5 @@ GROUPED_QUERY_ATTENTION = Exercise(
         "Then it is `parts.masked_attention(q, k, v, mask)`, `parts.merge_heads` and `self.w_o`. Without a mask it is "
         "`parts.scaled_dot_product_attention(q, k, v)`.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*mistakes_heads.MISTAKES, *mistakes_projections.MISTAKES, *mistakes_attention.MISTAKES],
 )
