@@ -70,6 +70,11 @@ SIGNATURES = {
     "smoothed_cross_entropy": "(logits, targets, pad_id, smoothing)",
     "parameter_groups": "(model, weight_decay)",
     "greedy_decode": "(model, source, bos_id, eos_id, max_length)",
+    "rms_norm": "(x, weight, eps)",
+    "SwiGLU": "(d_model, d_ff)",
+    "GroupedQueryAttention": "(d_model, n_heads, n_kv_heads)",
+    "route": "(logits, k)",
+    "LoRALinear": "(linear, rank, alpha)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 
