@@ -11,7 +11,15 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.course.exercises.alternatives import lesson_00, lesson_06, lesson_07, lesson_08, lesson_09, lesson_10
+from tests.course.exercises.alternatives import (
+    lesson_00,
+    lesson_06,
+    lesson_07,
+    lesson_08,
+    lesson_09,
+    lesson_10,
+    lesson_11,
+)
 from transformer_lab.attention import multi_head
 from transformer_lab.course import notebook
 from transformer_lab.course.exercises import every_exercise
@@ -548,6 +556,7 @@ UNUSUAL = {
     **lesson_07.UNUSUAL,
     **lesson_00.UNUSUAL,
     **lesson_10.UNUSUAL,
+    **lesson_11.UNUSUAL,
 }
 
 SLOW = {

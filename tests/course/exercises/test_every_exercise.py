@@ -80,6 +80,11 @@ SIGNATURES = {
     "repeat_kv": "(x, n_repeats)",
     "beam_search": "(model, source, bos_id, eos_id, max_length, beam_size, length_penalty)",
     "blockwise_attention": "(queries, keys, values, block)",
+    "rms_norm": "(x, weight, eps)",
+    "SwiGLU": "(d_model, d_ff)",
+    "GroupedQueryAttention": "(d_model, n_heads, n_kv_heads)",
+    "route": "(logits, k)",
+    "LoRALinear": "(linear, rank, alpha)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

@@ -310,3 +310,49 @@ def test_a_limit_from_outside_is_not_taken_for_the_own_one():
 
     with pytest.raises(TookTooLong), time_limit(0.1):
         observe_all(endless, [ONE], seconds=60)
+
+
+def linear_layer(*, bias=False):
+    tables = {"weight": torch.tensor([[1.0, 2.0, 3.0]])} | ({"bias": torch.tensor([7.0])} if bias else {})
+    return describe_model("linear_layer", **tables)
+
+
+class Wrapped(nn.Module):
+    def __init__(self, linear):
+        super().__init__()
+        self.linear, self.factor = linear, nn.Parameter(torch.zeros(1))
+
+    def forward(self, x):
+        return self.factor * self.linear(x)
+
+
+def wrapped(**keywords):
+    parameters = {"factor": torch.tensor([2.0]), "linear.weight": torch.tensor([[9.0, 9.0, 9.0]])}
+    return Case({"x": X}, "", "module", arguments={"linear": linear_layer()}, parameters=parameters, **keywords)
+
+
+def test_a_module_may_be_built_around_another_which_keeps_its_own_parameters():
+    assert observe(Wrapped, wrapped())["output"].tolist() == [28.0]
+
+
+def test_a_parameter_may_stay_as_it_was_made_and_then_no_gradients_are_looked_at():
+    seen = observe(Wrapped, wrapped(not_loaded=["factor"]))
+    assert seen["output"].tolist() == [0.0]
+    assert seen["gradients"] == seen["parameter_gradients"] == {}
+
+
+def test_parameters_that_are_frozen_are_named_and_the_others_have_their_gradients():
+    frozen = observe(lambda linear: Wrapped(linear.requires_grad_(False)), wrapped())
+    assert "frozen" not in observe(Wrapped, wrapped())
+    assert frozen["frozen"] == ["linear.weight"]
+    assert frozen["parameter_gradients"]["linear.weight"] is None
+    assert_close(frozen["parameter_gradients"]["factor"], 14 * torch.ones(1).cos())
+    assert "backward" not in frozen["remarks"]
+
+
+def test_numbers_that_come_with_their_indices_have_the_same_gradients_in_any_order():
+    case = Case({"x": torch.tensor([[3.0, 1.0, 2.0], [5.0, 4.0, 6.0]])}, "")
+    down, up = (observe(lambda x, way=way: x.sort(descending=way), case)["gradients"]["x"] for way in (True, False))
+    assert torch.equal(down, up)
+    assert down.unique().numel() == 6
+    assert not torch.equal(observe(lambda x: x.sort()[0], case)["gradients"]["x"], up)

@@ -129,6 +129,16 @@ def test_an_unknown_model_is_named():
         "next_token_table",
         "fixed_noise_sampler",
         "table_translator",
+        "linear_layer",
         "affine",
         "tied_parameters",
     ]
+
+
+def test_a_linear_layer_is_one_of_torchs_with_or_without_a_bias():
+    tables = {"weight": torch.tensor([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]]), "bias": torch.tensor([7.0, 8.0, 9.0])}
+    layer = build_model(describe_model("linear_layer", **tables))
+    assert isinstance(layer, torch.nn.Linear)
+    assert (layer.in_features, layer.out_features) == (2, 3)
+    assert layer(torch.ones(2)).tolist() == [10.0, 15.0, 20.0]
+    assert build_model(describe_model("linear_layer", weight=tables["weight"])).bias is None

@@ -156,9 +156,10 @@ class Behaviour:
         """Return observations with outputs and gradients in the form in which the exercise compares them."""
         found: list[Observation] = []
         for case, seen in zip(self.cases if cases is None else cases, observed, strict=False):
-            if "output" in seen:
-                output = self.exercise.normalise(seen["output"], case)
-                seen = cast(Observation, {**seen, "output": output})
+            for output in ("output", "output_in_training"):
+                if output in seen:
+                    compared = self.exercise.normalise(cast(Any, seen)[output], case)
+                    seen = cast(Observation, {**seen, output: compared})
             gradients: object = seen.get("gradients")
             if self.exercise.distributions and isinstance(gradients, Mapping):
                 along = {name: _along_the_distributions(gradients.get(name)) for name in self.exercise.distributions}

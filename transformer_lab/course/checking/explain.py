@@ -107,6 +107,7 @@ def _explain_module(exercise: Exercise, case: Case, seen: ModuleObservation, rig
     called, expected = cast(FunctionObservation, seen), cast(FunctionObservation, right)  # loaded, so it was called
     return (
         _explain_function(exercise, case, called, expected)
+        or _explain_frozen(seen.get("frozen", []), right.get("frozen", []))
         or _explain_training(seen, right)
         or _explain_later(seen, right)
     )
@@ -133,6 +134,14 @@ def _explain_own_parameters(own: int | None, expected: int | None) -> str:
         f"of the {expected} parameters that it returns, {own} are the model's own. The others hold the same numbers, "
         "but they are different tensors."
     )
+
+
+def _explain_frozen(seen: Sequence[str], right: Sequence[str]) -> str | None:
+    if too_many := [name for name in seen if name not in right]:
+        return f"{_listed(too_many)} should be trained, but `requires_grad` is False."
+    if missing := [name for name in right if name not in seen]:
+        return f"{_listed(missing)} should be frozen, but `requires_grad` is True."
+    return None
 
 
 def _explain_training(seen: ModuleObservation, right: ModuleObservation) -> str | None:
@@ -298,7 +307,7 @@ def _rows(exercise: Exercise, case: Case, seen: PlainData, right: PlainData, wit
 def _few_inputs(case: Case) -> Iterator[tuple[str, object]]:
     """Yield what the case can be worked by hand from: arguments and parameters of a module, inputs, keywords."""
     if _has_few_inputs(case):
-        yield from case.arguments.items()
+        yield from ((name, value) for name, value in case.arguments.items() if not is_description(value))
         if _has_few_parameters(case):
             yield from case.parameters.items()
         called = {**case.inputs, **case.keywords}

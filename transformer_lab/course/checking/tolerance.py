@@ -13,6 +13,8 @@ ABSOLUTE, RELATIVE = 1e-5, 1e-4
 float32. Of plain numbers, which may be tiny, both are relative."""
 GRADIENT_RELATIVE = 1e-3
 """A gradient sums over many paths, so the tolerance of all its numbers is that of the largest."""
+EPSILONS = 4
+"""A number is rounded by about this many epsilons of its dtype: in float16 that is more than the above."""
 GRADIENTS = ("gradients", "parameter_gradients")
 """Where observations hold gradients."""
 BESIDES = (*GRADIENTS, "changed")
@@ -53,7 +55,8 @@ def _tensor_distance(seen: Tensor, right: Tensor) -> float:
         return 0.0 if torch.equal(seen, right) else math.inf
     a, b = seen.double(), right.double()
     equal = (a == b) | (a.isnan() & b.isnan())  # the only way in which infinities and nan agree
-    apart = ((a - b).abs() / (ABSOLUTE + RELATIVE * b.abs())).nan_to_num(nan=math.inf, posinf=math.inf)
+    relative = max(RELATIVE, EPSILONS * torch.finfo(right.dtype).eps)
+    apart = ((a - b).abs() / (ABSOLUTE + relative * b.abs())).nan_to_num(nan=math.inf, posinf=math.inf)
     return float(apart.masked_fill(equal, 0.0).max()) if apart.numel() else 0.0
 
 
@@ -119,7 +122,8 @@ def gradients_apart(seen: object, right: object) -> float:
         return math.inf
     if not right.numel() or (not right.any() and not seen.isfinite().all()):
         return 0.0  # where all is saturated, formulas with the same numbers give 0 or nan
-    allowed = ABSOLUTE + GRADIENT_RELATIVE * float(right.abs().max())
+    relative = max(GRADIENT_RELATIVE, EPSILONS * torch.finfo(right.dtype).eps)
+    allowed = ABSOLUTE + relative * float(right.abs().max())
     return float(((seen.double() - right.double()).abs() / allowed).nan_to_num(nan=math.inf).max())
 
 

@@ -16,8 +16,10 @@ class Case:
         label: What the case tests, in a few words; a learner reads them when it fails.
         kind: Whether the attempt is a function, an ``nn.Module`` to build first, or a sampler.
         keywords: Arguments passed by name.
-        arguments: For a module, the arguments of its constructor.
+        arguments: For a module, the arguments of its constructor; a stand-in's description becomes its model.
         parameters: For a module, its parameters by name.
+        not_loaded: For a module, those of its parameters that stay as its constructor made them. Where that is at
+            random, so are the gradients, and none are looked at.
         later: For a module, further calls of the same module: other inputs and keywords by name, each instead of the
             case's own.
         n_samples: For a sampler, the number of samples drawn from each row of its first input.
@@ -30,6 +32,7 @@ class Case:
     keywords: Mapping[str, Any] = field(default_factory=dict)
     arguments: Mapping[str, Any] = field(default_factory=dict)
     parameters: Mapping[str, Tensor] = field(default_factory=dict)
+    not_loaded: Sequence[str] = ()
     later: Sequence[Mapping[str, Any]] = ()
     n_samples: int = 0
     max_numbers: Mapping[str, int] = field(default_factory=dict)

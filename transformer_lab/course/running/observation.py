@@ -88,6 +88,7 @@ class ModuleObservation(TypedDict):
         parameters: The shape of each parameter by name. If they are not the case's, nothing else is there.
         output: As for a function, in eval mode; so are ``changed``, ``repeatable`` and ``gradients``.
         parameter_gradients: Gradients at the parameters.
+        frozen: Names of the parameters that require no gradient; absent if all do.
         output_in_training: The output in train mode.
         later: The outputs of the later calls, in eval mode.
         later_in_training: The same in train mode.
@@ -102,6 +103,7 @@ class ModuleObservation(TypedDict):
     own_parameters: NotRequired[int]
     gradients: NotRequired[Gradients]
     parameter_gradients: NotRequired[Gradients]
+    frozen: NotRequired[list[str]]
     output_in_training: NotRequired[PlainData]
     later: NotRequired[list[PlainData]]
     later_in_training: NotRequired[list[PlainData]]

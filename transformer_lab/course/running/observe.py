@@ -174,6 +174,10 @@ def _observe_module(attempt: Any, case: Case) -> ModuleObservation:
     parameters = dict(module.named_parameters())
     shapes = _shapes(parameters)
     seen = cast(ModuleObservation, {"parameters": shapes, **_observe_function(module, case, parameters)})
+    if frozen := [name for name, parameter in parameters.items() if not parameter.requires_grad]:
+        seen["frozen"] = sorted(frozen)
+    if case.not_loaded:
+        seen["gradients"] = seen["parameter_gradients"] = {}
     with suppressed_output():
         later = [{**case.inputs, **case.keywords, **call} for call in case.later]
         outputs = [_call_by_name(module, case, call) for call in later]
@@ -188,16 +192,20 @@ def _observe_module(attempt: Any, case: Case) -> ModuleObservation:
 def load_module(attempt: Any, case: Case) -> Any:
     """Build a module and load the case's parameters, in eval mode.
 
+    What a module keeps of an argument of its constructor under that argument's name has its parameters already.
+
     Returns:
         The module; where it has other parameters than the case, their shapes by name.
     """
-    module = attempt(**case.arguments)
+    module = attempt(**copy_inputs(case.arguments))
     parameters = dict(module.named_parameters())
     if (shapes := _shapes(parameters)) != _shapes(case.parameters):
         return shapes
     with torch.no_grad():
         for name, parameter in parameters.items():
-            parameter.copy_(case.parameters[name])
+            came_with_an_argument = name.partition(".")[0] in case.arguments
+            if not came_with_an_argument and name not in case.not_loaded:
+                parameter.copy_(case.parameters[name])
     return module.eval()
 
 
@@ -275,15 +283,29 @@ def _gradients(output: Any, leaves: Mapping[str, Tensor]) -> tuple[Gradients, st
     total = torch.zeros(())
     for tensor in _tensors(output):
         if tensor.requires_grad:
-            coefficients = torch.arange(1.0, tensor.numel() + 1).cos().view(tensor.shape).to(tensor.dtype)
-            total = total + (tensor * coefficients).sum()
+            total = total + (tensor * _coefficients(tensor, output)).sum()
     if not total.requires_grad or not leaves:
         return dict.fromkeys(leaves), ""
+    trained = {name: leaf for name, leaf in leaves.items() if leaf.requires_grad}  # a parameter may be frozen
     try:
-        found = torch.autograd.grad(total, list(leaves.values()), allow_unused=True)
+        found = torch.autograd.grad(total, list(trained.values()), allow_unused=True)
     except RuntimeError as error:  # such as a tensor that was changed in place after it was used
         return dict.fromkeys(leaves), str(error).partition("\n")[0]
-    return {name: to_plain_data(gradient) for name, gradient in zip(leaves, found, strict=True)}, ""
+    arrived = {name: to_plain_data(gradient) for name, gradient in zip(trained, found, strict=True)}
+    return {**dict.fromkeys(leaves), **arrived}, ""
+
+
+def _coefficients(tensor: Tensor, output: Any) -> Tensor:
+    """Return a factor for each number of a tensor: by its position, or by its index, if indices come beside it.
+
+    Numbers that come with their indices mean the same in any order.
+    """
+    positions = torch.arange(1.0, tensor.numel() + 1).view(tensor.shape)
+    for beside in output if isinstance(output, list | tuple) else ():
+        if isinstance(beside, Tensor) and beside.dtype == torch.int64 and beside.shape == tensor.shape and beside.dim():
+            rows = torch.arange(tensor.numel() // tensor.shape[-1]).view(*tensor.shape[:-1], 1)
+            positions = 1.0 + beside + 100 * rows
+    return positions.cos().to(tensor.dtype)
 
 
 def _tensors(value: Any) -> list[Tensor]:

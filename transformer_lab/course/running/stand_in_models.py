@@ -144,6 +144,15 @@ class _Linear(nn.Linear):
         """Draw nothing."""
 
 
+class LinearLayer(nn.Linear):
+    """The linear layer of this matrix, with this bias or with none."""
+
+    def __init__(self, weight: Float[Tensor, "d_out d"], bias: Float[Tensor, " d_out"] | None = None) -> None:
+        super().__init__(weight.shape[1], weight.shape[0], bias=bias is not None)
+        self.weight = nn.Parameter(weight)
+        self.bias = None if bias is None else nn.Parameter(bias)  # type: ignore[assignment]
+
+
 class Affine(nn.Module):
     """A matrix and a bias, and nothing to run."""
 
@@ -188,6 +197,7 @@ STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "next_token_table": NextTokenTable,
     "fixed_noise_sampler": FixedNoiseSampler,
     "table_translator": TableTranslator,
+    "linear_layer": LinearLayer,
     "affine": Affine,
     "tied_parameters": TiedParameters,
 }

@@ -1,0 +1,1 @@
+"""The exercise ``grouped_query_attention``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``lora_linear``: its cases, its reference, its mistakes."""

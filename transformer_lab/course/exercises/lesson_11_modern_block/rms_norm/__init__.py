@@ -1,0 +1,1 @@
+"""The exercise ``rms_norm``: its cases, its reference, its mistakes."""

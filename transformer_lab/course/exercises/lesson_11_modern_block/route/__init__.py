@@ -1,0 +1,1 @@
+"""The exercise ``route``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``swiglu``: its cases, its reference, its mistakes."""
