@@ -1,6 +1,6 @@
 """Follow several translations at once."""
 
-import math
+import itertools
 from collections.abc import Mapping, Sequence
 
 import torch
@@ -8,8 +8,8 @@ from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_08_training.greedy_decode.exercise import padded
+from transformer_lab.course.exercises.lesson_10_inference.beam_search import mistakes_choice, mistakes_rounds
 from transformer_lab.course.exercises.lesson_10_inference.beam_search.answer import STEPS, beam_search
-from transformer_lab.course.exercises.lesson_10_inference.beam_search.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal, uniform
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.stand_in_models import describe_model
@@ -19,27 +19,34 @@ Tree = Mapping[str, Mapping[str, float]]
 N_PLACES = 9
 """So many target tokens the models of the cases can read."""
 
-GARDEN_PATH: Tree = {"<": {"a": 0.5, "b": 0.42}, "a": {"c": 0.5, "d": 0.4}, "b": {"e": 0.95}, "e": {"f": 0.95},
-                     "c": {"g": 0.6, "h": 0.3}, "d": {"i": 0.5}}  # fmt: skip
+GARDEN_PATH: Tree = {
+    "<": {"a": 0.5, "b": 0.42}, "a": {"c": 0.5, "d": 0.4}, "b": {"e": 0.95}, "c": {"g": 0.6, "h": 0.3},
+    "d": {"i": 0.5}, "e": {"f": 0.95}, "f": {">": 0.96}, "g": {">": 0.9}, "h": {">": 0.9}, "i": {">": 0.9},
+}  # fmt: skip
 """The likeliest first word does not begin the likeliest text."""
-ONE_PARENT: Tree = {"<": {"a": 0.6, "b": 0.3}, "a": {"c": 0.5, "d": 0.44}, "b": {"e": 0.8}, "c": {"f": 0.5},
-                    "d": {"g": 0.95}, "e": {"h": 0.6}, "f": {"i": 0.9}, "g": {">": 0.95}, "h": {">": 0.9}}  # fmt: skip
+ONE_PARENT: Tree = {
+    "<": {"a": 0.6, "b": 0.3}, "a": {"c": 0.5, "d": 0.44}, "b": {"e": 0.8}, "c": {"f": 0.5}, "d": {"g": 0.95},
+    "e": {"h": 0.6}, "f": {"i": 0.9}, "g": {">": 0.95}, "h": {">": 0.9}, "i": {">": 0.9},
+}  # fmt: skip
 """After the second word, the two best texts have the same first word."""
-THIRD_BEST: Tree = {"<": {"a": 0.4, "b": 0.34, "c": 0.22}, "a": {"d": 0.52}, "b": {"e": 0.48}, "c": {"f": 0.97},
-                    "d": {"g": 0.9}, "e": {"h": 0.8}, "f": {"i": 0.97}}  # fmt: skip
-"""What begins the likeliest text is only the third of the first words."""
-EARLY_END: Tree = {"<": {"a": 0.5, "b": 0.45}, "a": {">": 0.6, "c": 0.1}, "b": {"d": 0.85}, "c": {"g": 0.9},
-                   "d": {"e": 0.88}, "e": {">": 0.78}}  # fmt: skip
-"""A short text is likelier than a long one, which has the better score if length is rewarded."""
+THIRD_BEST: Tree = {
+    "<": {"a": 0.5, "b": 0.45}, "a": {"c": 0.5, "d": 0.41}, "b": {"e": 0.5, "f": 0.3}, "c": {"g": 0.62},
+    "d": {"h": 0.97}, "e": {"i": 0.6}, "f": {"j": 0.7},
+}  # fmt: skip
+"""What begins the likeliest text is only the third of the texts of two words."""
 AT_ONCE: Tree = {"<": {">": 0.6, "a": 0.3}, "a": {"b": 0.7}, "b": {"c": 0.6}, "c": {">": 0.9}}
 """The best text is empty."""
 
 
-def two_lengths(ratio: float) -> Tree:
-    """Make a short text of 2 tokens and a long one of 5 whose log-probability is so many times that of the short."""
-    first, short = {"a": 0.55, "b": 0.4}, 0.9
-    long = math.exp(ratio * math.log(first["a"] * short) - math.log(first["b"])) ** (1 / 4)
-    return {"<": first, "a": {">": short}, "b": {"c": long}, "c": {"d": long}, "d": {"e": long}, "e": {">": long}}
+def two_ends(short: float, ratio: float, n_long: int = 4) -> Tree:
+    """Make a text of 2 tokens of this probability and a longer one of ``ratio`` times its log-probability.
+
+    After 2 tokens the longer one has nearly all of that, so that the short text is ahead already if it ever is.
+    """
+    begin, end = 0.45, 0.99 ** (n_long - 2)
+    words = ["b", *"cdef"[: n_long - 2], ">"]
+    long = {word: {then: 0.99} for word, then in itertools.pairwise(words)}
+    return long | {"<": {"a": short / 0.9, "b": begin}, "a": {">": 0.9}, "b": {"c": short**ratio / begin / end}}
 
 
 def beam_search_cases(seed: int) -> list[Case]:
@@ -57,13 +64,19 @@ def beam_search_cases(seed: int) -> list[Case]:
         case([ONE_PARENT], 3, 2, 0.0, "a beam of 2, whose texts both come from the same one"),
         case([THIRD_BEST], 3, 2, 0.0, "a beam of 2, where one of 3 would find another text"),
         case([AT_ONCE], 5, 2, 0.0, "an empty text is the best"),
-        case([EARLY_END], 6, 2, 0.0, "a text that ends early, and no length penalty"),
-        case([EARLY_END], 6, 2, 1.0, "the same kind of texts with a length penalty of 1"),
-        case([two_lengths(2.15)], 7, 2, 2.0, "the score of a short text is just better"),
-        case([two_lengths(1.965)], 7, 2, 2.0, "the score of a long text is just better"),
-        case([ONE_PARENT, EARLY_END], 5, 3, 1.0, "2 sentences, a beam of 3"),
-        case([EARLY_END, AT_ONCE, ONE_PARENT, GARDEN_PATH], 7, 2, 0.5, "4 sentences that end at different times"),
-    ]
+        case([two_ends(0.3, 1.03)], 6, 2, 0.0, "a short text and a long one, no length penalty"),
+        case([two_ends(0.3, 1.03)], 6, 2, 1.0, "a short text and a long one with a length penalty of 1"),
+        case([two_ends(0.3, 1.45)], 6, 2, 2.0, "a short text and a long one with a length penalty of 2"),
+        case([two_ends(0.4, 1.6)], 6, 2, 1.0, "a short text that is much better than a long one"),
+        case([two_ends(0.45, 2.15, 5)], 7, 2, 2.0, "a short text that is just better than a long one"),
+        case([two_ends(0.45, 1.965, 5)], 7, 2, 2.0, "a long text that is just better than a short one"),
+        case([two_ends(0.158, 0.6526)], 5, 2, 2.0, "a long text that is the likeliest, and a length penalty of 2"),
+        case([ONE_PARENT, two_ends(0.25, 0.8687), two_ends(0.3, 1.17)], 5, 3, 1.0, "3 sentences, a beam of 3"),
+        case(
+            [two_ends(0.3, 1.03), AT_ONCE, ONE_PARENT, GARDEN_PATH, two_ends(0.1, 0.4)], 7, 2, 0.5,
+            "5 sentences that end at different times",
+        ),
+    ]  # fmt: skip
 
 
 def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, object], Tensor, int, int]:
@@ -71,13 +84,15 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
 
     Rows of logits have different offsets, which change no probability; every position adds logits of its own, and so
     does every sentence, so that the rows of the table alone say nothing. After eos comes a token that is in no tree.
+    Only where a tree says so is an end probable, so that searches that stop after so many ends find the same text.
     """
     words = [(number, word) for number, tree in enumerate(trees) for word in _positions(tree) if word not in "<>"]
     vocab_size = len(words) + 6
     ids = torch.randperm(vocab_size, generator=rng).tolist()
     bos, eos, lure = (ids.pop() for _ in range(3))
     token = dict(zip(words, ids, strict=False))
-    transition, places = 2 * normal(rng, vocab_size, vocab_size), normal(rng, N_PLACES, vocab_size)
+    transition, places = normal(rng, vocab_size, vocab_size), normal(rng, N_PLACES, vocab_size)
+    transition[:, eos] -= 9.0
     sentences = normal(rng, len(trees), vocab_size)
     transition[eos] = _log_probabilities({lure: 0.4, eos: 0.01}, vocab_size, rng)
     for number, tree in enumerate(trees):
@@ -85,7 +100,7 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
         for word, position in _positions(tree).items():
             if word not in tree:
                 continue
-            wanted = _log_probabilities({ids_of[w]: p for w, p in tree[word].items()}, vocab_size, rng)
+            wanted = _log_probabilities({eos: 1e-4} | {ids_of[w]: p for w, p in tree[word].items()}, vocab_size, rng)
             wanted += uniform(rng, -9, 9)
             if word == "<":  # the same row for all sentences: here the sentence makes the difference
                 sentences[number] = wanted - places[0] - transition[bos]
@@ -138,6 +153,6 @@ BEAM_SEARCH = Exercise(
         "After the last round, the text with the largest log-probability / ((5 + length) / 6) ** length_penalty is the "
         "answer, its length counted with the eos. Fill it up with eos.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*mistakes_rounds.MISTAKES, *mistakes_choice.MISTAKES],
     normalise=padded,
 )
