@@ -42,7 +42,7 @@ def steps(tokens: Sequence[str], n_prompt: int) -> Diagram:
             new = row.spot(1 - 0.5 / n, 1)
             lane = (predicted.bottom.y + new.y) / 2
             d.path([predicted.bottom, (right, lane), (new.x, lane), new], colour=GREY, dashed=True)
-        predicted = d.box(tokens[n], (right, at[1]), outline="square", width=0.4, height=0.3)
+        predicted = d.box(tokens[n], (right, at[1]), look="outlined", outline="square", width=0.4, height=0.3)
         d.arrow(row, predicted, f"{n_new} quer{'y' if n_new == 1 else 'ies'}", label_at=0.45)
     d.text("keys and values in the cache", (0, 0.42), align="left", bold=True)
     d.text("next", (right, 0.42), bold=True)
