@@ -13,6 +13,7 @@ from tests.helpers.torch_parity import in_our_words
 from transformer_lab.attention import multi_head
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.running.observe import observe
+from transformer_lab.generation.beam_search import beam_search_from_state
 from transformer_lab.layers import decoder_layer, encoder_layer, feed_forward, norms
 from transformer_lab.models import decoder, encoder
 from transformer_lab.models.recurrent import AttentiveRecurrentTranslator
@@ -370,6 +371,39 @@ def sequence_log_probability(logits, targets, pad_id):
     return torch.tensor(rows)
 
 
+def attend_with_cache(query, key, value, cache):
+    """All tokens anew: of a causal attention over the whole text, the last row is that of the newest token."""
+    if cache is not None:
+        key, value = (torch.cat(pair, dim=2) for pair in zip(cache, (key, value), strict=True))
+    queries = torch.cat([torch.zeros_like(key[:, :, 1:]), query], dim=2)  # what the others asked, nobody knows
+    output = F.scaled_dot_product_attention(queries, key, value, is_causal=True)
+    return output[:, :, -1:], (key, value)
+
+
+def cache_bytes(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number):
+    number = np.zeros((), dtype=f"V{bytes_per_number}")
+    return np.broadcast_to(number, (n_layers, 2, batch, n_kv_heads, length, d_head)).nbytes
+
+
+class TextsSoFar:
+    """A model as the library's search asks for it: it is given the newest tokens, and shown all of them."""
+
+    def __init__(self, model, source):
+        self.model, self.source, self.target = model, source, torch.empty(len(source), 0, dtype=torch.int64)
+
+    def next_logits(self, tokens):
+        self.target = torch.cat([self.target, tokens], dim=1)
+        return self.model(self.source, self.target)[:, -1]
+
+    def reorder(self, rows):
+        self.source, self.target = self.source[rows], self.target[rows]
+
+
+def beam_search(model, source, bos_id, eos_id, max_length, beam_size, length_penalty):
+    begin = torch.full((len(source), 1), bos_id)
+    return beam_search_from_state(TextsSoFar(model, source), begin, max_length, eos_id, beam_size, length_penalty)[0]
+
+
 INDEPENDENT = {
     "context_vector": lambda weights, states: torch.einsum("bn,bnd->bd", weights, states),
     "luong_step": luong_step,
@@ -416,6 +450,13 @@ INDEPENDENT = {
     "parameter_groups": parameter_groups,
     "greedy_decode": greedy_decode,
     "sequence_log_probability": sequence_log_probability,
+    "attend_with_cache": attend_with_cache,
+    "cache_bytes": cache_bytes,
+    "repeat_kv": lambda x, n_repeats: torch.from_numpy(np.repeat(x.numpy(), n_repeats, axis=1)),
+    "beam_search": beam_search,
+    "blockwise_attention": lambda queries, keys, values, block: F.scaled_dot_product_attention(
+        queries.double(), keys.double(), values.double()
+    ).float(),
 }
 
 

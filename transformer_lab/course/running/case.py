@@ -21,6 +21,7 @@ class Case:
         later: For a module, further calls of the same module: other inputs and keywords by name, each instead of the
             case's own.
         n_samples: For a sampler, the number of samples drawn from each row of its first input.
+        max_numbers: For some inputs of a function, the number of numbers in the largest tensor that may be made of it.
     """
 
     inputs: Mapping[str, Any]
@@ -31,6 +32,7 @@ class Case:
     parameters: Mapping[str, Tensor] = field(default_factory=dict)
     later: Sequence[Mapping[str, Any]] = ()
     n_samples: int = 0
+    max_numbers: Mapping[str, int] = field(default_factory=dict)
 
     def as_dict(self) -> dict[str, Any]:
         """Return its fields by name, as plain data."""

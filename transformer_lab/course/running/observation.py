@@ -65,6 +65,7 @@ class FunctionObservation(TypedDict):
         overwritten: Whether a second call wrote into what the first returned; absent if not.
         own_parameters: For an argument that is a model and a list that is returned: number of entries that are the
             model's own parameters, not copies.
+        too_large: Inputs of which a larger tensor was made than the case allows; absent if there are none.
         gradients: Gradients at the arguments that are, or hold, tensors of floats.
         remarks: See ``Remarks``.
     """
@@ -74,6 +75,7 @@ class FunctionObservation(TypedDict):
     repeatable: bool
     overwritten: NotRequired[bool]
     own_parameters: NotRequired[int]
+    too_large: NotRequired[list[str]]
     gradients: Gradients
     remarks: NotRequired[Remarks]
 

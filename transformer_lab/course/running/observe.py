@@ -31,6 +31,7 @@ from transformer_lab.course.running.observation import (
     SamplerObservation,
 )
 from transformer_lab.course.running.plain_data import PlainData, same, to_plain_data
+from transformer_lab.course.running.tensor_sizes import LargestTensor
 from transformer_lab.course.running.time_limit import TookTooLong, time_limit
 
 
@@ -82,9 +83,12 @@ def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observa
 def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] | None = None) -> FunctionObservation:
     inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
     models = [value for value in inputs.values() if isinstance(value, nn.Module)]
-    started = time.perf_counter()
-    output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
-    seconds = time.perf_counter() - started
+    with contextlib.ExitStack() as stack:
+        watched = {name: stack.enter_context(LargestTensor(inputs[name])) for name in case.max_numbers}
+        started = time.perf_counter()
+        output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
+        seconds = time.perf_counter() - started
+    too_large = [name for name, most in case.max_numbers.items() if watched[name].largest > most]
     changed = _changed(case, {**inputs, **keywords})
     own_parameters = None
     if models and isinstance(returned, list | tuple):
@@ -106,6 +110,8 @@ def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor]
         seen["remarks"]["remembers"] = True
     if own_parameters is not None:
         seen["own_parameters"] = own_parameters
+    if too_large:
+        seen["too_large"] = too_large
     if parameters is not None:
         cast(ModuleObservation, seen)["parameter_gradients"] = {name: gradients[name] for name in parameters}
     return seen

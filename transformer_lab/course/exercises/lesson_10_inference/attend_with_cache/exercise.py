@@ -1,8 +1,8 @@
 """One step of decoding: a new token meets the keys and values that earlier ones left behind."""
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_10_inference.attend_with_cache import mistakes_attention, mistakes_cache
 from transformer_lab.course.exercises.lesson_10_inference.attend_with_cache.answer import STEPS, attend_with_cache
-from transformer_lab.course.exercises.lesson_10_inference.attend_with_cache.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
 
@@ -23,7 +23,7 @@ def attend_with_cache_cases(seed: int) -> list[Case]:
 
         return [case(*step) for step in steps]
 
-    loud = chain(1, 1, 7, (3, "very large scores"))
+    loud = chain(1, 3, 7, (3, "very large scores"))
     loud[0].inputs["query"].mul_(300)
     return [
         *chain(
@@ -57,5 +57,5 @@ ATTEND_WITH_CACHE = Exercise(
         "`scores = query @ keys.mT / query.shape[-1] ** 0.5`. The newest token may see all, so there is no mask. "
         "Return `scores.softmax(dim=-1) @ values` and `(keys, values)`.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*mistakes_cache.MISTAKES, *mistakes_attention.MISTAKES],
 )

@@ -67,12 +67,13 @@ def block_scores(queries, divisor):
     return lambda keys: queries @ keys.mT / divisor
 
 
-def start(queries):
+def start(queries, values):
     """begin with a maximum of minus infinity, and sums of 0
 
     the largest score and the two sums before the first block
     """
-    return torch.full_like(queries[..., :1], -torch.inf), 0.0, 0.0
+    one = queries[..., :1]
+    return torch.full_like(one, -torch.inf), torch.zeros_like(one), torch.zeros_like(one) * values[..., :1, :]
 
 
 def block_largest():

@@ -1,8 +1,18 @@
-"""Attention in blocks of keys: the idea of FlashAttention."""
+"""Attention in blocks of keys: the idea of FlashAttention.
+
+Whether an answer looks at more than ``block`` keys at a time is judged by what torch makes of the queries: where there
+are many keys and few queries, no tensor may be as large as the scores of *one* query with all keys. So two passes over
+the blocks pass, and so do results of all blocks that are joined at the end, as both keep to the memory. What numpy
+computes is not seen: such an answer passes, and is told that no gradient passes through it.
+"""
+
+import dataclasses
+
+import torch
 
 from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises.lesson_10_inference.blockwise_attention import mistakes_blocks, mistakes_sums
 from transformer_lab.course.exercises.lesson_10_inference.blockwise_attention.answer import STEPS, blockwise_attention
-from transformer_lab.course.exercises.lesson_10_inference.blockwise_attention.mistakes import MISTAKES
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
 
@@ -21,9 +31,15 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
     rising = case((), 2, 6, 3, 4, 2, "scores that rise from block to block, or fall")
     rising.inputs["keys"].abs_().add_(0.5).mul_((1.0 + rising.inputs["keys"].new_tensor(range(6)))[:, None])
     rising.inputs["queries"].abs_().add_(0.5)[1].neg_()
-    extreme = case((), 3, 5, 2, 1, 2, "scores of 1000 and −1000")
-    extreme.inputs["keys"].abs_().add_(0.5)  # so that all the scores of a query have the same sign
-    extreme.inputs["queries"][0], extreme.inputs["queries"][1] = 1000.0, -1000.0
+    extreme = case((), 4, 5, 2, 1, 2, "scores of thousands that rise or fall, above 0 or below")
+    sizes = (0.5 + extreme.inputs["keys"].abs()).cumsum(dim=0)
+    extreme.inputs["keys"][:, 0], extreme.inputs["keys"][:, 1] = sizes[:, 0], sizes[:, 1].flip(0)
+    extreme.inputs["queries"][:] = 1000.0 * torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
+    # All the scores of one query are 1024 numbers; those of a block, or even all its products, are far fewer.
+    long = dataclasses.replace(
+        case((), 2, 1024, 5, 4, 32, "1,024 keys, 32 at a time: how large are the tensors?"),
+        max_numbers={"queries": 1023},
+    )
     return [
         case((), 1, 2, 4, 1, 1, "one query, 2 keys, one at a time"),
         case((), 2, 6, 3, 5, 3, "2 queries, 6 keys, 3 at a time"),
@@ -33,6 +49,7 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
         extreme,
         case((2, 3), 4, 11, 6, 7, 4, "a batch of 2, 3 heads: 4 queries, 11 keys, 4 at a time"),
         case((5,), 17, 67, 8, 11, 16, "a batch of 5: 17 queries, 67 keys, 16 at a time"),
+        long,
     ]
 
 
@@ -56,5 +73,5 @@ BLOCKWISE_ATTENTION = Exercise(
         "`torch.exp(scores - new_largest)`, and both sums: correction · sum so far + what the block adds. "
         "Begin with a maximum of −∞.",
     ],
-    mistakes=MISTAKES,
+    mistakes=[*mistakes_blocks.MISTAKES, *mistakes_sums.MISTAKES],
 )
