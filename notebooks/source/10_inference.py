@@ -128,7 +128,7 @@ print("held-out loss in nats:", *(f"{loss:.2f}" for loss in losses))
 # so far can be kept: the **KV cache**. A new token needs only its own query, key and value.
 
 # %%
-diagrams.kv_cache.steps(["<bos>", *"Retu"], n_prompt=3)
+diagrams.kv_cache.steps(["<bos>", *"Retur"], n_prompt=3)
 
 # %% [markdown]
 # **Predict.** The model generates 256 tokens, starting from bos. How many token vectors pass through a layer in all,
@@ -208,8 +208,8 @@ for name, sizes in (cuts | {"pieces of 20, 13 and 7": [20, 13, 7]}).items():
     print(f"{name}: the same probabilities to 1e-5: {bool(difference < 1e-5)}")
 
 # %% [markdown]
-# Which errors does this test find? We let the positions start at 0 again, and use `is_causal=True` with 2 queries and 5
-# keys ([many have](https://github.com/pytorch/pytorch/issues/103082)).
+# Two errors that are easy to make: positions that start at 0 again, and `is_causal=True` with 2 queries and 5 keys
+# ([as many have found](https://github.com/pytorch/pytorch/issues/103082)).
 
 # %%
 _, cache = read(model, text[:, :35])
@@ -630,7 +630,8 @@ for name, other in {"p": p, "max(0, p − q)": (p - q).clamp(min=0)}.items():
     output = torch.where(accepted, drafted, other.multinomial(20_000, replacement=True))
     expected = 20_000 * p
     chi_squared[name] = ((output.bincount(minlength=4) - expected) ** 2 / expected).sum().item()
-    print(f"{name}: χ² of the output is below 16.3: {chi_squared[name] < 16.3}")  # if it is p: 999 times in 1,000
+    # of outputs distributed as p, 999 in 1,000 stay below 16.3
+    print(f"{name}: χ² of the output is below 16.3: {chi_squared[name] < 16.3}")
 compare(prediction, measured=min(chi_squared, key=chi_squared.get))
 print(f"accepted: {accepted.float().mean():.1f}; the sum of min(p, q): {torch.minimum(p, q).sum():.1f}")
 
