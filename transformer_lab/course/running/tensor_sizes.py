@@ -8,7 +8,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 
-class LargestTensor(TorchDispatchMode):
+class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
     """Watches what torch computes inside the block of a ``with``.
 
     Args:
@@ -19,7 +19,7 @@ class LargestTensor(TorchDispatchMode):
     """
 
     def __init__(self, argument: Tensor) -> None:
-        super().__init__()
+        super().__init__()  # type: ignore[no-untyped-call]
         self.largest = 0
         self._given = self._storage(argument)
         self._made_of_it = {self._given}

@@ -23,9 +23,8 @@ def attend_with_cache(
     cache: tuple[Float[Tensor, "batch n_heads n_old d"], Float[Tensor, "batch n_heads n_old d"]] | None,
 ) -> tuple[Float[Tensor, "batch n_heads 1 d"], tuple[Tensor, Tensor]]:
     """Let the newest token attend to itself and to all before it; return the output and the longer cache."""
-    if cache is None:
-        keys, values = key, value
-    else:
+    keys, values = key, value
+    if cache is not None:
         keys, values = torch.cat([cache[0], key], dim=-2), torch.cat([cache[1], value], dim=-2)
     scores = query @ keys.mT / query.shape[-1] ** 0.5
     return scores.softmax(dim=-1) @ values, (keys, values)

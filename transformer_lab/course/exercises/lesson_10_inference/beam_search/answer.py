@@ -27,7 +27,7 @@ def beam_search(
     """Return, for each source, the text of the best score in the beam after max_length rounds, without bos."""
     output = []
     for sentence in source:
-        beam = [([], 0.0)]  # texts with their log-probabilities
+        beam: list[tuple[list[int], float]] = [([], 0.0)]  # texts with their log-probabilities
         for _ in range(max_length):
             candidates = [(text, total) for text, total in beam if text[-1:] == [eos_id]]  # finished, so left alone
             for text, total in beam:

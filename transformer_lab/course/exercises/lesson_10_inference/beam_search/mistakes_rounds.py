@@ -1,5 +1,7 @@
 """What goes wrong in the rounds of a beam search: in the candidates, in those that go on, and in when it stops."""
 
+from collections import Counter
+
 import torch
 
 from transformer_lab.course.exercise import Mistake
@@ -72,10 +74,11 @@ def never_cut(beam_size, rank):
 
     def pruned(candidates, n_texts):
         ordered = sorted(candidates, key=lambda found: rank(*found), reverse=True)
-        kept, n_of = [], {}
+        kept = []
+        n_of: Counter[tuple[int, ...]] = Counter()
         for text, total in ordered:
             beginning = tuple(text[:-1])
-            n_of[beginning] = n_of.get(beginning, 0) + 1
+            n_of[beginning] += 1
             if n_of[beginning] <= beam_size:
                 kept.append((text, total))
         return kept

@@ -14,7 +14,8 @@ def blockwise_attention(
     block: int,
 ) -> Float[Tensor, "*batch n_query d_v"]:
     """Compute scaled dot-product attention without ever holding the scores of more than `block` keys."""
-    largest, total, mixture = torch.full_like(queries[..., :1], -torch.inf), 0.0, 0.0
+    largest = torch.full_like(queries[..., :1], -torch.inf)
+    total, mixture = torch.zeros(()), torch.zeros(())
     for start in range(0, keys.shape[-2], block):
         k, v = (x[..., start : start + block, :] for x in (keys, values))
         scores = queries @ k.mT / queries.shape[-1] ** 0.5

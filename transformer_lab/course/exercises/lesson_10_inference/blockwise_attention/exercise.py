@@ -35,10 +35,10 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
     sizes = (0.5 + extreme.inputs["keys"].abs()).cumsum(dim=0)
     extreme.inputs["keys"][:, 0], extreme.inputs["keys"][:, 1] = sizes[:, 0], sizes[:, 1].flip(0)
     extreme.inputs["queries"][:] = 1000.0 * torch.tensor([[1.0, 0.0], [-1.0, 0.0], [0.0, 1.0], [0.0, -1.0]])
-    # All the scores of one query are 1024 numbers; those of a block, or even all its products, are far fewer.
+    # All the scores of one query are 512 numbers; those of a block, or even all its products, are far fewer.
     long = dataclasses.replace(
-        case((), 2, 1024, 5, 4, 32, "1,024 keys, 32 at a time: how large are the tensors?"),
-        max_numbers={"queries": 1023},
+        case((), 2, 512, 5, 4, 16, "512 keys, 16 at a time: how large are the tensors?"),
+        max_numbers={"queries": 511},
     )
     return [
         case((), 1, 2, 4, 1, 1, "one query, 2 keys, one at a time"),
@@ -48,7 +48,7 @@ def blockwise_attention_cases(seed: int) -> list[Case]:
         rising,
         extreme,
         case((2, 3), 4, 11, 6, 7, 4, "a batch of 2, 3 heads: 4 queries, 11 keys, 4 at a time"),
-        case((5,), 17, 67, 8, 11, 16, "a batch of 5: 17 queries, 67 keys, 16 at a time"),
+        case((3,), 7, 37, 8, 11, 16, "a batch of 3: 7 queries, 37 keys, 16 at a time"),
         long,
     ]
 

@@ -16,7 +16,7 @@ MISTAKES = [
             "many keys that is what takes the memory."
         ),
         hints=[
-            "What is the largest tensor that is made for 1,024 keys, and should it depend on their number?",
+            "What is the largest tensor that is made for 512 keys, and should it depend on their number?",
             "Only `block` keys may meet the queries at a time, and of a block only its sums may be kept.",
             "`keys[..., start : start + block, :]`, for every `start` in `range(0, n_key, block)`: scores, sums, next.",
         ],

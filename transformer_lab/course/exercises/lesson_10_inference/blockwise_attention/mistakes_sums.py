@@ -7,7 +7,8 @@ from transformer_lab.course.exercises.lesson_10_inference.blockwise_attention.an
 
 
 def divides_in_every_block(queries, keys, values, block):
-    largest, total, mixture = torch.full_like(queries[..., :1], -torch.inf), 0.0, 0.0
+    largest = torch.full_like(queries[..., :1], -torch.inf)
+    total, mixture = torch.zeros(()), torch.zeros(())
     for k, v in zip(keys.split(block, dim=-2), values.split(block, dim=-2), strict=True):
         scores = queries @ k.mT / queries.shape[-1] ** 0.5
         new_largest = torch.maximum(largest, scores.amax(dim=-1, keepdim=True))
