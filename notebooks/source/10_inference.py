@@ -1,0 +1,943 @@
+# %% [markdown] id="title"
+# # 10 · Fast inference
+#
+# **The question.** To generate one more token, the model of lesson 09 reads its whole text again. What of this work can
+# be saved, what does that cost, and is the output still the same?
+#
+# **Afterwards you can** serve a model with a KV cache, count its bytes, say why generating is slow, search with a beam,
+# and tell shortcuts that change the output from those that do not.
+#
+# Reading: 40 minutes. Exercises: 70 minutes (four core, one stretch ★).
+
+# %% [markdown]
+# ## Before you start
+#
+# Three questions from earlier lessons. Answer each one aloud, then open it.
+#
+# <details><summary>Lesson 01: why may a softmax subtract the maximum from all scores?</summary>
+#
+# Because it cancels: exp(s − m) is exp(s) / exp(m), and the division by the sum removes the factor. It only prevents
+# overflow.
+# </details>
+#
+# <details><summary>Lesson 04: a text has 5 tokens, the last 2 are new. Which rows of the causal mask do their queries
+# need?</summary>
+#
+# The last two: the last query belongs to the last key.
+# </details>
+#
+# <details><summary>Lesson 08: what can greedy decoding never do?</summary>
+#
+# Take a token back. So it may miss a text that is more probable as a whole.
+# </details>
+
+# %% id="imports"
+import copy
+import math
+import time
+from collections.abc import Callable
+
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.overrides import TorchFunctionMode
+
+from transformer_lab import diagrams, initialise, plots
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.data.docstrings import python_docstrings
+
+# %%
+_ = torch.manual_seed(10)
+
+# %% [markdown]
+# ## A model to serve
+#
+# A decoder-only model of characters, made of your own layers, learns from Python's docstrings, with three seeds. Some
+# 15 seconds are not enough for English, but enough to see what each shortcut does.
+
+# %%
+train_texts, held_out_texts = python_docstrings()
+characters = sorted({c for text in train_texts for c in text if c.isascii()})
+index = {c: i for i, c in enumerate(characters, start=1)}
+BOS, V, N = 0, len(characters) + 1, 64  # N: the characters in a text
+train_ids, held_out_ids = (
+    torch.tensor([index[c] for c in "\n".join(texts) if c in index]) for texts in (train_texts, held_out_texts)
+)
+held_out = F.pad(held_out_ids[: 300 * N].view(300, N), (1, 0), value=BOS)  # a column of bos in front
+
+
+# %%
+class LanguageModel(nn.Module):
+    def __init__(self, d_model: int = 64, n_heads: int = 4, n_layers: int = 2, max_length: int = 520) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(V, d_model)
+        self.register_buffer("positions", parts.sinusoidal_encoding(max_length, d_model))
+        self.layers = nn.ModuleList(parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
+        self.norm = nn.LayerNorm(d_model)
+        initialise(self)  # as in lesson 06
+
+    def embed(self, tokens: Tensor, start: int = 0) -> Tensor:
+        positions = self.positions[start : start + tokens.shape[1]]
+        return self.embedding(tokens) * self.embedding.embedding_dim**0.5 + positions
+
+    def logits(self, x: Tensor) -> Tensor:
+        return self.norm(x) @ self.embedding.weight.T
+
+    def forward(self, tokens: Tensor, mask: Tensor | None = None) -> Tensor:
+        x = self.embed(tokens)
+        for layer in self.layers:
+            x = layer(x, parts.causal_mask(tokens.shape[1]) if mask is None else mask)
+        return self.logits(x)
+
+
+# %%
+def loss_of(model: nn.Module, tokens: Tensor = held_out, mask: Tensor | None = None) -> Tensor:
+    return F.cross_entropy(model(tokens, mask)[:, :-1].mT, tokens[:, 1:])
+
+
+# %%
+def trained(seed: int, n_steps: int = 300) -> nn.Module:
+    torch.manual_seed(seed)
+    model = LanguageModel()
+    optimizer = torch.optim.AdamW(model.parameters(), fused=True)
+    schedule = torch.optim.lr_scheduler.OneCycleLR(optimizer, 0.01, total_steps=n_steps)
+    for _ in range(n_steps):
+        starts = torch.randint(len(train_ids) - N, (16, 1))
+        loss = loss_of(model, F.pad(train_ids[starts + torch.arange(N)], (1, 0), value=BOS))
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+        schedule.step()
+    return model.eval().requires_grad_(False)  # it will not be trained any more
+
+
+# %% tags=["nbval-ignore-output"]
+models = [trained(seed) for seed in range(3)]
+model = models[0]
+losses = [loss_of(model).item() for model in models]
+print("held-out loss in nats:", *(f"{loss:.2f}" for loss in losses))
+
+# %% [markdown]
+# ## The KV cache
+#
+# The model reads a prompt in one pass (**prefill**), then generates token by token (**decode**). Under a causal mask,
+# nothing that comes later changes what was computed at a position, in any layer. So the keys and values of the tokens
+# so far can be kept: the **KV cache**. A new token needs only its own query, key and value.
+
+# %%
+diagrams.kv_cache.steps(["<bos>", *"Retur"], n_prompt=3)
+
+# %% [markdown]
+# **Predict.** The model generates 256 tokens, starting from bos. How many token vectors pass through a layer in all,
+# without a cache and with one?
+
+# %% tags=["prediction"]
+prediction_without, prediction_with = ..., ...
+
+# %% [markdown]
+# **Exercise.** One new token in each text: `query`, `key` and `value` are split into heads already. `cache` is the pair
+# (keys, values) of the tokens so far, oldest first, or None at the first token. Return the output and the new cache.
+
+
+# %% id="attend_with_cache" tags=["exercise"]
+def attend_with_cache(
+    query: Float[Tensor, "batch n_heads 1 d"],
+    key: Float[Tensor, "batch n_heads 1 d"],
+    value: Float[Tensor, "batch n_heads 1 d"],
+    cache: tuple[Float[Tensor, "batch n_heads n_old d"], Float[Tensor, "batch n_heads n_old d"]] | None,
+) -> tuple[Float[Tensor, "batch n_heads 1 d"], tuple[Tensor, Tensor]]:
+    """Let the newest token attend to itself and to all before it; return the output and the longer cache."""
+    raise NotImplementedError
+
+
+# %% id="check-attend_with_cache"
+check(attend_with_cache)
+
+# %% [markdown]
+# No mask is needed for one query: everything in the cache is its past. Several queries, as of a prompt, need the *last*
+# rows of the causal mask. And the positions of new tokens start where the cache ends.
+
+
+# %%
+def attend(q: Tensor, k: Tensor, v: Tensor, kept: tuple | None) -> tuple:
+    if q.shape[2] == 1:
+        return parts.attend_with_cache(q, k, v, kept)
+    if kept is not None:
+        k, v = (torch.cat(pair, dim=2) for pair in zip(kept, (k, v)))
+    mask = parts.causal_mask(k.shape[2])[-q.shape[2] :]
+    return parts.masked_attention(q, k, v, mask), (k, v)
+
+
+def read(model: nn.Module, tokens: Tensor, cache: list | None = None) -> tuple[Tensor, list]:
+    """Read new tokens; return their logits, and the cache: a pair (keys, values) for each layer."""
+    x, new_cache = model.embed(tokens, start=cache[0][0].shape[2] if cache else 0), []
+    for layer, kept in zip(model.layers, cache or [None] * len(model.layers)):
+        attention, normalised = layer.self_attention, layer.norm_1(x)
+        projections = attention.w_q, attention.w_k, attention.w_v
+        q, k, v = (parts.split_heads(project(normalised), attention.n_heads) for project in projections)
+        heads, kept = attend(q, k, v, kept)
+        x = x + attention.w_o(parts.merge_heads(heads))
+        x = x + layer.feed_forward(layer.norm_2(x))
+        new_cache.append(kept)
+    return model.logits(x), new_cache
+
+
+# %% [markdown]
+# A cache is easy to get wrong, and a wrong one still generates fluent text. So before it serves anybody, its logits
+# must equal those without a cache at every position, however the text is cut up.
+
+
+# %%
+def in_pieces(model: nn.Module, tokens: Tensor, sizes: list[int]) -> Tensor:
+    cache, logits = None, []
+    for piece in tokens.split(sizes, dim=1):
+        new, cache = read(model, piece, cache)
+        logits.append(new)
+    return torch.cat(logits, dim=1)
+
+
+# %%
+text = held_out[:3, :40]
+expected = model(text).softmax(dim=-1)
+cuts = {"all at once": [40], "one by one": [1] * 40, "a prompt of 25, then one by one": [25] + [1] * 15}
+for name, sizes in (cuts | {"pieces of 20, 13 and 7": [20, 13, 7]}).items():
+    difference = (in_pieces(model, text, sizes).softmax(dim=-1) - expected).abs().max()
+    print(f"{name}: the same probabilities to 1e-5: {bool(difference < 1e-5)}")
+
+# %% [markdown]
+# Two errors that are easy to make: positions that start at 0 again, and `is_causal=True` with 2 queries and 5 keys
+# ([as many have found](https://github.com/pytorch/pytorch/issues/103082)).
+
+# %%
+_, cache = read(model, text[:, :35])
+forgetful = copy.copy(model)
+forgetful.embed = lambda tokens, start: model.embed(tokens, start=0)
+new, _ = read(forgetful, text[:, 35:], cache)
+print("positions from 0 again: equal", torch.allclose(new.softmax(dim=-1), expected[:, 35:], atol=1e-5))
+q, (k, v), mask = torch.randn(4, 2, 16), torch.randn(2, 4, 5, 16), parts.causal_mask(5)  # 2 queries, 5 keys
+wanted, causal = parts.masked_attention(q, k, v, mask[-2:]), F.scaled_dot_product_attention(q, k, v, is_causal=True)
+print("is_causal=True: equal", torch.allclose(causal, wanted, atol=1e-5))
+print("it takes the first two rows:", torch.allclose(causal, parts.masked_attention(q, k, v, mask[:2]), atol=1e-5))
+without = parts.masked_attention(q[:, 1:], k, v, mask[-1:])
+print("without the query before it, the newest token: equal", torch.allclose(without, wanted[:, 1:], atol=1e-5))
+
+# %% [markdown]
+# The last line says why nobody caches queries: a query is asked once, by its own token, and no later token needs it.
+#
+# With RoPE, a key is rotated before it is kept, once, by its own position. What is kept without rotation must be
+# rotated again at each step.
+
+
+# %%
+k = torch.randn(5, 16)
+whole = parts.apply_rotary(k, torch.arange(5))
+one_by_one = torch.cat([parts.apply_rotary(k[[i]], torch.tensor([i])) for i in range(5)])
+print("keys rotated one by one: equal", torch.allclose(whole, one_by_one, atol=1e-5))
+
+# %% [markdown]
+# Now we count vectors, with and without a cache.
+
+
+# %%
+def generate(model: nn.Module, n: int, cached: bool) -> Tensor:
+    tokens, cache = torch.full((1, 1), BOS), None
+    for _ in range(n):
+        logits, cache = read(model, tokens[:, -1:], cache) if cached else (model(tokens), None)
+        tokens = torch.cat([tokens, logits[:, -1].argmax(dim=-1, keepdim=True)], dim=1)
+    return tokens
+
+
+# %%
+seen = []
+hook = model.layers[0].feed_forward.register_forward_hook(lambda _, inputs, output: seen.append(output.shape[1]))
+without = generate(model, 256, cached=False)
+compare(prediction_without, measured=sum(seen))
+seen.clear()
+with_cache = generate(model, 256, cached=True)
+compare(prediction_with, measured=sum(seen))
+hook.remove()
+print("the same text:", torch.equal(without, with_cache))
+
+# %% [markdown]
+# 1 + 2 + … + 256 = 256 · 257 / 2, so the work grows with the square of the length. With a cache, it is one vector per
+# token (which still attends to all keys so far). The time of one token:
+
+
+# %%
+def cpu_milliseconds(runs: dict[object, Callable], n_turns: int = 8) -> dict[object, float]:
+    """Return the best time of each; they take turns, so that a busy moment hits all of them."""
+    best = dict.fromkeys(runs, math.inf)
+    for name, run in [*runs.items()] * n_turns:
+        start = time.process_time()
+        run()
+        best[name] = min(best[name], 1000 * (time.process_time() - start))
+    return best
+
+
+def nearest(guesses: tuple, measured: float) -> float:
+    return min(guesses, key=lambda guess: abs(math.log(measured / guess)))
+
+
+# %% tags=["nbval-ignore-output"]
+lengths, runs = [64, 128, 256, 512], {}
+for n in lengths:
+    tokens = held_out_ids[None, :n]
+    _, cache = read(model, tokens)
+    runs["without a cache", n] = lambda tokens=tokens: model(tokens)
+    runs["with a cache", n] = lambda tokens=tokens, cache=cache: read(model, tokens[:, -1:], cache)
+times = cpu_milliseconds(runs)
+curves = {how: [times[how, n] for n in lengths] for how in ("without a cache", "with a cache")}
+ax = plots.lines(lengths, curves, xlabel="tokens so far", ylabel="ms for the next token")
+
+# %%
+without, with_cache = curves.values()
+print("without a cache, token 512 takes at least twice as long as token 64:", without[-1] > 2 * without[0])
+print("at token 512, the cache is at least twice as fast:", without[-1] > 2 * with_cache[-1])
+
+# %% [markdown]
+# ## Prefill and decode
+#
+# A larger model, with random parameters: four layers of width 512, 12.6 million parameters, 50 MB. It reads a prompt of
+# 128 tokens, then generates.
+#
+# **Predict.** How many times as long as a token of the prompt does a generated token take: about 1, 4 or 16? And if 16
+# texts are generated side by side, how many times as long is a step than with one text: about 4 or 16?
+
+# %% tags=["prediction"]
+prediction_token, prediction_step = ..., ...
+
+# %% tags=["nbval-ignore-output"]
+large = LanguageModel(d_model=512, n_heads=8, n_layers=4).requires_grad_(False)
+prompts = held_out_ids[: 16 * 128].view(16, 128)
+caches = {rows: read(large, prompts[:rows])[1] for rows in (1, 16)}
+numbers = nn.utils.parameters_to_vector(large.layers.parameters())
+phases = {"adding up the parameters": (1, numbers.sum), "prefill": (128, lambda: read(large, prompts[:1]))}
+for rows, cache in caches.items():
+    phases[f"decode, {rows} at once"] = rows, lambda rows=rows, cache=cache: read(large, prompts[:rows, :1], cache)
+ms = cpu_milliseconds({name: run for name, (_, run) in phases.items()}, n_turns=4)
+table = pd.DataFrame({"tokens": [n for n, _ in phases.values()], "ms": ms.values()}, index=list(phases))
+table["tokens per second"] = 1000 * table["tokens"] / table["ms"]
+table["GB/s of parameters"] = numbers.nbytes / table["ms"] / 1e6
+table["10⁹ products per second"] = len(numbers) * table["tokens"] / table["ms"] / 1e6
+adding_up, in_prompt, alone, together = table["ms"] / table["tokens"]
+compare(prediction_token, measured=nearest((1, 4, 16), alone / in_prompt))
+compare(prediction_step, measured=nearest((4, 16), 16 * together / alone))
+table.round(1)
+
+# %%
+print("a generated token takes at least three times as long:", alone > 3 * in_prompt)
+print("adding up the parameters takes longer than a token of the prompt:", adding_up > in_prompt)
+print("16 at once: at least twice as many tokens per second:", alone > 2 * together)
+
+# %% [markdown]
+# In prefill, a parameter that has arrived from memory serves 128 tokens, and arithmetic takes the time
+# (**compute-bound**). In decode it serves one: just adding up all parameters, which are 50 MB, takes longer than the
+# arithmetic of a token at the speed of prefill. The processor waits for bytes: decode is **memory-bound**. (With a
+# single row, torch's products are slower still than adding up.) Operations per byte read, the **arithmetic intensity**,
+# are 64 and ½: a product and a sum for each number of 4 bytes.
+#
+# So many texts are generated side by side: **throughput** (tokens per second, of all) grows, and each user's
+# **latency** (time to the next token) grows less. What limits their number is the memory that their caches take.
+
+# %% [markdown]
+# ## The bytes of a cache
+#
+# **Exercise.** How many bytes does a KV cache take? (With `n_kv_heads` heads of keys and values in each layer.)
+
+
+# %% id="cache_bytes" tags=["exercise"]
+def cache_bytes(n_layers: int, n_kv_heads: int, d_head: int, length: int, batch: int, bytes_per_number: int) -> int:
+    """Return the number of bytes that a KV cache takes when each of `batch` sequences holds `length` tokens."""
+    raise NotImplementedError
+
+
+# %% id="check-cache_bytes"
+check(cache_bytes)
+
+# %%
+_, cache = read(model, held_out[:3, :40])
+print("counted:", sum(x.nbytes for pair in cache for x in pair), "computed:", parts.cache_bytes(2, 4, 16, 40, 3, 4))
+
+# %% [markdown]
+# Llama-3-8B has 32 layers and 32 query heads of width 128. Its parameters take 16 GB in bfloat16, two bytes each.
+#
+# **Predict.** With 32 heads of keys and values, too, how many GiB would the cache of a *single* text of 128 k (131,072)
+# tokens take: 1, 8 or 64?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+kinds = {"MHA: 32 heads": (32, 131_072), "GQA: 8 heads": (8, 131_072), "MQA: 1 head": (1, 131_072)}
+kinds["GQA, last 4,096 tokens"] = 8, 4_096
+gib = {name: parts.cache_bytes(32, heads, 128, length, 1, 2) / 2**30 for name, (heads, length) in kinds.items()}
+gib["MLA: a latent of 512, and 64"] = 32 * (512 + 64) * 131_072 * 2 / 2**30
+compare(prediction, measured=gib["MHA: 32 heads"])
+pd.DataFrame({"GiB": gib, "of MHA": {name: size / gib["MHA: 32 heads"] for name, size in gib.items()}}).round(3)
+
+# %% [markdown]
+# - **Multi-query attention** (MQA, [Shazeer, 2019](https://arxiv.org/abs/1911.02150)): all query heads share one head
+#   of keys and values. **Grouped-query attention** (GQA, [Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)):
+#   each group shares one. Llama 3 has 8.
+# - **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) keeps one short vector
+#   per token, from which a matrix makes the keys and values of all heads (and 64 numbers for RoPE).
+
+# %%
+diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
+
+# %% [markdown]
+# ### Does GQA also save time?
+#
+# **Exercise.** To use fewer heads of keys and values in ordinary attention, each is repeated for the query heads of its
+# group. Query heads 0 to n_repeats − 1 use head 0, and so on.
+
+
+# %% id="repeat_kv" tags=["exercise"]
+def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d"], n_repeats: int) -> Float[Tensor, "batch n_heads n d"]:
+    """Repeat every key-value head n_repeats times, next to itself, so that each query head finds its own."""
+    raise NotImplementedError
+
+
+# %% id="check-repeat_kv"
+check(repeat_kv)
+
+# %% [markdown]
+# **Predict.** One new token attends to 4,096 cached ones, in 8 texts at once. Decode is memory-bound, and 2 heads of
+# keys and values instead of 8 are a quarter of the bytes. With `repeat_kv`, is attention `"faster"` than with 8 heads,
+# about `"as fast"`, or `"slower"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+def grouped(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
+    """Make the queries of a group the rows of one table, which attends to the group's keys; nothing is copied."""
+    rows = q.view(8, 2, 4, 64)  # (batch, n_kv_heads, queries of the group, d)
+    return parts.scaled_dot_product_attention(rows, k, v).view_as(q)
+
+
+# %%
+q = torch.randn(8, 8, 1, 64)
+all_k, all_v = torch.randn(2, 8, 8, 4096, 64)
+k, v = torch.randn(2, 8, 2, 4096, 64)
+ways = {
+    "8 heads": lambda: parts.scaled_dot_product_attention(q, all_k, all_v),
+    "2 heads, repeat_kv": lambda: parts.scaled_dot_product_attention(q, parts.repeat_kv(k, 4), parts.repeat_kv(v, 4)),
+    "2 heads, grouped": lambda: grouped(q, k, v),
+    "2 heads, enable_gqa": lambda: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+}
+ms = cpu_milliseconds(ways)
+fast, slow = ms["8 heads"], ms["2 heads, repeat_kv"]
+compare(prediction, measured="slower" if slow > 1.2 * fast else "faster" if fast > 1.2 * slow else "as fast")
+_, repeated, *others = (way() for way in ways.values())
+print("all with 2 heads are equal:", all(torch.allclose(repeated, other, atol=1e-5) for other in others))
+print("grouped takes less than half of the time with repeat_kv:", 2 * ms["2 heads, grouped"] < slow)
+
+# %% tags=["nbval-ignore-output"]
+pd.Series(ms, name="ms").round(1).to_frame()
+
+# %% [markdown]
+# `repeat_kv` copies the whole cache, at every token: memory traffic is just what we wanted to save. Without the copy,
+# GQA is faster than 8 heads. In torch, `enable_gqa=True` does it.
+
+# %% [markdown]
+# ## Windows and attention sinks
+#
+# With a **sliding window**, only the last w tokens stay in the cache, and it stops growing. Our models were trained
+# without one, on texts of 64.
+#
+# **Predict.** By how many nats does the loss rise with a window of 8: about 1, 0.3 or 0.03? Now one early token may
+# stay beside a window of 4. What lowers the loss more: to keep `"bos"`, which is the same in all texts, or `"another"`,
+# the sixth?
+
+# %% tags=["prediction"]
+prediction_rise, prediction_kept = ..., ...
+
+# %% tags=["nbval-ignore-output"]
+row, column = torch.arange(N + 1)[:, None], torch.arange(N + 1)
+windows, rises = [2, 4, 8, 16], {}
+for name, kept in {"window only": -1, "and the sixth token": 5, "and bos": 0}.items():
+    masks = [(column <= row) & ((row - column < window) | (column == kept)) for window in windows]
+    rises[name] = torch.tensor([[loss_of(m, mask=mask) - loss for mask in masks] for m, loss in zip(models, losses)])
+ax = plots.lines(windows, rises, xlabel="window", ylabel="rise of the loss (nats)")
+only, sixth, bos = rises.values()  # each (seeds, windows)
+compare(prediction_rise, measured=nearest((1, 0.3, 0.03), only[:, 2].mean().item()))
+compare(prediction_kept, measured="bos" if (bos < sixth)[:, 1].all() else "another")
+
+# %%
+print("a window of 4: bos helps more than the sixth token, with each seed:", (bos < sixth)[:, 1].all().item())
+print("a window of 16 costs less than 0.1 nats, with each seed:", (only[:, 3] < 0.1).all().item())
+
+# %% [markdown]
+# A model this small lives on the last few characters, so the window costs little. Yet bos helps more than a real token
+# does, though it tells nothing: a trace of the attention sinks of lesson 08, where heads put weight that they do not
+# need. LLMs trained without a window fail as soon as their first tokens leave it, and recover if a few of them are kept
+# ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)).
+
+# %% [markdown]
+# ## int8 weights
+#
+# If decode waits for bytes, fewer bytes per parameter help. **Quantisation** rounds each row of a matrix to whole
+# numbers from −127 to 127, and keeps one scale for the row: one byte instead of four.
+#
+# **Predict.** By how many nats does the loss rise with 8 bits: about 1, 0.1 or 0.001? And with 2 bits, that is −1, 0
+# and 1?
+
+# %% tags=["prediction"]
+prediction_8, prediction_2 = ..., ...
+
+
+# %%
+def quantised(model: nn.Module, bits: int) -> tuple[nn.Module, float]:
+    """Return a model with rounded matrices, and the fraction of the bytes that they take."""
+    model, largest = copy.deepcopy(model), 2 ** (bits - 1) - 1
+    matrices = [p for p in model.parameters() if p.dim() == 2]
+    for matrix in matrices:
+        scales = matrix.abs().amax(dim=1, keepdim=True) / largest
+        matrix.copy_((matrix / scales).round().to(torch.int8) * scales)  # what is stored is int8 and the scales
+    n_bits = sum(bits * p.numel() + 32 * len(p) for p in matrices)
+    return model, n_bits / sum(32 * p.numel() for p in matrices)
+
+
+# %% tags=["nbval-ignore-output"]
+rows = {}
+for bits in (8, 6, 4, 3, 2):
+    made = [quantised(model, bits) for model in models]
+    rise = torch.stack([loss_of(model) for model, _ in made]) - torch.tensor(losses)
+    rows[bits] = {"bytes": made[0][1], "rise, least": rise.min().item(), "rise, most": rise.max().item()}
+table = pd.DataFrame(rows).T.rename_axis("bits")
+table.round(3)
+
+# %%
+compare(prediction_8, measured=nearest((1, 0.1, 0.001), table["rise, most"][8].clip(min=0.001)))
+compare(prediction_2, measured=nearest((1, 0.1, 0.001), table["rise, least"][2]))
+print(
+    f"8 bits: {table['bytes'][8]:.2f} of the bytes; a rise below 0.01, with each seed: {table['rise, most'][8] < 0.01}"
+)
+
+# %% [markdown]
+# Eight bits are nearly free; two are not. (Here products are still of float32; fast kernels multiply int8.) Large
+# models need care: a few features are so large that one scale leaves nothing for the others ([Dettmers et al.,
+# 2022](https://arxiv.org/abs/2208.07339)).
+
+# %% [markdown]
+# ## Beam search
+#
+# Greedy decoding is fast because it follows one text. Beam search follows the `beam_size` most probable ones. Here is a
+# model made by hand; it ignores its source, and its next token depends only on the last one.
+
+# %%
+words = ["<bos>", "a", "b", "x", "y", "z", "."]
+after = {"<bos>": {"a": 0.6, "b": 0.4}, "a": {"x": 0.4, "y": 0.3, "z": 0.3}, "b": {"z": 0.9, "x": 0.1}}
+after |= {word: {".": 1.0} for word in ("x", "y", "z", ".")}
+transitions = torch.tensor([[after[last].get(word, 0.0) for word in words] for last in words])
+
+
+class ByHand(nn.Module):
+    def forward(self, source: Tensor, target: Tensor) -> Tensor:
+        return (transitions + 1e-9).log()[target]
+
+
+# %%
+by_hand, no_source = ByHand(), torch.zeros(1, 1, dtype=torch.long)
+pd.DataFrame(transitions, index=words, columns=words).iloc[:3, 1:6].round(1)
+
+# %% [markdown]
+# **Predict.** Which text does greedy decoding generate, and which a beam of 2: `"ax."`, `"ay."` or `"bz."`?
+
+# %% tags=["prediction"]
+prediction_greedy, prediction_beam = ..., ...
+
+# %% [markdown]
+# **Exercise.** In each of `max_length` rounds the candidates are each unfinished text with every next token, and the
+# finished texts as they are. The `beam_size` candidates of the largest log-probability (a sum over tokens) go on. In
+# the end the best *score* wins:
+#
+# $$\frac{\log p(\text{text})}{((5 + \text{length}) / 6)^{\,\text{length\_penalty}}}$$
+#
+# where the length counts the eos. As `greedy_decode`, return no bos, and only eos after an eos.
+
+
+# %% id="beam_search" tags=["exercise"]
+def beam_search(
+    model: nn.Module,
+    source: Int[Tensor, "batch n_source"],
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    beam_size: int,
+    length_penalty: float,
+) -> Int[Tensor, "batch n"]:
+    """Return, for each source, the text of the best score in the beam after max_length rounds, without bos."""
+    raise NotImplementedError
+
+
+# %% id="check-beam_search"
+check(beam_search)
+
+
+# %%
+def found(beam_size: int) -> str:
+    [ids] = parts.beam_search(by_hand, no_source, 0, 6, 3, beam_size, length_penalty=0.0)
+    return "".join(words[i] for i in ids)
+
+
+# %%
+[ids] = parts.greedy_decode(by_hand, no_source, 0, 6, 3)
+compare(prediction_greedy, measured="".join(words[i] for i in ids))
+compare(prediction_beam, measured=found(2))
+print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {found(1)}")
+
+# %% [markdown]
+# Greedy decoding takes *a*, and no good text begins with it. With a length penalty of 0, the most probable text wins.
+# Each token makes a text less probable, which favours short ones; a positive penalty corrects that.
+#
+# With a cache, each beam has a row of it. When a beam goes on from another one, its row must follow:
+
+# %%
+prefixes = held_out[:3, :20]
+_, cache = read(model, prefixes)
+parents, new = torch.tensor([1, 1, 0]), torch.tensor([[9], [8], [7]])  # beam 2 was dropped, beam 1 goes on twice
+right = model(torch.cat([prefixes[parents], new], dim=1))[:, -1:]
+followed = [(keys[parents], values[parents]) for keys, values in cache]
+for name, rows in {"rows follow": followed, "rows stay": cache}.items():
+    print(f"{name}: equal to no cache: {torch.allclose(read(model, new, rows)[0], right, atol=1e-4)}")
+
+# %% [markdown]
+# ## Speculative decoding
+#
+# If decode is memory-bound, the large model reads five tokens in nearly the time of one. So a cheap **draft** model
+# proposes the next few, and the large one reads them all in a single pass: **speculative decoding** ([Leviathan et al.,
+# 2023](https://arxiv.org/abs/2211.17192)). A token x, of which the model says p(x) and the draft q(x), is accepted with
+# probability min(1, p(x) / q(x)). At the first rejection another token is drawn, and the rest are dropped.
+#
+# **Predict.** The output should be distributed exactly as p. From what is the other token drawn: from `"p"`, or from
+# `"max(0, p − q)"`, normalised?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+p, q = torch.tensor([0.5, 0.3, 0.15, 0.05]), torch.tensor([0.1, 0.3, 0.2, 0.4])
+drafted = q.multinomial(20_000, replacement=True)
+accepted = torch.rand(20_000) < (p / q)[drafted]
+chi_squared = {}
+for name, other in {"p": p, "max(0, p − q)": (p - q).clamp(min=0)}.items():
+    output = torch.where(accepted, drafted, other.multinomial(20_000, replacement=True))
+    expected = 20_000 * p
+    chi_squared[name] = ((output.bincount(minlength=4) - expected) ** 2 / expected).sum().item()
+    # of outputs distributed as p, 999 in 1,000 stay below 16.3
+    print(f"{name}: χ² of the output is below 16.3: {chi_squared[name] < 16.3}")
+compare(prediction, measured=min(chi_squared, key=chi_squared.get))
+print(f"accepted: {accepted.float().mean():.1f}; the sum of min(p, q): {torch.minimum(p, q).sum():.1f}")
+
+# %% [markdown]
+# The accepted tokens are distributed as min(p, q). What is missing to p is max(0, p − q), no more. So the draft may be
+# as bad as it likes: it costs speed, never quality.
+#
+# For drafts, we count in the training text how often each character follows the last one (bigrams) or the last two
+# (trigrams). The trigram table predicts held-out text better than the bigram table does.
+#
+# **Predict.** Whose tokens does our model accept more often: `"bigram"` or `"trigram"`?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+def n_grams(n: int, fewer: Tensor) -> Tensor:
+    """Return the probabilities after n characters; where little was counted, they are those after fewer."""
+    counts = torch.zeros((V,) * (n + 1))
+    counts.index_put_(tuple(train_ids.unfold(0, n + 1, 1).T), torch.tensor(1.0), accumulate=True)
+    return (counts + 4 * fewer) / (counts + 4 * fewer).sum(dim=-1, keepdim=True)
+
+
+# %%
+unigram = n_grams(0, torch.ones(V) / V)
+bigram = n_grams(1, unigram)
+trigram = n_grams(2, bigram)
+before, last, following = held_out[:, 1:-2], held_out[:, 2:-1], held_out[:, 3:, None]
+drafts = {"unigram": unigram.expand(*last.shape, V), "bigram": bigram[last], "trigram": trigram[before, last]}
+ps = torch.stack([model(held_out[:, :-1])[:, 2:].softmax(dim=-1) for model in models])
+accepted = {name: torch.minimum(ps, q).sum(dim=-1).mean(dim=(1, 2)) for name, q in drafts.items()}
+in_loss = {name: -q.gather(-1, following).log().mean().item() for name, q in drafts.items()}
+
+# %% tags=["nbval-ignore-output"]
+columns = {"numbers in the table": {name: V ** (i + 1) for i, name in enumerate(drafts)}, "held-out loss": in_loss}
+columns["accepted"] = {name: a.mean().item() for name, a in accepted.items()}
+columns["tokens per pass, 4 drafted"] = {name: sum(a**i for i in range(5)) for name, a in columns["accepted"].items()}
+pd.DataFrame(columns).round(2)
+
+# %%
+compare(prediction, measured="bigram" if (accepted["bigram"] > accepted["trigram"]).all() else "trigram")
+print("the trigram table predicts better:", in_loss["trigram"] < in_loss["bigram"] - 0.1)
+print("accepted more often than unigrams, with each seed:", (accepted["bigram"] > accepted["unigram"]).all().item())
+
+# %% [markdown]
+# A better draft is not the one that knows the text better, but the one that agrees with the *model*. After 300 steps,
+# ours is nearer to the bigrams. So a good draft is trained on the large model's own texts, or as that model was.
+#
+# ## Paged caches
+#
+# Nobody knows how long an output will be. If each text reserves memory for the longest possible, much of it stays
+# empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands it out in small pages, with a
+# table for each text; texts that begin alike can share pages.
+
+# %%
+diagrams.kv_cache.pages(n_tokens=(6, 3), room=8, page=2)
+
+# %%
+n_tokens = torch.randint(50, 2_000, (64,))  # of 64 texts
+used, in_pages = n_tokens.sum(), 16 * (n_tokens / 16).ceil().sum()
+print(f"used, of 2,048 reserved for each: {used / (64 * 2_048):.1f}; of pages for 16 tokens: {used / in_pages:.2f}")
+
+# %% [markdown]
+# ## Bug hunt
+#
+# A colleague has rewritten `attend_with_cache`. All outputs are right, and so are the texts. Decide what is wrong
+# *before* you run the check, and when it will show. Then fix it.
+
+
+# %% id="mend-cache" tags=["bug-hunt"]
+def attend_of_a_colleague(query, key, value, cache):
+    if cache is not None:
+        key, value = (torch.cat([new, old], dim=2) for new, old in zip((key, value), cache))
+    scores = query @ key.mT / query.shape[-1] ** 0.5
+    return torch.softmax(scores, dim=-1) @ value, (key, value)
+
+
+# %% id="check-mend-cache"
+check(attend_of_a_colleague, "attend_with_cache")
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# A dictionary has no order (lesson 01): one query mixes the same values in whatever order they come, so its output does
+# not tell. Compare the *cache* with the one of a prefill. It shows as soon as order matters: when several tokens are
+# read with a mask, or when a window keeps the last few, as in the cells below.
+# </details>
+
+
+# %%
+def last_outputs(attend_one: Callable, window: int) -> Tensor:
+    """Feed nine tokens, one by one, and keep the last few of the cache each time; return the last output."""
+    torch.manual_seed(0)
+    cache = None
+    for _ in range(9):
+        output, cache = attend_one(*torch.randn(3, 1, 2, 1, 8), cache)
+        cache = tuple(x[:, :, -window:] for x in cache)
+    return output
+
+
+# %%
+for window in (9, 4):
+    both = [last_outputs(attend_one, window) for attend_one in (attend_of_a_colleague, parts.attend_with_cache)]
+    print(f"a window of {window}: equal outputs: {torch.allclose(*both, atol=1e-5)}")
+
+# %% [markdown]
+# ## ★ Transfer: attention without the table of scores
+#
+# In prefill, the table of scores grows with the square of the length. It need not exist as a whole. Go through the keys
+# in blocks, and keep for each query what is needed to go on: the largest score so far, and two sums. When a block
+# brings a larger score, what was summed up before must be brought to the new maximum. Write it from scratch.
+
+
+# %% id="blockwise_attention" tags=["exercise"]
+def blockwise_attention(
+    queries: Float[Tensor, "*batch n_query d_k"],
+    keys: Float[Tensor, "*batch n_key d_k"],
+    values: Float[Tensor, "*batch n_key d_v"],
+    block: int,
+) -> Float[Tensor, "*batch n_query d_v"]:
+    """Compute scaled dot-product attention without ever holding the scores of more than `block` keys."""
+    raise NotImplementedError
+
+
+# %% id="check-blockwise_attention"
+check(blockwise_attention)
+
+# %% [markdown]
+# **Predict.** 4 heads, 2,048 queries and keys, blocks of 64: how many MiB has the largest tensor with the table, and in
+# blocks? (A number takes 4 bytes; queries and keys are 64 wide.)
+
+# %% tags=["prediction"]
+prediction_table, prediction_blocks = ..., ...
+
+
+# %%
+class Largest(TorchFunctionMode):
+    """Watch the tensors that torch's functions return, and note the bytes of the largest."""
+
+    n_bytes = 0
+
+    def __torch_function__(self, function, types, args=(), kwargs=None):
+        result = function(*args, **(kwargs or {}))
+        self.n_bytes = max(self.n_bytes, result.nbytes if isinstance(result, Tensor) else 0)
+        return result
+
+
+# %%
+q, k, v = torch.randn(3, 4, 2048, 64)
+with Largest() as with_table:
+    whole = parts.scaled_dot_product_attention(q, k, v)
+with Largest() as in_blocks:
+    blockwise = parts.blockwise_attention(q, k, v, block=64)
+compare(prediction_table, measured=with_table.n_bytes / 2**20)
+compare(prediction_blocks, measured=in_blocks.n_bytes / 2**20)
+print("equal to 1e-5:", torch.allclose(whole, blockwise, atol=1e-5))
+
+# %% tags=["nbval-ignore-output"]
+ways = {"table": lambda: parts.scaled_dot_product_attention(q, k, v)}
+ways |= {f"blocks of {n}": lambda n=n: parts.blockwise_attention(q, k, v, n) for n in (64, 256)}
+pd.Series(cpu_milliseconds(ways, n_turns=3), name="ms").round().to_frame()
+
+# %%
+diagrams.online_softmax.blocks([1.0, 3.0, 2.0, 5.0, 4.0, 0.0], block=2)
+
+# %% [markdown]
+# This is the **online softmax** ([Milakov and Gimelshein, 2018](https://arxiv.org/abs/1805.02867)), and the idea of
+# **FlashAttention** ([Dao et al., 2022](https://arxiv.org/abs/2205.14135)): the blocks are so small that they stay in
+# the fast memory beside the processor. It is no approximation.
+
+# %% [markdown]
+# ## In short
+#
+# - Under a causal mask, keys and values never change: keep them, and each token costs one vector. Queries are not kept.
+# - Prefill is compute-bound, decode memory-bound; many texts at once use each byte many times.
+# - GQA, MQA, MLA and windows make the cache smaller; a copy of it loses the time.
+# - The same output: cache, online softmax, pages, and (in distribution) speculative decoding. Another output: windows,
+#   rounded weights, beam search.
+
+# %%
+x, kept, source = torch.randn(2, 3, 1, 8), torch.randn(2, 3, 5, 8), torch.zeros(2, 4, dtype=torch.long)
+rows = [
+    ("attend_with_cache", "(2, 3, 1, 8) × 3, (2, 3, 5, 8) × 2", parts.attend_with_cache(x, x, x, (kept, kept))[0]),
+    ("repeat_kv", "(2, 3, 5, 8), n_repeats = 4", parts.repeat_kv(kept, 4)),
+    ("beam_search", "(2, 4), max_length = 3", parts.beam_search(by_hand, source, 0, 6, 3, 2, 1.0)),
+    ("blockwise_attention", "(2, 3, 5, 8) × 3, block = 2", parts.blockwise_attention(kept, kept, kept, 2)),
+]
+rows = [(name, inputs, str(tuple(output.shape)), 0) for name, inputs, output in rows]
+pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameters"])
+
+# %% [markdown]
+# ## New words
+#
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
+# - **prefill**: reading the prompt, in one pass.
+# - **decode**: of inference, the phase that generates one token per pass.
+# - **KV cache**: the keys and values of all tokens so far, kept for those to come.
+# - **memory-bound**: limited by the speed at which bytes arrive.
+# - **compute-bound**: limited by the speed of arithmetic.
+# - **arithmetic intensity**: operations per byte that is read.
+# - **throughput**: tokens per second, of all texts together.
+# - **latency**: the time that one user waits, for the first token or for the next.
+# - **multi-query attention**: attention in which all query heads share one head of keys and values; MQA.
+# - **grouped-query attention**: attention in which groups of query heads share keys and values; GQA.
+# - **multi-head latent attention**: attention that keeps one short vector per token instead of keys and values; MLA.
+# - **sliding window**: attention to the last w tokens only.
+# - **quantisation**: storing numbers with few bits, and a scale.
+# - **speculative decoding**: letting a cheap model propose tokens that the large one accepts or rejects in one pass.
+# - **draft**: the cheap model of speculative decoding.
+# - **paged attention**: attention over a cache that lies in small blocks of memory.
+# - **online softmax**: a softmax computed block by block, with a running maximum.
+# - **FlashAttention**: exact attention in blocks that fit into fast memory.
+
+# %% [markdown]
+# ## Interview questions
+#
+# Answer aloud first; the section named in each answer has the cell that shows it.
+#
+# <details><summary>What does a KV cache hold, and why not the queries?</summary>
+#
+# The keys and values of all tokens so far, in every layer. A query is asked once, by its own token; no later token
+# needs it. (<i>The KV cache</i>)
+# </details>
+#
+# <details><summary>Does a KV cache change the output?</summary>
+#
+# No: logits are equal up to rounding, as long as positions go on where the cache ends, and several new queries get the
+# last rows of the causal mask. (<i>The KV cache</i>)
+# </details>
+#
+# <details><summary>Are keys cached before or after RoPE?</summary>
+#
+# After is usual: a key is rotated once, by its own position. Cached before, all of them must be rotated again at each
+# step. (<i>The KV cache</i>: rotated one by one, they are equal)
+# </details>
+#
+# <details><summary>Why is decode slow, though it computes so little?</summary>
+#
+# All parameters are read for one token, with one product for each, so memory limits the time. Prefill uses each
+# parameter for all tokens of the prompt. (<i>Prefill and decode</i>)
+# </details>
+#
+# <details><summary>Why are many requests served at once?</summary>
+#
+# The parameters are read once for all of them, so throughput grows, and latency grows little. (<i>Prefill and
+# decode</i>: 16 texts, at least twice the tokens per second)
+# </details>
+#
+# <details><summary>How large is the cache of Llama-3-8B at 128 k tokens?</summary>
+#
+# 2 · 32 layers · 8 heads · 128 · 131,072 · 2 bytes = 16 GiB, as much as its parameters; with 32 heads it would be 64.
+# (<i>The bytes of a cache</i>)
+# </details>
+
+# %% [markdown]
+# <details><summary>You saved 4 times the memory with GQA. How much faster is decoding?</summary>
+#
+# Not at all, if keys and values are repeated before attention: the copy costs more than it saves. Group the queries, or
+# use a kernel that shares heads. (<i>Does GQA also save time?</i>)
+# </details>
+#
+# <details><summary>What is an attention sink, and what does a sliding window do to it?</summary>
+#
+# A token that collects weight which heads do not need elsewhere, mostly the first. A window drops it, and the weights
+# of LLMs are spoiled; keeping a few first tokens repairs them. (<i>Windows and attention sinks</i>: a trace of it)
+# </details>
+#
+# <details><summary>What does FlashAttention save?</summary>
+#
+# Memory traffic: the table of scores is never stored. The result is exact; a running maximum lets the softmax be summed
+# block by block. (<i>★ Transfer</i>)
+# </details>
+#
+# <details><summary>Does speculative decoding change the distribution?</summary>
+#
+# No, if rejected tokens are replaced by draws from max(0, p − q). From p itself, the output would be biased. The draft
+# decides the speed only. (<i>Speculative decoding</i>)
+# </details>
+#
+# <details><summary>Why does beam search need a length penalty?</summary>
+#
+# Every further token makes a text less probable, so the sum of log-probabilities prefers short texts. (<i>Beam
+# search</i>)
+# </details>
+#
+# <details><summary>What does int8 cost in quality?</summary>
+#
+# Here less than 0.01 nats, at about a quarter of the bytes; with 2 bits, much. Large models have features of unusual
+# size that need a treatment of their own. (<i>int8 weights</i>)
+# </details>
+
+# %% [markdown]
+# ## What to read next
+#
+# - Pope et al. (2022), [arXiv:2211.05102](https://arxiv.org/abs/2211.05102): what inference of large models costs, and
+#   why.
+# - `transformer_lab/attention/kv_cache.py` and `grouped_query.py`, `transformer_lab/generation/beam_search.py` and
+#   `speculative.py`: the library's versions.
+#
+# <details><summary>For instructors</summary>
+#
+# *Points*: attend_with_cache 3, cache_bytes 1, repeat_kv 2, beam_search 4; stretch: blockwise_attention 4. The bug hunt
+# is not graded. *Where students stumble*: attending before appending; forgetting keys *or* values; `repeat` for
+# `repeat_interleave`; finished texts that drop out of the beam; sums that are not brought to the new maximum. *To ask
+# in class*: how many texts of 8 k tokens fit beside Llama-3-8B into 80 GB? Why does speculative decoding gain less when
+# many texts are served at once? Which of the shortcuts would a test of the generated text alone have passed?
+# </details>
