@@ -31,7 +31,7 @@ from transformer_lab.course.notebook import parts
 from transformer_lab.course.running.observe import observe
 
 FAR, FAR_BY_CHANCE = 100, 2
-"""So many tolerances lie between any two answers; of frequencies, whose tolerance is 5 standard deviations, fewer."""
+"""So many tolerances lie between any two answers; of frequencies, whose tolerance is 6 standard deviations, fewer."""
 
 SIGNATURES = {
     "context_vector": "(weights, states)",

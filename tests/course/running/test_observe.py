@@ -186,6 +186,15 @@ def test_the_global_generator_and_a_constant_are_seen():
     assert not observe(lambda logits, generator: logits.argmax(-1), ROWS)["varies_with_seed"]
 
 
+def test_what_a_sampler_writes_into_is_seen():
+    def writes(logits, generator):
+        logits /= 2
+        return draws(logits, generator)
+
+    assert observe(writes, ROWS)["changed"] == ["logits"]
+    assert observe(draws, ROWS)["changed"] == []
+
+
 @pytest.mark.parametrize(
     ("samples", "key"),
     [(lambda n: torch.zeros(n, 1).long(), "output"), (lambda n: torch.zeros(n), "output"), (lambda n: None, "output"),

@@ -17,7 +17,7 @@ from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.crash_report import message_of
 from transformer_lab.course.running.isolation import default_torch_state, suppressed_output
 from transformer_lab.course.running.observation import Observation
-from transformer_lab.course.running.observe import copy_inputs, load_module, observe
+from transformer_lab.course.running.observe import call_inputs, copy_inputs, count_samples, load_module, observe, seeded
 from transformer_lab.course.running.plain_data import to_plain_data
 from transformer_lab.course.steps import SharedValues, Variant, identity
 
@@ -100,6 +100,8 @@ class Behaviour:
     def output(self, way: Way, index: int) -> Observation:
         """Return only what a way of answering returns, or raises, when it is first called on a case.
 
+        Of a sampler, that is how often each token comes.
+
         That takes a small part of the time, and is enough to rule most mistakes out. To be called ``in_isolation``.
         """
         if (way, index) not in self._outputs:
@@ -120,13 +122,15 @@ class Behaviour:
             yield self._output(variant, index, common)
 
     def _given(self, index: int) -> dict[str, Any]:
-        return copy_inputs({**self.cases[index].inputs, **self.cases[index].keywords})
+        return copy_inputs({**call_inputs(self.cases[index]), **self.cases[index].keywords})
 
     def _output(self, way: Way, index: int, common: "_Common | None" = None) -> Observation:
         case = self.cases[index]
         given = common.given if common else self._given(index)
         inputs = [given[name] for name in case.inputs]
         keywords = {name: given[name] for name in case.keywords}
+        if case.kind == "sampler":
+            keywords["generator"] = seeded(0)  # a new one for each call: to draw from it changes it
         seen: dict[str, Any]
         try:
             if isinstance(way, Variant):  # none changes how a module is built, so one will do for all
@@ -138,7 +142,7 @@ class Behaviour:
                 if isinstance(attempt, dict):
                     return cast(Observation, {"parameters": attempt})
                 returned = attempt(*inputs, **keywords)
-            seen = {"output": to_plain_data(returned)}
+            seen = count_samples(returned, case) if case.kind == "sampler" else {"output": to_plain_data(returned)}
         except Exception as error:
             seen = {"error": {"type": type(error).__name__, "message": message_of(error)}}
         return self.normalised([cast(Observation, seen)], [case])[0]

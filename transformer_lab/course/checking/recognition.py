@@ -10,7 +10,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transformer_lab.course.checking.behaviour import Behaviour, Pair, Way, in_isolation
-from transformer_lab.course.checking.tolerance import agree, comparable_error, distance, observation_distance, within
+from transformer_lab.course.checking.tolerance import (
+    agree,
+    comparable_error,
+    distance,
+    frequency_distance,
+    observation_distance,
+    within,
+)
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.running.observation import Observation
 
@@ -128,9 +135,7 @@ def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], ord
     for index in order:
         case = known.cases[index]
         may_crash_later = bool(case.later)
-        if case.kind == "sampler" or _may_show(
-            known.output(way, index), observed[index], crashed_later=may_crash_later
-        ):
+        if _may_show(known.output(way, index), observed[index], crashed_later=may_crash_later):
             continue
         if all(seen.get("repeatable", True) for seen in observed) or not known.varies(way):  # a draw tells nothing
             return False
@@ -145,6 +150,8 @@ def _may_show(first_call: Observation, seen: Observation, *, crashed_later: bool
 
     ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
     """
+    if "frequencies" in first_call:
+        return frequency_distance(seen.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
     if "output" in first_call:
         return (
             distance(seen["output"], first_call["output"]) <= 1

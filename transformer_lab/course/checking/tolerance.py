@@ -64,7 +64,7 @@ def frequency_distance(seen: object, right: Tensor, n_samples: int) -> float:
     if not torch.equal(seen > 0, right > 0):
         return math.inf
     deviation = (2 * right * (1 - right) / n_samples).sqrt()  # of the difference of two such frequencies
-    return float(((seen - right).abs() / (5 * deviation + 1 / n_samples)).max())
+    return float(((seen - right).abs() / (6 * deviation + 1 / n_samples)).max())
 
 
 def observation_distance(seen: Observation, right: Observation, *, numbers_only: bool = False) -> float:

@@ -112,6 +112,7 @@ class SamplerObservation(TypedDict):
 
     Attributes:
         used_global_generator: Whether it drew from torch's global random numbers.
+        changed: As for a function.
         output: What it returned.
         range: The smallest and the largest token.
         frequencies: For each row of the input, the fraction of samples that each token has.
@@ -122,6 +123,7 @@ class SamplerObservation(TypedDict):
     """
 
     used_global_generator: bool
+    changed: list[str]
     output: NotRequired[PlainData]
     range: NotRequired[list[int]]
     frequencies: NotRequired[Tensor]

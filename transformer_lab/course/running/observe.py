@@ -208,30 +208,41 @@ def _call_by_name(module: Any, case: Case, values: Mapping[str, Any]) -> PlainDa
 
 def _observe_sampler(attempt: Any, case: Case) -> SamplerObservation:
     """Draw from every row many times, in one call on repeated rows; samples are judged by how often they come."""
-    rows, inputs = next(iter(case.inputs.values())), call_inputs(case)
+    given = call_inputs(case)
 
-    def draw(seed: int) -> Any:
-        generator = torch.Generator().manual_seed(seed)
-        return attempt(*copy_inputs(inputs).values(), **copy_inputs(case.keywords), generator=generator)
+    def draw(seed: int) -> tuple[Any, dict[str, Any]]:
+        inputs, keywords = copy_inputs(given), copy_inputs(case.keywords)
+        return attempt(*inputs.values(), **keywords, generator=seeded(seed)), inputs
 
     before, started = torch.get_rng_state(), time.perf_counter()
-    samples = draw(0)
+    samples, inputs = draw(0)
     seen: SamplerObservation = {
         "used_global_generator": not torch.equal(before, torch.get_rng_state()),
+        "changed": [name for name, value in inputs.items() if not same(value, given[name])],
         "remarks": {"seconds": time.perf_counter() - started, "differentiable": None},
+        **count_samples(samples, case),  # type: ignore[typeddict-item]
     }
-    n_rows, vocab_size = rows.shape
-    if not isinstance(samples, Tensor) or samples.shape != (n_rows * case.n_samples,) or samples.dtype != torch.int64:
-        return {**seen, "output": to_plain_data(samples)}
-    if samples.min() < 0 or samples.max() >= vocab_size:
-        return {**seen, "range": [int(samples.min()), int(samples.max())]}
-    counts = [torch.bincount(row, minlength=vocab_size) for row in samples.view(n_rows, case.n_samples)]
-    seen["frequencies"] = torch.stack(counts) / case.n_samples
-    seen["n_samples"] = case.n_samples
-    with suppressed_output():
-        seen["repeatable"] = same(samples, draw(0))
-        seen["varies_with_seed"] = not same(samples, draw(1))
+    if "frequencies" in seen:
+        with suppressed_output():
+            seen["repeatable"] = same(samples, draw(0)[0])
+            seen["varies_with_seed"] = not same(samples, draw(1)[0])
     return seen
+
+
+def seeded(seed: int) -> torch.Generator:
+    """Return the generator that a sampler is given."""
+    return torch.Generator().manual_seed(seed)
+
+
+def count_samples(samples: Any, case: Case) -> dict[str, Any]:
+    """Return what one call of a sampler shows: how often each token came, or what is wrong with the samples."""
+    n_rows, vocab_size = next(iter(case.inputs.values())).shape
+    if not isinstance(samples, Tensor) or samples.shape != (n_rows * case.n_samples,) or samples.dtype != torch.int64:
+        return {"output": to_plain_data(samples)}
+    if samples.min() < 0 or samples.max() >= vocab_size:
+        return {"range": [int(samples.min()), int(samples.max())]}
+    counts = [torch.bincount(row, minlength=vocab_size) for row in samples.view(n_rows, case.n_samples)]
+    return {"frequencies": torch.stack(counts) / case.n_samples, "n_samples": case.n_samples}
 
 
 def call_inputs(case: Case) -> dict[str, Any]:

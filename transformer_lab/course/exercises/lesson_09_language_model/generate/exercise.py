@@ -23,15 +23,16 @@ def generate_cases(seed: int) -> list[Case]:
         """
         length = readable or context_length
         mixing = normal(rng, length, length).tril()
+        mixing /= mixing.norm(dim=-1, keepdim=True)
         model = describe_model(
             "token_mixer",
-            embedding=2 * normal(rng, VOCAB_SIZE, VOCAB_SIZE),
+            embedding=normal(rng, VOCAB_SIZE, VOCAB_SIZE),
             mixing=mixing,
             mixing_in_training=mixing.mT.contiguous(),
             noise=torch.tensor(1.0),
             evaluates=torch.tensor(True),
         )
-        sample = describe_model("fixed_noise_sampler", noise=3 * normal(rng, VOCAB_SIZE))
+        sample = describe_model("fixed_noise_sampler", noise=normal(rng, VOCAB_SIZE) / 2)
         inputs = {
             "model": model,
             "tokens": torch.randint(VOCAB_SIZE, (batch, n), generator=rng),
@@ -47,7 +48,7 @@ def generate_cases(seed: int) -> list[Case]:
         case(1, 3, 4, 8, "4 new tokens, and a context window that holds everything"),
         case(1, 2, 7, 4, "a text that outgrows the context window"),
         case(1, 6, 5, 3, "a prompt that is longer than the context window"),
-        case(2, 3, 6, 1, "a context window of one token"),
+        case(2, 3, 6, 1, "a context window of one token, of a model that could read more", readable=11),
         case(2, 5, 9, 4, "a model that could read more than the context window", readable=20),
         case(3, 4, 5, 11, "3 texts, and a context window that holds everything"),
         case(5, 7, 13, 6, "5 texts that outgrow the context window"),

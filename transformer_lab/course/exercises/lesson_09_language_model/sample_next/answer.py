@@ -1,5 +1,7 @@
 """The answer to ``sample_next``, plainly and in steps."""
 
+import math
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor
@@ -88,7 +90,7 @@ def superfluous(mass_before, top_p):
 
     the mask of the tokens that top-p drops, in sorted order
     """
-    return mass_before >= (2.0 if top_p is None else top_p)
+    return mass_before >= (math.inf if top_p is None else top_p)
 
 
 def dropped(superfluous, order):

@@ -4,14 +4,17 @@ import torch
 
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises.lesson_09_language_model.sample_next import (
-    mistakes_filters,
+    mistakes_draw,
     mistakes_temperature,
+    mistakes_top_k,
+    mistakes_top_p,
 )
 from transformer_lab.course.exercises.lesson_09_language_model.sample_next.answer import STEPS, sample_next
 from transformer_lab.course.exercises.shared.draw_cases import generator, uniform
 from transformer_lab.course.running.case import Case
 
-N_SAMPLES = 4000
+N_SAMPLES, N_CERTAIN = 4000, 400
+"""So many tokens are drawn from each row; the smaller number where only one token can come."""
 
 
 def sample_next_cases(seed: int) -> list[Case]:
@@ -30,14 +33,15 @@ def sample_next_cases(seed: int) -> list[Case]:
         return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
 
     def certain(rows, shows, **keywords):
-        """Make a case in which only one token is left, so that no generator is needed."""
-        return Case({"logits": logits(*rows)}, shows, keywords=keywords)
+        """Make a case in which only one token of each row can come."""
+        return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_CERTAIN)
 
     steep, even = [0.5, 0.25, 0.12, 0.08, 0.05], [0.3, 0.25, 0.2, 0.15, 0.1]
     large = [0.25, 0.17, 0.13, 0.11, 0.09, 0.07, 0.06, 0.05, 0.03, 0.025, 0.015]
     return [
+        Case({"logits": logits([1.0, 0.0, 0.0])}, "all but one logit are −∞, and no generator"),
         certain([[0.6, 0.3, 0.1]], "the likeliest token only", top_k=1),
-        certain([steep, even], "a mass that the likeliest token has alone", top_p=0.05),
+        certain([steep, even], "a mass that the likeliest token has alone", top_p=0.03),
         certain([steep, even, steep], "a temperature just above 0", temperature=0.0005),
         drawn([[0.6, 0.3, 0.1]], "one row of 3 logits"),
         drawn([steep, even], "two rows of 5 logits"),
@@ -48,9 +52,9 @@ def sample_next_cases(seed: int) -> list[Case]:
         drawn([steep, even], "the smallest set with 65 % of the mass", top_p=0.65),
         drawn([[0.125] * 8], "8 equally likely tokens, and all of the mass", top_p=1.0),
         drawn([steep, even], "temperature 2, then 65 % of the mass", temperature=2.0, top_p=0.65),
-        drawn([[0.4, 0.2, 0.15, 0.14, 0.11], even], "the likeliest 3, and of these 70 %", top_k=3, top_p=0.7),
+        drawn([[0.4, 0.2, 0.15, 0.14, 0.11], even], "the likeliest 3, and of these 50 %", top_k=3, top_p=0.5),
         drawn([[0.0, 0.5, 0.0, 0.3, 0.2], even], "two tokens with a logit of −∞", top_k=4),
-        drawn([large, large[::-1], large], "all at once", temperature=1.5, top_k=7, top_p=0.75),
+        drawn([large, large[::-1], large], "all at once", temperature=1.5, top_k=7, top_p=0.77),
     ]
 
 
@@ -71,5 +75,10 @@ SAMPLE_NEXT = Exercise(
         "`order.argsort(dim=-1)` undoes the sorting, and `torch.multinomial(…, 1, generator=generator)` draws; it "
         "returns (batch, 1).",
     ],
-    mistakes=[*mistakes_temperature.MISTAKES, *mistakes_filters.MISTAKES],
+    mistakes=[
+        *mistakes_temperature.MISTAKES,
+        *mistakes_top_k.MISTAKES,
+        *mistakes_top_p.MISTAKES,
+        *mistakes_draw.MISTAKES,
+    ],
 )
