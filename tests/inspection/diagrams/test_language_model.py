@@ -1,5 +1,7 @@
 """Diagrams of a decoder alone: what goes, how two heads copy, and which tokens count."""
 
+from itertools import pairwise
+
 import pytest
 
 from transformer_lab.inspection.diagrams.language_model import induction, losses, stripped
@@ -20,7 +22,7 @@ def test_what_stays_of_a_decoder_layer_is_one_attention_and_one_network():
 def test_the_decoder_goes_on_without_cross_attention():
     solid = {(a.points[0].of, a.points[-1].of) for a in stripped().arrows if not a.dashed}
     chain = ["target", "embedding", "self_attention", "norm_1", "feed_forward", "norm_3", "logits"]
-    assert solid == set(zip(chain, chain[1:], strict=False))
+    assert solid == set(pairwise(chain))
 
 
 @pytest.mark.parametrize(

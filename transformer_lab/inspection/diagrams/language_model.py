@@ -1,4 +1,4 @@
-"""A language model as a decoder alone: what is left of the Transformer, how two heads copy, and what three losses count.
+"""A language model: what is left of the Transformer, how two heads copy, and which tokens three losses count.
 
 ``stripped`` is the Transformer without what needs an encoder, ``induction`` the two heads of Olsson et al. (2022),
 arXiv:2209.11895, and ``losses`` the tokens that pretraining, supervised fine-tuning and DPO count.
@@ -16,6 +16,7 @@ from transformer_lab.inspection.diagrams.canvas import (
     SIZE,
     Box,
     Diagram,
+    Look,
     text_width,
 )
 
@@ -82,11 +83,10 @@ def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
         f"{tokens[last]} looks for 'after {tokens[last]}', finds {follower}, and predicts {follower}.",
         lists=False,
     )
-    size = {"width": 0.62, "height": 0.42, "outline": "square"}
-    below = [d.box(token, (i * STEP, 0.0), PINK, **size) for i, token in enumerate(tokens)]
+    below = [_token(d, token, (i * STEP, 0.0)) for i, token in enumerate(tokens)]
     notes = ["", *(f"after {token}" for token in tokens[:-1])]
-    above = [d.box(token, (i * STEP, 1.0), PINK, note=note, **size) for i, (token, note) in enumerate(zip(tokens, notes))]
-    predicted = d.box(follower, (last * STEP, 2.0), GREY, "highlighted", **size)
+    above = [_token(d, tokens[i], (i * STEP, 1.0), note) for i, note in enumerate(notes)]
+    predicted = _token(d, follower, (last * STEP, 2.0), colour=GREY, look="highlighted")
     for i in range(1, last + 1):
         is_one = i == first + 1
         colour = BLUE if is_one else GREY
@@ -100,6 +100,12 @@ def induction(tokens: Sequence[str] = ("7", "C", "4", "9", "7")) -> Diagram:
     return d
 
 
+def _token(
+    d: Diagram, token: str, at: tuple[float, float], note: str = "", colour: str = PINK, look: Look = "filled"
+) -> Box:
+    return d.box(token, at, colour, look, note, width=0.62, height=0.42, outline="square")
+
+
 def losses(prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]) -> Diagram:
     """Return which tokens each of three losses counts: all of them, the answer, or two answers with opposite signs.
 
@@ -111,8 +117,8 @@ def losses(prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]
     n_prompt, n_answer = len(prompt), len(answer)
     d = Diagram(
         f"Three losses on the prompt {' '.join(prompt)} and the answer {' '.join(answer)}. Pretraining counts all "
-        "tokens but the first, which nothing predicts, supervised fine-tuning those of the answer. DPO raises the probability of the answer and lowers "
-        f"that of the rejected one, {' '.join(rejected)}.",
+        "tokens but the first, which nothing predicts; supervised fine-tuning counts those of the answer. DPO raises "
+        f"the probability of the answer and lowers that of the rejected one, {' '.join(rejected)}.",
         lists=False,
     )
     rows = [
@@ -122,8 +128,11 @@ def losses(prompt: Sequence[str], answer: Sequence[str], rejected: Sequence[str]
         ("DPO, rejected ↓", rejected, [None] * n_prompt + [ORANGE] * len(rejected)),
     ]
     for i, (name, ending, colours) in enumerate(rows):
-        for j, (token, colour) in enumerate(zip([*prompt, *ending], colours, strict=True)):
-            look = "dimmed" if colour is None else "filled"
-            d.box(token, (j * STEP, -0.5 * i), colour or GREY, look, width=STEP - 0.06, height=0.32, outline="square")
-        d.text(name, (-0.55, -0.5 * i), align="right", bold=True)
+        x = 0.0
+        for token, colour in zip([*prompt, *ending], colours, strict=True):
+            width = text_width(token) + 0.16
+            look: Look = "dimmed" if colour is None else "filled"
+            d.box(token, (x + width / 2, -0.5 * i), colour or GREY, look, width=width, height=0.32, outline="square")
+            x += width + 0.06
+        d.text(name, (-0.15, -0.5 * i), align="right", bold=True)
     return d
