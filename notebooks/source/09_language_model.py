@@ -1,0 +1,976 @@
+# %% [markdown] id="title"
+# # 09 · Decoder-only: a language model
+#
+# **The question.** What is left of the Transformer without its encoder, and why do nearly all large models look like
+# that?
+#
+# **Afterwards you can** build a GPT from your own parts, train it, compare it with other models in bits per byte, let
+# it generate text, explain how it copies, and fine-tune it to answer, and to prefer one answer to another.
+#
+# Reading: 40 minutes. Exercises: 60 minutes (four core, one stretch ★).
+
+# %% [markdown]
+# ## Before you start
+#
+# Three questions from lessons 06 to 08. Answer each one aloud, then open it.
+#
+# <details><summary>Which two sublayers does a pre-norm encoder layer have, and what happens around each?</summary>
+#
+# Self-attention and a feed-forward network. Each reads a normalised copy of the residual stream and adds its output to
+# the stream.
+# </details>
+#
+# <details><summary>Why can a decoder be trained at all positions at once?</summary>
+#
+# The causal mask hides the future, so the output at each position depends on earlier tokens only, and each position is
+# an example of its own.
+# </details>
+#
+# <details><summary>What does greedy decoding do?</summary>
+#
+# It appends the most likely token, again and again.
+# </details>
+
+# %% id="imports"
+import copy
+import math
+import random
+from collections.abc import Callable, Iterator
+from datetime import date, timedelta
+from functools import partial
+
+import pandas as pd
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+
+from transformer_lab import Transformer, TransformerConfig, diagrams, plots, record_attention, trace_shapes
+from transformer_lab.course import check, compare, hint, parts, solution
+from transformer_lab.data.dates import write_date
+from transformer_lab.data.docstrings import python_docstrings
+from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
+
+# %%
+_ = torch.manual_seed(9)
+
+
+# %% [markdown]
+# ## What goes with the encoder
+#
+# A translator has two texts, a source and a target. A language model has one, and predicts each token from those before
+# it. So there is nothing to encode, no memory, and nothing for the cross-attention to read.
+#
+# **Predict.** We take the encoder and the cross-attention out of the paper's base model. What fraction of its
+# parameters goes, embeddings aside: 0.3, 0.45 or 0.6?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+with torch.device("meta"):  # shapes without numbers
+    base = Transformer(TransformerConfig.base(vocab_size=37_000))
+n = pd.Series({name: p.numel() for name, p in base.named_parameters() if "embedding" not in name})
+cross, both = (
+    n[n.index.str.contains(names)].sum() / n.sum() for names in ("cross_attention", "encoder|cross_attention")
+)
+
+
+# %%
+def nearest(value: float, *guesses: float) -> float:
+    return min(guesses, key=lambda guess: abs(guess - value))
+
+
+# %%
+compare(prediction, measured=nearest(both, 0.3, 0.45, 0.6))
+print(f"cross-attention {cross:.1%}, together with the encoder {both:.1%}")
+
+
+# %%
+diagrams.language_model.stripped()
+
+
+# %% [markdown]
+# A block of a **decoder-only** model has *one* attention, not two: causal self-attention, then the network. That is an
+# encoder layer with a causal mask. The name says which mask the model has, not which parts.
+#
+# Since GPT-2 ([Radford et al.,
+# 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)) the
+# blocks are pre-norm. Positions are learned, as in GPT-2; there are `context_length` of them. That is the **context
+# window**: the model can read no longer text. Everything else here is yours, from lessons 03, 04 and 06.
+
+
+# %%
+class GPT(nn.Module):
+    """Return the logits of the next token at every position."""
+
+    def __init__(self, vocab_size: int, d_model=64, n_heads=4, n_layers=2, context_length=64) -> None:
+        super().__init__()
+        self.embedding = nn.Embedding(vocab_size, d_model)
+        self.positions = nn.Parameter(torch.empty(context_length, d_model))
+        blocks = (parts.PreNormEncoderLayer(d_model, n_heads, 4 * d_model) for _ in range(n_layers))
+        self.blocks, self.norm = nn.ModuleList(blocks), nn.LayerNorm(d_model)
+        initialise_as_gpt2(self, n_layers)
+
+    def streams(self, tokens: Tensor) -> list[Tensor]:
+        """Return the residual stream before the first block, and after each."""
+        streams = [self.embedding(tokens) + self.positions[: tokens.shape[1]]]
+        for block in self.blocks:
+            streams.append(block(streams[-1], parts.causal_mask(tokens.shape[1])))
+        return streams
+
+    def forward(self, tokens: Tensor) -> Tensor:
+        return self.norm(self.streams(tokens)[-1]) @ self.embedding.weight.T
+
+
+# %% [markdown]
+# GPT-2 draws everything with a standard deviation of 0.02. Each block adds to the residual stream twice, so the
+# matrices whose output is added start smaller by √(2 · n_layers): the more is added, the less each adds.
+
+
+# %%
+def initialise_as_gpt2(model: nn.Module, n_layers: int) -> None:
+    for name, parameter in model.named_parameters():
+        if name.endswith(("w_o.weight", "w_2.weight")):
+            nn.init.normal_(parameter, std=0.02 / math.sqrt(2 * n_layers))
+        elif parameter.dim() == 2:
+            nn.init.normal_(parameter, std=0.02)
+        elif name.endswith("bias"):
+            nn.init.zeros_(parameter)
+
+
+# %%
+V = 512
+gpt = GPT(V)
+used = ["PreNormEncoderLayer", "MultiHeadAttention", "FeedForward", "causal_mask", "parameter_groups"]
+print(f"{sum(p.numel() for p in gpt.parameters()):,} parameters")
+pd.DataFrame({"whose": {name: parts.whose(name) for name in used}})
+
+
+# %% [markdown]
+# ## The text: Python's own documentation
+#
+# Every Python brings English along: the docstrings of its library. One module in ten is held out as a whole. The tokens
+# are those of BPE (lesson 08), with a vocabulary of 512. Each module begins with a bos.
+
+# %%
+train_texts, held_out_texts = python_docstrings()
+tokenizer = bpe_tokenizer(train_texts, vocab_size=V)
+
+
+# %%
+def encode(texts: list[str]) -> Tensor:
+    return torch.tensor([token for text in texts for token in [BOS_ID, *tokenizer.encode(text).ids]])
+
+
+# %% tags=["nbval-ignore-output"]
+train_ids, held_out_ids = encode(train_texts), encode(held_out_texts)
+n_bytes = sum(len(text.encode()) for text in held_out_texts)
+print(f"{len(train_ids):,} tokens to train on, {len(held_out_ids):,} held out,", end=" ")
+print(f"{n_bytes / len(held_out_ids):.1f} bytes each")
+print(held_out_texts[5][:200])
+
+# %% [markdown]
+# ## The loss
+#
+# The logits at position t are about the token at t + 1. The logits at the last position have nothing to be compared
+# with, and the first token is predicted by nothing.
+#
+# **Exercise.** Take the mean of −log p over all next tokens that are not padding.
+
+
+# %% id="next_token_loss" tags=["exercise"]
+def next_token_loss(
+    logits: Float[Tensor, "batch n vocab_size"], tokens: Int[Tensor, "batch n"], pad_id: int
+) -> Float[Tensor, ""]:
+    """Return the mean loss of the tokens that follow; the model was given `tokens`."""
+    raise NotImplementedError
+
+
+# %% id="check-next_token_loss"
+check(next_token_loss)
+
+# %% [markdown]
+# ### Bug hunt
+#
+# A colleague is happy: "After 100 steps my loss is below 0.1!" Which line is wrong? Decide *before* you run the check.
+# Then fix it.
+
+
+# %% id="mend-loss" tags=["bug-hunt"]
+def loss_of_a_colleague(logits, tokens, pad_id):
+    log_p = logits.log_softmax(dim=-1)
+    log_p = log_p.gather(-1, tokens[..., None])[..., 0]
+    real = tokens != pad_id
+    return -(log_p * real).sum() / real.sum()
+
+
+# %% id="check-mend-loss"
+check(loss_of_a_colleague, "next_token_loss")
+
+# %% [markdown]
+# <details><summary>How to find such a bug without a check</summary>
+#
+# A loss that is too good is a symptom. English has an entropy; nobody predicts it with certainty. Generate: the model
+# repeats its last token. The leak test of lesson 04 finds nothing, for the model is right, and its question is wrong.
+# </details>
+
+# %% [markdown]
+# ## Perplexity and bits per byte
+#
+# The exponential of the mean loss is the **perplexity**: a model with a perplexity of 8 is as uncertain as if it chose
+# among 8 equally likely tokens. But tokens differ: the next byte is easier to guess than the next three.
+#
+# So divide by something that does not depend on the tokenizer. The loss of a whole text, in bits, over its bytes is
+# called **bits per byte**.
+#
+# **Exercise.** `loss` is the mean over the tokens, in nats (natural logarithms). A bit is log 2 nats.
+
+
+# %% id="bits_per_byte" tags=["exercise"]
+def bits_per_byte(loss: float, n_tokens: int, n_bytes: int) -> float:
+    """Return how many bits a model needs for each byte of a text of n_tokens tokens."""
+    raise NotImplementedError
+
+
+# %% id="check-bits_per_byte"
+check(bits_per_byte)
+
+# %% [markdown]
+# ## Baselines first
+#
+# Three models that only count: *uniform* (all tokens are equally likely), **unigram** (the frequency of each token) and
+# **bigram** (its frequency after the token before it; where pairs are rare, a little of the unigram is mixed in). All
+# are counted on the training text and judged on held-out text.
+
+
+# %%
+def count_losses(train: Tensor, held_out: Tensor, vocab_size: int) -> dict[str, float]:
+    """Return the held-out losses of three models that count."""
+    unigram = (torch.bincount(train, minlength=vocab_size) + 0.1).double()
+    unigram /= unigram.sum()
+    pairs = torch.bincount(train[:-1] * vocab_size + train[1:], minlength=vocab_size**2).view(vocab_size, vocab_size)
+    bigram = pairs + 50 * unigram
+    bigram /= bigram.sum(dim=1, keepdim=True)
+    last, following = held_out[:-1], held_out[1:]
+    p = {"uniform": torch.tensor(1 / vocab_size), "unigram": unigram[following], "bigram": bigram[last, following]}
+    return {name: -probability.log().mean().item() for name, probability in p.items()}
+
+
+# %% [markdown]
+# **Predict.** Two bigram models of the same text, one over single bytes, one over our 512 tokens. Which has the lower
+# perplexity, and which needs fewer bits per byte: `"bytes"` or `"tokens"`?
+
+# %% tags=["prediction"]
+lower_perplexity, fewer_bits = ..., ...
+
+# %%
+byte_ids = [torch.tensor([*"\n".join(texts).encode()]) for texts in (train_texts, held_out_texts)]
+baselines, of_bytes = count_losses(train_ids, held_out_ids, V), count_losses(*byte_ids, 256)
+rows = [(f"{name}, bytes", loss, loss / math.log(2)) for name, loss in of_bytes.items()]
+for name, loss in baselines.items():
+    rows.append((f"{name}, tokens", loss, parts.bits_per_byte(loss, len(held_out_ids), n_bytes)))
+table = pd.DataFrame(rows, columns=["model", "loss", "bits per byte"]).set_index("model")
+table.insert(1, "perplexity", table["loss"].map(math.exp))
+two = table.loc[["bigram, bytes", "bigram, tokens"]]
+compare(lower_perplexity, measured=two["perplexity"].idxmin().split()[-1])
+compare(fewer_bits, measured=two["bits per byte"].idxmin().split()[-1])
+table.astype({"perplexity": int}).round(1)
+
+
+# %% [markdown]
+# The perplexities cannot be compared; the bits can. A bigram of tokens sees further back than one of bytes.
+#
+# ## Training
+#
+# One loop for all models of this lesson: a warm-up over a tenth of the steps, then the rate falls to 0.
+
+
+# %%
+def train(model: nn.Module, n_steps: int, rate: float, loss_of: Callable[[], Tensor]) -> Iterator[int]:
+    """Take steps, and yield the number of each."""
+    groups = parts.parameter_groups(model, 0.01)
+    optimizer = torch.optim.AdamW(groups, betas=(0.9, 0.98), fused=True)
+    for step in range(1, n_steps + 1):
+        loss = loss_of()
+        optimizer.zero_grad()
+        loss.backward()
+        nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        for group in optimizer.param_groups:
+            group["lr"] = rate * min(1, 10 * step / n_steps) * (1 - (step - 1) / n_steps)
+        optimizer.step()
+        yield step
+
+
+# %%
+def windows(ids: Tensor, starts: Tensor, n: int = 64) -> Tensor:
+    return ids[starts[:, None] + torch.arange(n)]
+
+
+# %%
+def loss_on(ids: Tensor) -> Tensor:
+    """Return the loss on 16 windows, drawn at random."""
+    batch = windows(ids, torch.randint(len(ids) - 64, (16,)))
+    return parts.next_token_loss(gpt(batch), batch, PAD_ID)
+
+
+# %%
+@torch.no_grad()
+def held_out_loss(n_windows: int = 100) -> float:
+    batch = windows(held_out_ids, torch.linspace(0, len(held_out_ids) - 64, n_windows).long())
+    return parts.next_token_loss(gpt(batch), batch, PAD_ID).item()
+
+
+# %% [markdown]
+# **Predict.** How many of the three baselines (over tokens) does our GPT beat on held-out text after 100 steps, and how
+# many after 600?
+
+# %% tags=["prediction"]
+after_100, after_600 = ..., ...
+
+# %% tags=["nbval-ignore-output"]
+_ = torch.manual_seed(0)
+curve = {0: held_out_loss()}
+for step in train(gpt, 600, 8e-3, lambda: loss_on(train_ids)):
+    if step % 50 == 0:
+        curve[step] = held_out_loss()
+curve[600] = held_out_loss(1_000)
+ax = plots.lines(list(curve), {"GPT": list(curve.values())}, "step", "held-out loss (nats per token)")
+for name, loss in baselines.items():
+    _ = ax.axhline(loss, color="black", linestyle=":"), ax.text(600, loss + 0.05, name, ha="right")
+_ = ax.set_ylim(3.3, 6.7)
+
+# %%
+beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step in (100, 600)}
+compare(after_100, measured=beaten[100])
+compare(after_600, measured=beaten[600])
+bits = parts.bits_per_byte(curve[600], len(held_out_ids), n_bytes)
+print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
+print(f"at the end: perplexity below 40: {math.exp(curve[600]) < 40}, bits per byte {bits:.1f}")
+
+
+# %% [markdown]
+# The bigram is hard to beat: to do so, a model must use what stands further back. (With a good initialisation, the
+# first loss is log V.)
+#
+# ### The logit lens
+#
+# Every block only *adds* to the residual stream. So we may read the stream early: apply the last norm and the output
+# matrix after each block. This is the **logit lens**
+# ([nostalgebraist, 2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)).
+
+# %% tags=["nbval-ignore-output"]
+with torch.no_grad():
+    batch = windows(held_out_ids, torch.arange(0, 64 * 200, 64))
+    streams = [gpt.norm(x) @ gpt.embedding.weight.T for x in gpt.streams(batch)]
+lens = [parts.next_token_loss(logits, batch, PAD_ID).item() for logits in streams]
+print("loss after 0, 1 and 2 blocks:", *(f"{loss:.1f}" for loss in lens))
+print("each block improves the prediction:", lens[0] > lens[1] > lens[2])
+
+# %% [markdown]
+# ## Sampling
+#
+# Greedy decoding takes the most likely token. A **sample** is drawn with the model's probabilities instead. Three
+# changes are common, in this order: divide the logits by a **temperature** (lesson 01); **top-k**: keep the k most
+# likely tokens; **top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
+# smallest set, from the most likely token on, whose probabilities add up to at least p. What is kept is normalised.
+#
+# **Exercise.** Write all three, then draw.
+
+
+# %% id="sample_next" tags=["exercise"]
+def sample_next(
+    logits: Float[Tensor, "batch vocab_size"],
+    temperature: float = 1.0,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    generator: torch.Generator | None = None,
+) -> Int[Tensor, " batch"]:
+    """Draw the next token of each row; None leaves top-k or top-p out. Pass the generator on to torch.multinomial."""
+    raise NotImplementedError
+
+
+# %% id="check-sample_next"
+check(sample_next)
+
+# %% [markdown]
+# **Predict.** Four tokens have the probabilities 0.5, 0.25, 0.15 and 0.1. How many of them can be drawn with
+# top_p = 0.6, and how many with top_p = 0.5?
+
+# %% tags=["prediction"]
+with_06, with_05 = ..., ...
+
+# %%
+logits = torch.tensor([0.5, 0.25, 0.15, 0.1]).log().expand(20_000, 4)
+options = [{}, {"temperature": 0.5}, {"temperature": 2.0}, {"top_k": 3}, {"top_p": 0.6}, {"top_p": 0.5}]
+drawn = {}
+for option in options:
+    tokens = parts.sample_next(logits, **option, generator=torch.Generator().manual_seed(0))
+    name = ", ".join(f"{key} = {value}" for key, value in option.items()) or "as it is"
+    drawn[name] = (torch.bincount(tokens, minlength=4) / len(tokens)).tolist()
+compare(with_06, measured=sum(frequency > 0 for frequency in drawn["top_p = 0.6"]))
+compare(with_05, measured=sum(frequency > 0 for frequency in drawn["top_p = 0.5"]))
+pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(1)
+
+
+# %% [markdown]
+# Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is certain, and many where it is
+# not.
+#
+# ## Generating
+#
+# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. Of a text longer than
+# the context window, the model is shown only the last tokens.
+#
+# **Exercise.** `sample` takes logits (batch, vocab_size) and returns ids (batch). The caller's `tokens` stay as they
+# are.
+
+
+# %% id="generate" tags=["exercise"]
+def generate(
+    model: nn.Module,
+    tokens: Int[Tensor, "batch n"],
+    max_new_tokens: int,
+    context_length: int,
+    sample: Callable[[Tensor], Tensor],
+) -> Int[Tensor, "batch n_all"]:
+    """Return the prompts, each followed by max_new_tokens new tokens; the model sees context_length tokens at most."""
+    raise NotImplementedError
+
+
+# %% id="check-generate"
+check(generate)
+
+# %% tags=["nbval-ignore-output"]
+samplers = {
+    "greedy": lambda logits: logits.argmax(dim=-1),
+    "top_p = 0.9": partial(parts.sample_next, top_p=0.9),
+    "as it is": parts.sample_next,
+    "temperature = 2": partial(parts.sample_next, temperature=2.0),
+}
+prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
+for name, sample in samplers.items():
+    with torch.no_grad():
+        text = tokenizer.decode(parts.generate(gpt, prompt, 40, 64, sample)[0].tolist())
+    print(f"{name}: {' '.join(text.split())}\n")
+
+# %% [markdown]
+# It looks like documentation, and says nothing: 137,000 parameters and 600 steps are little. (GPT-2 has 1.5 billion.)
+#
+# ### Greedy text repeats itself
+#
+# We measure which fraction of all runs of 8 tokens occurred before in the same text.
+#
+# **Predict.** For 200 greedy tokens, is that fraction about 0, 0.3 or 0.8?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+def repetition(texts: Tensor, n: int = 8) -> float:
+    """Return the fraction of runs of n tokens that occurred before in the same text."""
+    runs = [[tuple(run) for run in text.unfold(0, n, 1).tolist()] for text in texts]
+    return 1 - sum(len(set(text)) for text in runs) / sum(len(text) for text in runs)
+
+
+# %% tags=["nbval-ignore-output"]
+prompts = windows(held_out_ids, torch.arange(0, 80_000, 10_000), 10)
+with torch.no_grad():
+    generated = {name: parts.generate(gpt, prompts, 200, 64, sample)[:, 10:] for name, sample in samplers.items()}
+generated["held-out text"] = windows(held_out_ids, torch.arange(0, 80_000, 10_000) + 10, 200)
+repeated = {name: repetition(texts) for name, texts in generated.items()}
+compare(prediction, measured=nearest(repeated["greedy"], 0.0, 0.3, 0.8))
+pd.Series(repeated, name="repeated").round(2).to_frame()
+
+# %% [markdown]
+# Greedy text runs into loops. The most likely text is not a typical one: people do not always choose the most likely
+# word either (Holtzman et al.). Temperature 2 avoids loops, but few of its words are real.
+#
+# ## How a model copies: induction heads
+#
+# A name that occurred once is likely to come again, and so is what followed it. We study that alone: random tokens that
+# repeat with a period. In the first period there is nothing to know. From then on everything can be known, but the
+# period differs from text to text, so counting positions does not help.
+
+
+# %%
+def repeats(n_texts: int, least: int = 4, largest: int = 12) -> Tensor:
+    """Return texts of 32 tokens: up to 12 different ones, drawn from 32, then the same again and again."""
+    period = torch.randint(least, largest + 1, (n_texts, 1))
+    return torch.rand(n_texts, 32).argsort(dim=1).gather(1, torch.arange(32) % period)
+
+
+# %%
+class AttentionOnly(nn.Module):
+    """Your attention with residuals, without feed-forward networks."""
+
+    def __init__(self, n_layers: int, d_model: int = 32) -> None:
+        super().__init__()
+        self.embedding, self.positions = nn.Embedding(32, d_model), nn.Parameter(0.02 * torch.randn(32, d_model))
+        self.attentions = nn.ModuleList(parts.MultiHeadAttention(d_model, n_heads=2) for _ in range(n_layers))
+        self.norms = nn.ModuleList(nn.LayerNorm(d_model) for _ in range(n_layers + 1))
+        self.output = nn.Linear(d_model, 32)
+
+    def forward(self, tokens: Tensor, hidden: Tensor | None = None) -> Tensor:
+        """Return the logits; ``hidden`` is True where layer 0 may not attend, for ablations."""
+        x, mask = self.embedding(tokens) + self.positions, parts.causal_mask(32)
+        for i, attention in enumerate(self.attentions):
+            y = self.norms[i](x)
+            x = x + attention(y, y, y, mask if i or hidden is None else mask & ~hidden)
+        return self.output(self.norms[-1](x))
+
+
+# %% [markdown]
+# **Predict.** Two models, with one and with two layers of attention. What fraction of the repeated tokens does each
+# predict: 0.2, 0.6 or 1.0?
+
+# %% tags=["prediction"]
+one_layer, two_layers = ..., ...
+
+
+# %%
+def loss_on_repeats(model: nn.Module) -> Tensor:
+    texts = repeats(32)
+    return parts.next_token_loss(model(texts), texts, pad_id=-1)
+
+
+# %%
+copiers = {1: [], 2: []}
+for n_layers, models in copiers.items():
+    for seed in range(3):
+        _ = torch.manual_seed(seed)
+        models.append(AttentionOnly(n_layers))
+        for _ in train(models[-1], 300, 0.01, partial(loss_on_repeats, models[-1])):
+            pass
+
+
+# %%
+_ = torch.manual_seed(9)
+texts = repeats(200, least=8, largest=8)  # to judge by: the period is 8 in all of them
+
+
+# %%
+@torch.no_grad()
+def right(model: nn.Module, hidden: Tensor | None = None) -> Tensor:
+    """Return what fraction of the texts has each of the positions 1 to 31 predicted correctly."""
+    return (model(texts, hidden)[:, :-1].argmax(dim=-1) == texts[:, 1:]).float().mean(dim=0)
+
+
+# %%
+by_position = {n_layers: torch.stack([right(model) for model in models]) for n_layers, models in copiers.items()}
+copied = {n_layers: runs[:, 8:].mean(dim=1) for n_layers, runs in by_position.items()}  # of each seed
+compare(one_layer, measured=nearest(copied[1].median().item(), 0.2, 0.6, 1.0))
+compare(two_layers, measured=nearest(copied[2].median().item(), 0.2, 0.6, 1.0))
+print("more than twice as many with two layers, with each seed:", (copied[2] > 2 * copied[1]).all().item())
+lines = {"one layer": by_position[1], "two layers": by_position[2]}
+ax = plots.lines(range(1, 32), lines, "position that is predicted (the second period begins at 8)", "fraction right")
+
+
+# %% [markdown]
+# In the first period there is nothing to copy. From position 9 on, two layers copy, one does not. How?
+#
+# **Predict.** In the second period, the token at each position was read once before, 8 positions back. How many
+# positions back does layer 1 attend most?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+maps = []
+for model in copiers[2]:
+    with torch.no_grad(), record_attention(model) as recorded:
+        model(texts)
+    maps.append(torch.stack([recorded[f"attentions.{i}"].mean(dim=(0, 1))[:16, :16] for i in range(2)]))
+layer_0, layer_1 = torch.stack(maps, dim=1)  # each (seed, query, key), the mean of all texts and heads
+by_distance = [layer_1.diagonal(-n, dim1=1, dim2=2)[:, 9 - n :].mean().item() for n in range(9)]
+compare(prediction, measured=by_distance.index(max(by_distance)))
+for ax, name in zip(plots.heads(maps[0]), ("layer 0", "layer 1")):
+    _ = ax.set_title(name)
+print(f"layer 0, first period, weight on the position before: {layer_0[:, range(4, 8), range(3, 7)].mean():.1f}")
+print(f"layer 1, second period, weight 7 positions back: {by_distance[7]:.1f}")
+
+
+# %% [markdown]
+# Seven back, not eight: the token that *followed* the last time. That is the one to copy, and a head that attends to it
+# is called an **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). How does it find that
+# token, which is unlike the one just read? Layer 0 mostly attends to a position itself and to the one before.
+#
+# **Predict.** An ablation: in layer 0 we hide from every query the position 1, 2, 4 or 7 back. Which of these does the
+# copying need most?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+def back(n: int) -> Tensor:
+    """Return a mask that is True where a key is n positions before its query."""
+    return torch.ones(32, 32).tril(-n).triu(-n).bool()
+
+
+# %%
+def without_head(model: nn.Module, head: int) -> nn.Module:
+    """Return a copy in which one head of layer 0 (of two, 16 wide) adds nothing."""
+    silent = copy.deepcopy(model)
+    silent.attentions[0].w_o.weight.data[:, 16 * head : 16 * (head + 1)] = 0
+    return silent
+
+
+# %%
+rows = {"nothing": [right(model) for model in copiers[2]]}
+rows |= {f"{n} back": [right(model, back(n)) for model in copiers[2]] for n in (1, 2, 4, 7)}
+rows |= {f"head {i}": [right(without_head(model, i)) for model in copiers[2]] for i in range(2)}
+ablated = pd.DataFrame({name: [run[8:].mean().item() for run in runs] for name, runs in rows.items()}).T
+compare(prediction, measured=int(ablated[1:5].mean(axis=1).idxmin().split()[0]))
+ablated.columns = [f"seed {seed}" for seed in range(3)]
+ablated.round(1)
+
+
+# %%
+diagrams.language_model.induction()
+
+
+# %% [markdown]
+# Layer 0 stores at each position which token came before it: a **previous-token head**. The induction head searches for
+# the position that stores the current token, and copies what stands there. That takes two layers, one after the other.
+#
+# Our two heads share the job: silencing one costs less than hiding one position from both. So the ablation of a single
+# head may find little, although the mechanism is there.
+
+# %% [markdown]
+# ## Why decoder-only?
+#
+# | the usual argument | verdict |
+# |---|---|
+# | fewer parameters at the same width | measured above; but what an encoder costs could be spent on width instead |
+# | every token is an example; a masked model predicts 15 % of them | true by counting |
+# | causal attention has full rank, bidirectional attention has not | measured below: both have |
+# | what has been read stays valid as the text grows | measured below |
+# | any task becomes a prompt | opinion, at our size |
+# | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
+#
+# ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead.)
+#
+# **Predict.** Causal weights form a triangle, so they have full rank. 256 queries and keys have a width of 16, so their
+# scores have a rank of 16. What is the rank of the softmax of *all* these scores: 16, 128 or 256?
+
+# %% tags=["prediction"]
+prediction = ...
+
+# %%
+_ = torch.manual_seed(9)
+scores = (torch.randn(256, 16) @ torch.randn(16, 256) / 4).double()
+compare(prediction, measured=torch.linalg.matrix_rank(scores.softmax(dim=-1)).item())
+
+
+# %% [markdown]
+# The softmax is not linear, and raises the rank. What does hold: as the text grows, nothing earlier changes, so it need
+# not be read again. Lesson 10 uses that.
+
+# %%
+leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
+print("does a later token change an earlier output?", leaks)
+
+
+# %% [markdown]
+# ## Three losses on one model
+#
+# A model that continues text is not yet one that answers. Assistants are trained in stages ([Ouyang et al.,
+# 2022](https://arxiv.org/abs/2203.02155)):
+#
+# 1. **Pretraining**: the next token of any text, as above.
+# 2. **Supervised fine-tuning** (SFT): the next token of good answers. The prompt is read, but does not count: the model
+#    should learn to answer, not to ask.
+# 3. **Preference**: people chose one of two answers.
+#
+# Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021` instead. Then the
+# model should answer `?3 mars 2021>`, a prompt of a form it has never seen. And then it should prefer dashes.
+
+# %%
+diagrams.language_model.losses(["<bos>", "?", "3 mars 2021", ">"], ["2021-03-03", "<eos>"], ["03/03/2021", "<eos>"])
+
+
+# %%
+days = [date(2000, 1, 1) + timedelta(n) for n in range(365 * 30)]
+random.Random(0).shuffle(days)
+new_days, days = days[:300], days[300:]
+DASHES, SLASHES = "%Y-%m-%d", "%d/%m/%Y"
+french = {day: write_date(day, "fr", "long") for day in new_days + days}
+letters = character_tokenizer([*french.values(), "-/=?>"])
+
+
+# %%
+def examples(days: list[date], form: str, *styles: str) -> tuple[Tensor, Tensor]:
+    """Return the tokens of prompts and answers, and labels: the same, but with padding in place of the prompts."""
+    tokens, labels = [], []
+    for day in days:
+        prompt = [BOS_ID, *letters.encode(form.format(french[day])).ids]
+        answer = [*letters.encode(format(day, random.choice(styles))).ids, EOS_ID]
+        tokens.append(prompt + answer)
+        labels.append([PAD_ID] * len(prompt) + answer)
+    rows = [[torch.tensor(row) for row in rows] for rows in (tokens, labels)]
+    return tuple(nn.utils.rnn.pad_sequence(each, batch_first=True, padding_value=PAD_ID) for each in rows)
+
+
+# %%
+def pretraining_loss(model: nn.Module) -> Tensor:
+    tokens, _ = examples(random.sample(days, 32), "{} = ", DASHES, SLASHES)
+    return parts.next_token_loss(model(tokens), tokens, PAD_ID)
+
+
+# %%
+def answer_loss(model: nn.Module) -> Tensor:
+    tokens, labels = examples(random.sample(days, 32), "?{}>", DASHES, SLASHES)
+    return parts.next_token_loss(model(tokens), labels, PAD_ID)
+
+
+# %%
+def trained(model: nn.Module, n_steps: int, rate: float, loss_of: Callable[[nn.Module], Tensor]) -> nn.Module:
+    """Return a trained copy of a model."""
+    model = copy.deepcopy(model)
+    for _ in train(model, n_steps, rate, partial(loss_of, model)):
+        pass
+    return model
+
+
+# %% [markdown]
+# We judge by the probability of whole answers: your `sequence_log_probability`, from the end of lesson 08.
+
+
+# %%
+def log_probability(model: nn.Module, days: list[date], style: str, form: str = "?{}>") -> Tensor:
+    """Return the log-probability of each day's answer, given its prompt."""
+    tokens, labels = examples(days, form, style)
+    return parts.sequence_log_probability(model(tokens)[:, :-1], labels[:, 1:], PAD_ID)
+
+
+# %%
+@torch.no_grad()
+def answers(model: nn.Module, form: str = "?{}>") -> dict[str, float]:
+    """Return the mean probability, over new days, of the two right answers, and of all others."""
+    log_p = [log_probability(model, new_days, style, form) for style in (DASHES, SLASHES)]
+    dashes, slashes = (each.exp().mean().item() for each in log_p)
+    return {
+        "dashes": dashes,
+        "slashes": slashes,
+        "other": 1 - dashes - slashes,
+        "log p, dashes": log_p[0].mean().item(),
+    }
+
+
+# %% [markdown]
+# **Predict.** Pretraining takes 400 steps, fine-tuning 60. What is then the probability of `"other"` answers: 0.1, 0.5
+# or 0.9? And if fine-tuning starts from an untrained model?
+
+# %% tags=["prediction"]
+with_pretraining, without = ..., ...
+
+# %% tags=["nbval-ignore-output"]
+random.seed(0)
+_ = torch.manual_seed(0)
+new = GPT(letters.get_vocab_size(), context_length=40)
+pretrained = trained(new, 400, 8e-3, pretraining_loss)
+tuned = [trained(pretrained, 60, 2e-3, answer_loss) for _ in range(3)]
+only_tuned = [trained(new, 60, 2e-3, answer_loss) for _ in range(3)]
+rows = {"pretrained, old form": [answers(pretrained, "{} = ")], "pretrained": [answers(pretrained)]}
+rows |= {"then fine-tuned": map(answers, tuned), "fine-tuned only": map(answers, only_tuned)}
+rows |= {"then fine-tuned, old form": [answers(model, "{} = ") for model in tuned]}
+runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
+medians = runs.groupby(level=0, sort=False).median()
+compare(with_pretraining, measured=nearest(medians.loc["then fine-tuned", "other"], 0.1, 0.5, 0.9))
+compare(without, measured=nearest(medians.loc["fine-tuned only", "other"], 0.1, 0.5, 0.9))
+runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
+
+# %% [markdown]
+# The knowledge comes from pretraining: without it, the same 60 steps give nothing. Fine-tuning brings the new form, and
+# takes something away: asked in the old form, the model has forgotten much (**catastrophic forgetting**).
+
+# %% [markdown]
+# ## ★ Transfer: preferring one answer
+#
+# **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
+# model with a frozen copy of itself, the *reference*. By how much did the log-probability of the chosen answer grow,
+# and that of the rejected one? The difference of these two gains is the margin, and the loss of a pair is
+#
+# $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
+#
+# **Exercise.** Four log-probabilities of each pair's answers are given. For large negative numbers, the logarithm of σ
+# is not the logarithm of 0: `nn.functional.logsigmoid` computes it safely.
+
+
+# %% id="dpo_loss" tags=["exercise"]
+def dpo_loss(
+    chosen: Float[Tensor, " batch"],
+    rejected: Float[Tensor, " batch"],
+    reference_chosen: Float[Tensor, " batch"],
+    reference_rejected: Float[Tensor, " batch"],
+    beta: float,
+) -> Float[Tensor, ""]:
+    """Return the mean loss of the pairs."""
+    raise NotImplementedError
+
+
+# %% id="check-dpo_loss"
+check(dpo_loss)
+
+# %% [markdown]
+# **Predict.** We train with dashes chosen and slashes rejected. As the steps go on, what becomes of the log-probability
+# of the *chosen* answers in the end: does it go `"up"`, or `"down"` below where it began?
+
+# %% tags=["prediction"]
+prediction = ...
+
+
+# %%
+def preference_loss(model: nn.Module, reference: nn.Module) -> Tensor:
+    some = random.sample(days, 16)
+    pair = [log_probability(model, some, style) for style in (DASHES, SLASHES)]
+    with torch.no_grad():
+        before = [log_probability(reference, some, style) for style in (DASHES, SLASHES)]
+    return parts.dpo_loss(*pair, *before, beta=0.1)
+
+
+# %% tags=["nbval-ignore-output"]
+rows = []
+for reference in tuned:
+    model = copy.deepcopy(reference)
+    rows.append({"step": 0, "loss": math.log(2)} | answers(model))
+    for step in train(model, 30, 2e-4, partial(preference_loss, model, reference)):
+        if step in (4, 8, 30):
+            with torch.no_grad():
+                rows.append({"step": step, "loss": preference_loss(model, reference).item()} | answers(model))
+by_step = pd.DataFrame(rows).groupby("step")
+log_p = by_step["log p, dashes"].median()
+compare(prediction, measured="up" if log_p[30] > log_p[0] else "down")
+by_step.agg(["min", "max"]).round(2)
+
+# %%
+least, largest = by_step.min(), by_step.max()
+print("dashes likelier after 4 steps, with each model:", least["dashes"][4] > largest["dashes"][0])
+print("other answers likelier at the end, with each model:", least["other"][30] > largest["other"][0])
+print("even the chosen answer less likely, with each model:", largest["log p, dashes"][30] < least["log p, dashes"][0])
+
+
+# %% [markdown]
+# After four steps the model prefers dashes. Then it goes on. The loss asks for a *difference* only: it still falls
+# while slashes become impossible, dashes less likely, and wrong dates take their place. This is **over-optimisation**.
+# Would a smaller rate help, a larger β, or the loss of SFT added to that of DPO? Try it.
+
+# %% [markdown]
+# ## In short
+#
+# - Without an encoder, one causal self-attention and one network are left in each block.
+# - Print the baselines first. Perplexity depends on the tokens, bits per byte do not.
+# - Greedy text repeats itself; top-p keeps as many tokens as the model's doubt asks for.
+# - Copying takes two layers: one stores the previous token, one searches for it.
+# - Pretraining, fine-tuning and DPO differ in which tokens count, and in what they are compared with.
+
+# %%
+table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
+top = table["module"].str.count(r"\.") < 3
+table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {"": "GPT"}}).reset_index(drop=True)
+
+
+# %% [markdown]
+# ## New words
+#
+# The words of all lessons are in the [glossary](glossary.ipynb).
+#
+# - **context window**: the largest number of tokens that a language model can read at once.
+# - **perplexity**: the exponential of the mean loss: among how many equally likely tokens a model seems to choose.
+# - **bits per byte**: the loss of a text in bits, divided by its bytes; it does not depend on the tokenizer.
+# - **unigram**: a single token, or the model that knows only how frequent each token is.
+# - **bigram**: two tokens in a row, or the model that predicts a token from the one before it.
+# - **logit lens**: reading a prediction from the residual stream after any layer, with the last norm and output matrix.
+# - **top-k**: sampling from the k most likely tokens only.
+# - **nucleus sampling**: sampling from the smallest set of tokens whose probabilities add up to p; also called top-p.
+# - **prompt**: the text that a language model is given to continue.
+# - **induction head**: an attention head that attends to the token that followed the current one the last time.
+# - **previous-token head**: an attention head that attends to the position before.
+# - **supervised fine-tuning**: training a pretrained model on prompts with good answers; only the answers count.
+# - **catastrophic forgetting**: losing, while something new is learned, what was learned before.
+# - **DPO**: direct preference optimisation, a loss that makes a chosen answer gain more than a rejected one.
+# - **over-optimisation**: improving a measure of quality until quality itself gets worse.
+
+# %% [markdown]
+# ## Interview questions
+#
+# Answer aloud first; the section named in each answer has the cell that shows it.
+#
+# <details><summary>What does a decoder-only block have, and what does it lack?</summary>
+#
+# One causal self-attention and one feed-forward network. It lacks cross-attention, for there is no memory. Counted in
+# the paper's base model, more than half of the parameters go with the encoder. (<i>What goes with the encoder</i>)
+# </details>
+#
+# <details><summary>What is the perplexity of a model that gives all of 512 tokens the same probability?</summary>
+#
+# 512, whatever the text. Its loss is log 512 = 6.2, which is also what a well initialised model begins with.
+# (<i>Baselines first</i>, <i>Training</i>)
+# </details>
+#
+# <details><summary>Two models have different tokenizers. How do you compare them?</summary>
+#
+# In bits per byte on the same text. The bigram over bytes has the lower perplexity, and needs more bits.
+# (<i>Perplexity and bits per byte</i>, <i>Baselines first</i>)
+# </details>
+#
+# <details><summary>A language model's loss falls to nearly 0 within 100 steps. What do you suspect?</summary>
+#
+# That labels leak: the shift is missing, or the mask. Baselines say what loss is believable. (<i>Bug hunt</i>)
+# </details>
+#
+# <details><summary>Top-k or top-p: what is the difference?</summary>
+#
+# Top-k keeps a fixed number of tokens; top-p keeps more of them where the model is less certain. (<i>Sampling</i>)
+# </details>
+#
+# <details><summary>Why does greedy decoding produce loops?</summary>
+#
+# The most likely continuation of a repeated text is to repeat it; and the most likely text is not a typical one.
+# Measured: most runs of 8 tokens in our greedy texts had occurred before. (<i>Greedy text repeats itself</i>)
+# </details>
+
+# %% [markdown]
+# <details><summary>What is an induction head, and why does it need two layers?</summary>
+#
+# A head that attends to what followed the current token the last time. To find that, each position must already store
+# which token came before it, which is the work of a previous-token head in an earlier layer. With one layer, our model
+# could not copy. (<i>How a model copies</i>)
+# </details>
+#
+# <details><summary>You silence one head, and nothing happens. Does the head do nothing?</summary>
+#
+# Not necessarily: heads may share a job. Hiding the previous position from all heads of the layer destroyed the
+# copying; silencing either head did not. (<i>How a model copies</i>)
+# </details>
+#
+# <details><summary>Why does the prompt not count in the loss of supervised fine-tuning?</summary>
+#
+# The model should learn to answer prompts, not to invent them. The prompt is still read. (<i>Three losses on one
+# model</i>)
+# </details>
+#
+# <details><summary>DPO: the loss falls, and the answers get worse. Why?</summary>
+#
+# The loss sees only the difference of two gains. It can fall while *both* answers become less likely, and then others
+# gain. Watch the log-probability of the chosen answer. (<i>★ Transfer</i>)
+# </details>
+
+# %% [markdown]
+# ## What to read next
+#
+# - Radford et al. (2019), *Language Models are Unsupervised Multitask Learners*: GPT-2.
+# - Olsson et al. (2022), [arXiv:2209.11895](https://arxiv.org/abs/2209.11895): induction heads.
+# - Rafailov et al. (2023), [arXiv:2305.18290](https://arxiv.org/abs/2305.18290): DPO.
+# - `transformer_lab/models/language_model.py`: the library's language model, from GPT-2 to Llama in small steps.
+#
+# <details><summary>For instructors</summary>
+#
+# *Points*: next_token_loss 3, bits_per_byte 1, sample_next 4, generate 3; stretch: dpo_loss 2. The bug hunt is not
+# graded. *Where students stumble*: comparing the logits with the token that was just read; comparing perplexities of
+# different tokenizers; top-p that drops the token which crosses p; cropping the text that is returned, and not only
+# what the model sees; a silenced head taken for proof that it does nothing. *To ask in class*: which baseline would you
+# add, and what would it cost? Why does a fixed period not need an induction head? What would the model learn if the
+# prompts counted? Why does DPO need the reference?
+# </details>
