@@ -7,12 +7,13 @@ from pkgutil import iter_modules
 from typing import Any
 
 import pytest
-from torch import Size, Tensor
+from torch import Size, Tensor, nn
 
 from transformer_lab.course.exercises import every_exercise
 
 ROOMS = ("attention", "layers", "models", "generation", "training")
-SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "d_ff": 7, "n_layers": 2, "max_length": 11}
+SIZES = {"vocab_size": 13, "d_model": 12, "n_heads": 6, "n_kv_heads": 2, "d_ff": 7, "n_layers": 2, "max_length": 11}
+LAYER = {"linear": nn.Linear(7, 5), "rank": 3, "alpha": 6.0}
 NAMED_OTHERWISE = {
     "scaled_dot_product_attention",  # takes what is projected already: q, k and v, not queries, keys and values
     "causal_mask",  # may have fewer queries than keys, so that there is more than one length
@@ -70,7 +71,7 @@ def shapes(named: Iterable[tuple[str, Tensor]]) -> dict[str, Size]:
 @pytest.mark.parametrize("name", CLASSES)
 def test_parameters_have_the_names_and_shapes_of_those_in_the_exercise(name):
     theirs, ours = IN_BOTH[name]
-    sizes = [SIZES[size] for size in names(theirs)]
+    sizes = [{**SIZES, **LAYER}[size] for size in names(theirs)]
     module, written = ours(*sizes), theirs(*sizes)
     assert shapes(module.named_parameters()) == shapes(written.named_parameters())
     assert shapes(module.named_buffers()) == shapes(written.named_buffers())

@@ -70,3 +70,10 @@ def test_in_isolation_nothing_shows_and_nothing_stays(capsys):
     assert capsys.readouterr().out == ""
     assert torch.get_default_dtype() == torch.float32
     assert torch.equal(torch.get_rng_state(), before)
+
+
+def test_outputs_of_both_modes_are_brought_to_the_form_in_which_they_are_compared():
+    known = behaviour(every_exercise()["LoRALinear"], 0)
+    [index] = [index for index, case in enumerate(known.cases) if case.not_loaded == ("a",)]
+    seen = known.expected[index]
+    assert seen["output"] == seen["output_in_training"] == {"the output is that of the frozen layer": False}

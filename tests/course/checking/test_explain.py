@@ -264,6 +264,32 @@ def test_of_several_values_the_wrong_one_is_counted():
     assert told.startswith("Here: value 2 of 2: the numbers differ.")
 
 
+class Freezes(nn.Module):
+    """Two numbers, of which some are frozen."""
+
+    def __init__(self, *frozen):
+        super().__init__()
+        for name in ("scale", "shift"):
+            self.register_parameter(name, nn.Parameter(torch.ones(1), requires_grad=name not in frozen))
+
+    def forward(self, x):
+        return self.scale * x + self.shift
+
+
+@pytest.mark.parametrize(
+    ("frozen", "should", "says"),
+    [
+        (["scale"], [], "`scale` should be trained, but `requires_grad` is False."),
+        (["scale"], ["scale", "shift"], "`shift` should be frozen, but `requires_grad` is True."),
+    ],
+)
+def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, says):
+    parameters = {"scale": torch.ones(1), "shift": torch.ones(1)}
+    case = Case({"x": torch.ones(2)}, "", kind="module", parameters=parameters)
+    seen, right = (observe(lambda names=names: Freezes(*names), case) for names in (frozen, should))
+    assert explain_difference(of(Freezes), "Here", case, seen, right) == f"Here: {says}"
+
+
 class Remembers(nn.Module):
     """Keeps what it has seen first."""
 
@@ -312,32 +338,6 @@ def of_module(name):
 )
 def test_what_is_wrong_with_a_module_is_named(name, says):
     assert of_module(name) == f"Here: {says}"
-
-
-class Freezes(nn.Module):
-    """Two numbers, of which some are frozen."""
-
-    def __init__(self, *frozen):
-        super().__init__()
-        for name in ("scale", "shift"):
-            self.register_parameter(name, nn.Parameter(torch.ones(1), requires_grad=name not in frozen))
-
-    def forward(self, x):
-        return self.scale * x + self.shift
-
-
-@pytest.mark.parametrize(
-    ("frozen", "should", "says"),
-    [
-        (["scale"], [], "`scale` should be trained, but `requires_grad` is False."),
-        (["scale"], ["scale", "shift"], "`shift` should be frozen, but `requires_grad` is True."),
-    ],
-)
-def test_a_parameter_that_is_frozen_and_should_not_be_is_named(frozen, should, says):
-    parameters = {"scale": torch.ones(1), "shift": torch.ones(1)}
-    case = Case({"x": torch.ones(2)}, "", kind="module", parameters=parameters)
-    seen, right = (observe(lambda names=names: Freezes(*names), case) for names in (frozen, should))
-    assert explain_difference(of(Freezes), "Here", case, seen, right) == f"Here: {says}"
 
 
 def of_samples(attempt, number=2):

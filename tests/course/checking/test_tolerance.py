@@ -5,7 +5,7 @@ import math
 import pytest
 import torch
 
-from transformer_lab.course.checking.tolerance import agree, distance, observation_distance, within
+from transformer_lab.course.checking.tolerance import agree, distance, gradients_apart, observation_distance, within
 
 
 @pytest.mark.parametrize(
@@ -81,6 +81,15 @@ def test_observations_that_differ_in_kind_are_infinitely_far(seen, right):
 def test_distances_are_measured_in_tolerances():
     assert distance(torch.tensor([1.0, 3.0]), torch.tensor([1.0, 2.0])) == pytest.approx(1 / 2.1e-4, rel=1e-3)
     assert not agree([{"output": 1}], [{"output": 1}, {"output": 2}])
+
+
+def test_numbers_of_fewer_digits_are_compared_by_fewer_digits():
+    """One float16 after 1 is 1.001."""
+    near, far = torch.tensor([1.003]), torch.tensor([1.01])
+    assert distance(near, torch.ones(1)) > 1
+    assert distance(near.half(), torch.ones(1).half()) < 1
+    assert distance(far.half(), torch.ones(1).half()) > 1
+    assert gradients_apart(near.half(), torch.ones(1).half()) < 1 < gradients_apart(far.half(), torch.ones(1).half())
 
 
 def frequencies(*rows):

@@ -11,7 +11,7 @@ import torch
 from torch import nn
 from torch.nn import functional as F
 
-from tests.course.exercises.alternatives import lesson_00, lesson_06, lesson_07, lesson_08
+from tests.course.exercises.alternatives import lesson_00, lesson_06, lesson_07, lesson_08, lesson_11
 from tests.course.sample_exercises import SAMPLES
 from transformer_lab.attention import multi_head
 from transformer_lab.course import notebook
@@ -562,6 +562,7 @@ UNUSUAL = {
     **lesson_06.UNUSUAL,
     **lesson_07.UNUSUAL,
     **lesson_00.UNUSUAL,
+    **lesson_11.UNUSUAL,
 }
 
 SLOW = {

@@ -10,7 +10,7 @@ from torch.nn import functional as F
 from torch.testing import assert_close
 
 from tests.helpers.torch_parity import in_our_words
-from transformer_lab.attention import multi_head
+from transformer_lab.attention import grouped_query, multi_head
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.running.observe import observe
 from transformer_lab.layers import decoder_layer, encoder_layer, feed_forward, norms
@@ -370,6 +370,81 @@ def sequence_log_probability(logits, targets, pad_id):
     return torch.tensor(rows)
 
 
+class SwiGLU(nn.Module):
+    """The formula of the paper, in float64: Swish is z over 1 + e⁻ᶻ."""
+
+    def __init__(self, d_model, d_ff):
+        super().__init__()
+        self.w_gate, self.w_up = (nn.Linear(d_model, d_ff, bias=False) for _ in range(2))
+        self.w_down = nn.Linear(d_ff, d_model, bias=False)
+
+    def forward(self, x):
+        gate, up, down = (layer.weight.double() for layer in (self.w_gate, self.w_up, self.w_down))
+        z = torch.einsum("...d,fd->...f", x.double(), gate)
+        gated = z / (1 + (-z).exp()) * torch.einsum("...d,fd->...f", x.double(), up)
+        return torch.einsum("...f,df->...d", gated, down).float()
+
+
+class GroupedQueryAttention(nn.Module):
+    """What ``nn.MultiheadAttention`` calls, with the rows of ``w_k`` and ``w_v`` repeated head by head."""
+
+    def __init__(self, d_model, n_heads, n_kv_heads):
+        super().__init__()
+        self.n_heads, d_kv = n_heads, d_model // n_heads * n_kv_heads
+        self.shared = [head * n_kv_heads // n_heads for head in range(n_heads)]
+        self.w_q, self.w_o = (nn.Linear(d_model, d_model, bias=False) for _ in range(2))
+        self.w_k, self.w_v = (nn.Linear(d_model, d_kv, bias=False) for _ in range(2))
+
+    def forward(self, x, mask=None):
+        batch, n, d_model = x.shape
+        if mask is not None:  # there, True means hidden
+            mask = ~mask.expand(batch, self.n_heads, n, n).flatten(0, 1)
+        k, v = (
+            torch.cat([layer.weight.split(d_model // self.n_heads)[head] for head in self.shared])
+            for layer in (self.w_k, self.w_v)
+        )
+        output, _ = F.multi_head_attention_forward(
+            *[x.transpose(0, 1)] * 3,
+            embed_dim_to_check=d_model,
+            num_heads=self.n_heads,
+            in_proj_weight=torch.cat([self.w_q.weight, k, v]),
+            in_proj_bias=None,
+            bias_k=None,
+            bias_v=None,
+            add_zero_attn=False,
+            dropout_p=0.0,
+            out_proj_weight=self.w_o.weight,
+            out_proj_bias=None,
+            attn_mask=mask,
+        )
+        return output.transpose(0, 1).nan_to_num()  # of queries that may see nothing
+
+
+def route(logits, k):
+    """Sort the experts of each token, and take the softmax of the best in float64."""
+    best = [sorted(range(len(row)), key=row.__getitem__, reverse=True)[:k] for row in logits.tolist()]
+    experts = torch.tensor(best)
+    exponentials = torch.tensor(
+        [[math.exp(row[i] - max(row)) for i in chosen] for row, chosen in zip(logits.tolist(), best, strict=True)]
+    )
+    return exponentials / exponentials.sum(dim=1, keepdim=True), experts
+
+
+class LoRALinear(nn.Module):
+    """One linear layer of the merged weight, W + (alpha / rank) B A, in float64."""
+
+    def __init__(self, linear, rank, alpha):
+        super().__init__()
+        self.linear, self.factor = linear.requires_grad_(False), alpha / rank
+        self.a = nn.Parameter(torch.rand(rank, linear.in_features))
+        self.b = nn.Parameter(torch.zeros(linear.out_features, rank))
+
+    def forward(self, x):
+        weight = self.linear.weight.double() + self.factor * torch.einsum("or,ri->oi", self.b.double(), self.a.double())
+        bias = 0 if self.linear.bias is None else self.linear.bias.double()
+        return ((weight @ x.double().unsqueeze(-1)).squeeze(-1) + bias).float()
+
+
 INDEPENDENT = {
     "context_vector": lambda weights, states: torch.einsum("bn,bnd->bd", weights, states),
     "luong_step": luong_step,
@@ -416,6 +491,11 @@ INDEPENDENT = {
     "parameter_groups": parameter_groups,
     "greedy_decode": greedy_decode,
     "sequence_log_probability": sequence_log_probability,
+    "rms_norm": lambda x, weight, eps=1e-6: F.rms_norm(x.double(), x.shape[-1:], weight.double(), eps).to(x.dtype),
+    "SwiGLU": SwiGLU,
+    "GroupedQueryAttention": GroupedQueryAttention,
+    "route": route,
+    "LoRALinear": LoRALinear,
 }
 
 
@@ -445,6 +525,9 @@ def test_the_reference_agrees_with_an_independent_implementation(name, repetitio
         encoder.Encoder,
         decoder_layer.DecoderLayer,
         decoder.Decoder,
+        norms.rms_norm,
+        feed_forward.SwiGLU,
+        grouped_query.GroupedQueryAttention,
     ],
 )
 def test_what_a_lesson_keeps_plain_is_what_the_library_does(library):

@@ -68,7 +68,7 @@ OF_EMPTY_ROWS = [
         "minus_a_billion",
         [
             STEPS.but(weights=equal_weights),
-            untreated(fill=lambda: -1e9),
+            untreated(fill=lambda: -1e9).attempt,
             untreated(scores=lambda scaled, visible: scaled if visible is None else scaled + ~visible * -1e9).attempt,
         ],
         does="a query that may see nothing gives all keys the same weight",
@@ -163,7 +163,7 @@ OF_THE_WIDTH = [
 OF_THE_MASK = [
     Mistake(
         "mask_ignored",
-        [STEPS.but(mask=lambda: None), STEPS.but(scores=lambda scaled: scaled)],
+        [STEPS.but(mask=lambda: None), STEPS.but(scores=lambda scaled: scaled).attempt],
         does="the mask never reaches the scores",
         says="The mask never reaches the scores, or what is made with it is lost: hidden keys get weight.",
         hints=[
@@ -175,7 +175,7 @@ OF_THE_MASK = [
     Mistake(
         "some_masks_ignored",
         [
-            masks_unless(lambda mask: mask.dim() == 2),
+            masks_unless(lambda mask: mask.dim() == 2).attempt,
             masks_unless(lambda mask: mask.dim() == 4),
             masks_unless(lambda mask: mask.shape[-2] == 1).attempt,
             masks_unless(lambda mask: mask.shape[-2] > 1).attempt,
@@ -330,9 +330,7 @@ MISTAKES = [
                             attention_mistakes.of_the_mask(STEPS), "mask_inverted", "mask_transposed"
                         ),
                         "mask_inverted",
-                        "mask_transposed",
                         "filled_with_zero",
-                        "mask_added",
                         "mask_after_the_softmax",
                         "not_low_enough",
                     ),
@@ -340,11 +338,7 @@ MISTAKES = [
                         attention_mistakes.also_with_a_low_number(attention_mistakes.of_the_softmax(STEPS)),
                         "softmax_over_the_queries",
                         "softmax_twice",
-                        "smallest_first",
                         "axis_from_the_front",
-                        "scores_instead_of_weights",
-                        "overflows",
-                        "never_divided",
                     ),
                     *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
                     *attention_mistakes.alone(attention_mistakes.of_the_products(STEPS)),

@@ -22,8 +22,8 @@ def swiglu_cases(seed: int) -> list[Case]:
             arguments={"d_model": d_model, "d_ff": d_ff},
             parameters={
                 "w_gate.weight": 1.5 * normal(rng, d_ff, d_model) / d_model**0.5,
-                "w_up.weight": normal(rng, d_ff, d_model),
-                "w_down.weight": normal(rng, d_model, d_ff),
+                "w_up.weight": normal(rng, d_ff, d_model) / d_model**0.5,
+                "w_down.weight": normal(rng, d_model, d_ff) / d_ff**0.5,
             },
             later=[{"x": normal(rng, n, d_model)} for n in later],
         )
@@ -45,7 +45,7 @@ def swiglu_cases(seed: int) -> list[Case]:
         case(3, 5, (), "a single vector, without an axis for positions"),
         case(4, 4, (2,), "as wide in the middle as outside", later=(2, 3)),
         case(3, 5, (7,), "7 positions, 3 features, 5 in the middle"),
-        case(3, 5, (8,), "large numbers", size=8.0),
+        case(3, 5, (8,), "large numbers", size=4.0),
         case(5, 11, (7, 3), "7 sentences of 3 positions"),
         case(24, 64, (5, 31), "5 sentences of 31 positions, 24 features, 64 in the middle"),
     ]
