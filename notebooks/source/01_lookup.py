@@ -699,6 +699,8 @@ pd.DataFrame(shapes, columns=["module", "input shapes", "output shape", "paramet
 # - Separate keys and values: Miller et al. (2016), [arXiv:1606.03126](https://arxiv.org/abs/1606.03126). Soft and hard
 #   attention: Xu et al. (2015), [arXiv:1502.03044](https://arxiv.org/abs/1502.03044), and before that in vision, Mnih
 #   et al. (2014), [arXiv:1406.6247](https://arxiv.org/abs/1406.6247).
+# - To watch: 3Blue1Brown (2024), [*Attention in transformers, step by step*](https://www.youtube.com/watch?v=eMlx5fFNoYc),
+#   26 minutes; it draws the arrows of this lesson in a real model.
 # - Kernel regression: Nadaraya (1964) and Watson (1964); Tsai et al. (2019),
 #   [arXiv:1908.11775](https://arxiv.org/abs/1908.11775), read the Transformer in this way.
 # - Common directions of embeddings: Mu and Viswanath (2018), [arXiv:1702.01417](https://arxiv.org/abs/1702.01417).

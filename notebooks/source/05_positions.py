@@ -196,20 +196,22 @@ print("with the sines alone:", [f"{value:.0f}" for value in sines])
 # $e^{-\mathrm{i} m \theta}$ times $\mathrm{i}$, as the sine comes first. The dot product is the real part of one times
 # the conjugate of the other.)
 #
-# **Predict.** The dot product is 256 at distance 0. Of the 199 steps from distance 0 to 199, at how many does it
-# *rise*: at 0, about 50, or about 100?
+# **Predict.** The dot product is 256 at distance 0. Does it fall at *every* step from distance 0 to 199, `"yes"` or
+# `"no"`? (Think of the fastest hand.)
 
 # %% tags=["prediction"]
 prediction = ...
 
 # %%
 by_distance = wide[0] @ wide[:200].T
-compare(prediction, measured=int((by_distance.diff() > 0).sum()))
+compare(prediction, measured="yes" if (by_distance.diff() < 0).all() else "no")
 ax = plots.lines(range(200), {"d_model = 512": by_distance}, xlabel="distance", ylabel="dot product")
 print({f"distance {k}": round(by_distance[k].item()) for k in (0, 1, 10, 50)})
+print(f"steps at which it rises: {(by_distance.diff() > 0).sum()} of 199")
 
 # %% [markdown]
-# Near positions are alike, far ones less so. But that is a trend, not a rule: at one step in four the curve rises.
+# Near positions are alike, far ones less so. But that is a trend, not a rule: at one step in four the curve rises,
+# as the fastest hands come round again.
 
 # %% [markdown]
 # ## A step is a rotation
@@ -287,6 +289,12 @@ pd.DataFrame.from_dict(rows, orient="index", columns=columns).rename_axis("H")
 # with sinusoids *can* learn to attend a fixed number of positions back. A head of width 64 cannot hold all of $R$,
 # since its $H$ has at most rank 64 (lesson 03). It need not: 32 pairs are enough. But a random $H$ destroys the
 # distance: the scores of positions 10 apart now spread widely. The model has to *learn* an $H$ that keeps the distance.
+#
+# <details><summary>And if H is diagonal?</summary>
+#
+# For one pair with the entries $a$ and $b$, the score is $a \sin m\theta \sin n\theta + b \cos m\theta \cos n\theta =
+# \frac{a+b}{2} \cos((m-n)\theta) + \frac{b-a}{2} \cos((m+n)\theta)$. Only for $a = b$ does the distance alone decide.
+# </details>
 #
 # Why is the encoding added to the word, and not *concatenated* with it?
 

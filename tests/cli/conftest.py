@@ -43,8 +43,8 @@ def graded(monkeypatch):
     """Stand in for the grader, and note what it is asked for."""
     seen = []
 
-    def grade(paths, out, *, lessons, seed, seconds, memory_mb):
-        seen.append((paths, out, lessons, seed, seconds, memory_mb))
+    def grade(paths, out, *, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined):
+        seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined))
         return "2 students, 1 lesson."
 
     module = ModuleType(GRADE)

@@ -18,6 +18,15 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     lesson = "grade this lesson only, such as 01_lookup; may be given again (default: all that are there)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     parser.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a new, secret one)")
+    parser.add_argument(
+        "--jobs", type=int, default=1, metavar="N", help="how many notebooks to grade at once (default: 1)"
+    )
+    fresh = (
+        "forget what was graded into the folder before (default: keep it, and grade only what is new or has changed)"
+    )
+    parser.add_argument("--fresh", action="store_true", help=fresh)
+    unconfined = "grade even where the code in the notebooks can read and change your files; use it in a container only"
+    parser.add_argument("--unconfined", action="store_true", help=unconfined)
     limits = parser.add_argument_group("limits of one exercise")
     limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
     limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
@@ -35,5 +44,6 @@ def run(args: argparse.Namespace) -> int:
     if not args.seconds > 0 or not args.memory > 0:
         raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
     limits = {"seconds": args.seconds, "memory_mb": args.memory}
-    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **limits))
+    how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined}
+    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **limits, **how))
     return 0

@@ -324,9 +324,9 @@ def of_samples(attempt, label="the likeliest 2"):
     ("samples", "says"),
     [
         (lambda n: torch.full((n,), 5), "tokens go from 0 to 4; those drawn go from 5 to 5."),
-        (lambda n: torch.zeros(n, 1).long(), "expected one int64 token for each row of `logits`, shape (8000,); "
-         "got a tensor of shape (8000, 1) and dtype torch.int64."),
-        (lambda n: None, "expected one int64 token for each row of `logits`, shape (8000,); got None."),
+        (lambda n: torch.zeros(n, 1).long(), "expected one int64 token for each row of `logits`, shape (2000,); "
+         "got a tensor of shape (2000, 1) and dtype torch.int64."),
+        (lambda n: None, "expected one int64 token for each row of `logits`, shape (2000,); got None."),
     ],
     ids=["too large", "another shape", "nothing"],
 )  # fmt: skip

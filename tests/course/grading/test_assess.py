@@ -10,6 +10,7 @@ from transformer_lab.course.grading.assess import (
     GradedExercise,
     GradedSubmission,
     assess,
+    assess_exercise,
     judge_outcome,
     library_source,
 )
@@ -75,12 +76,16 @@ class FakeJail(Jail):
         return Outcome(self.answer, "exit 0", 0.25)
 
 
+def graded_in(jail: Jail, submission: Submission, seed: int) -> GradedSubmission:
+    return assess(submission, jail.limits, lambda exercise, _: assess_exercise(submission, exercise, jail, seed))
+
+
 SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
 
 
 def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
     jail = FakeJail({"missing": True})
-    notebook = assess(SUBMISSION, jail, 1234567)
+    notebook = graded_in(jail, SUBMISSION, 1234567)
     assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in notebook.exercises]
     for job in jail.jobs:
         assert job.keys() == {"name", "cells", "cases", "seconds", "library"}
@@ -90,14 +95,14 @@ def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
 
 def test_what_a_learner_wrote_comes_back_short_and_printable():
     jail = FakeJail({"crash": {"type": "E", "message": "\ud800" * 10**5}})
-    for one in assess(SUBMISSION, jail, 7).exercises:
+    for one in graded_in(jail, SUBMISSION, 7).exercises:
         assert len(one.verdict.message) < 5000 and one.verdict.message.encode()
         assert (one.points, one.seconds) == (0, 0.25)
 
 
 def test_what_cannot_be_read_is_not_run():
     jail = FakeJail({})
-    assert assess(Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), jail, 7).exercises == []
+    assert graded_in(jail, Submission("ada", Path("x"), "01_lookup", problem="It is damaged."), 7).exercises == []
     assert jail.jobs == []
 
 

@@ -1,6 +1,7 @@
 import contextlib
 import json
 import sys
+from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
@@ -8,10 +9,16 @@ import pandas as pd
 import pytest
 
 from tests.course.jail.sample_submissions import RIGHT, cells, write_notebook
-from transformer_lab.course.exercises import exercises_of
+from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises import every_exercise, exercises_of
+from transformer_lab.course.grading.assess import GradedExercise, assess, assess_exercise
 from transformer_lab.course.grading.grade import caution, grade
+from transformer_lab.course.grading.submissions import Submission
+from transformer_lab.course.grading.worker import Task
 from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.jail import Jail
+from transformer_lab.course.jail.limits import Limits
 
 CORE = {lesson: sum(e.points for e in exercises_of(lesson) if not e.stretch) for lesson in ("01_lookup", "02_scaling")}
 STRETCH = {lesson: sum(e.points for e in exercises_of(lesson) if e.stretch) for lesson in CORE}
@@ -34,11 +41,30 @@ def graded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "results"
 
 
+class InThisProcess:
+    """Stands in for a worker, since starting a process and a jail takes seconds.
+
+    Attributes:
+        graded: The student and the exercise of each task so far.
+    """
+
+    def __init__(self, jail: Jail) -> None:
+        self.jail, self.guards = jail, jail.guards
+        self.graded: list[tuple[str, str]] = []
+
+    def assess(self, task: Task) -> GradedExercise:
+        self.graded.append((task.submission.student, task.name))
+        return assess_exercise(task.submission, every_exercise()[task.name], self.jail, task.seed)
+
+    def kill(self) -> None: ...
+
+
 @pytest.fixture
-def one_jail(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> Jail:
-    """Have all gradings share a jail, since starting one takes seconds."""
-    monkeypatch.setattr("transformer_lab.course.grading.grade.Jail", lambda limits: contextlib.nullcontext(jail))
-    return jail
+def worker(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> InThisProcess:
+    """The worker that grades in all gradings of a test."""
+    worker = InThisProcess(jail)
+    monkeypatch.setattr("transformer_lab.course.grading.grade.Worker", lambda limits: contextlib.nullcontext(worker))
+    return worker
 
 
 def results(out: Path) -> dict[str, Any]:
@@ -101,7 +127,8 @@ def verdicts(out: Path) -> list[Any]:
     ]
 
 
-def test_two_graders_agree_given_the_same_seed(one_jail: Jail, tmp_path: Path):
+@pytest.mark.usefixtures("worker")
+def test_two_graders_agree_given_the_same_seed(tmp_path: Path):
     wrong = {
         "softmax": RIGHT["softmax"],
         "similarity": "def similarity(query, keys): return keys @ query + (len(query) > 4)",
@@ -114,22 +141,115 @@ def test_two_graders_agree_given_the_same_seed(one_jail: Jail, tmp_path: Path):
     assert results(tmp_path / "one")["seed"] == 7
 
 
-def test_a_seed_of_its_own_is_drawn_for_every_grading(one_jail: Jail, graded: Path, tmp_path: Path):
+@pytest.mark.usefixtures("worker")
+def test_a_seed_of_its_own_is_drawn_for_every_folder_of_results(graded: Path, tmp_path: Path):
     path = tmp_path / "01_lookup.ipynb"
     path.touch()
     grade([path], tmp_path / "out")
     assert results(tmp_path / "out")["seed"] != results(graded)["seed"]
 
 
-def test_a_second_grading_replaces_the_first(one_jail: Jail, tmp_path: Path):
+def rows(out: Path) -> dict[str, int]:
+    return {str(name): int(points) for name, points in pd.read_csv(out / "gradebook.csv")[["student", "points"]].values}
+
+
+def test_grading_one_student_changes_one_row(worker: InThisProcess, tmp_path: Path):
     out = tmp_path / "out"
     for student in ("ada", "ben"):
-        told = grade([write_notebook(tmp_path / student / "01_lookup.ipynb", [])], out, seed=7)
-        assert f"{student}: 0 of {CORE['01_lookup']} points" in told
-        assert [path.name for path in (out / "feedback").iterdir()] == [f"{student}.html"]
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
+    grade([tmp_path / "class"], out)
+    seed = results(out)["seed"]
+    path = write_notebook(tmp_path / "class" / "ben" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    worker.graded.clear()
+    told = grade([path.parent], out)
+    assert {student for student, _ in worker.graded} == {"ben"}
+    assert "The results of 1 student are those of an earlier grading." in told
+    assert rows(out) == {"ada": 0, "ben": next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")}
+    assert {path.name for path in (out / "feedback").iterdir()} == {"ada.html", "ben.html"}
+    assert results(out)["seed"] == seed
 
 
-def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(one_jail: Jail, tmp_path: Path):
+def test_what_has_not_changed_is_not_graded_again(worker: InThisProcess, tmp_path: Path):
+    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    grade([tmp_path / "class"], tmp_path / "out")
+    before = results(tmp_path / "out")["students"]
+    worker.graded.clear()
+    grade([tmp_path / "class"], tmp_path / "out")
+    assert not worker.graded and results(tmp_path / "out")["students"] == before
+    grade([tmp_path / "class"], tmp_path / "out", seconds=5.0)
+    assert len(worker.graded) == len(exercises_of("01_lookup"))
+
+
+def test_a_fresh_start_forgets_what_was_graded(worker: InThisProcess, tmp_path: Path):
+    for student in ("ada", "ben"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", [])
+    grade([tmp_path / "class"], tmp_path / "out", seed=7)
+    with pytest.raises(ValueError, match="was graded with the seed 7, so 8 needs another folder, or a fresh start"):
+        grade([tmp_path / "class"], tmp_path / "out", seed=8)
+    grade([tmp_path / "class" / "ada"], tmp_path / "out", seed=8, fresh=True)
+    assert rows(tmp_path / "out") == {"ada": 0} and results(tmp_path / "out")["seed"] == 8
+
+
+@pytest.mark.parametrize("end", [KeyboardInterrupt, JailError])
+def test_what_is_finished_when_grading_ends_early_is_kept(
+    worker: InThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, end: type[BaseException]
+):
+    for student in ("ada", "ben", "cleo"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
+    honest = worker.assess
+
+    def ends_at_ben(task: Task) -> GradedExercise:
+        if task.submission.student == "ben":
+            raise end
+        return honest(task)
+
+    monkeypatch.setattr(worker, "assess", ends_at_ben)
+    with pytest.raises(end):
+        grade([tmp_path / "class"], tmp_path / "out")
+    kept = set(rows(tmp_path / "out"))
+    assert "ada" in kept and "ben" not in kept
+    monkeypatch.setattr(worker, "assess", honest)
+    worker.graded.clear()
+    grade([tmp_path / "class"], tmp_path / "out")
+    assert {student for student, _ in worker.graded} == {"ada", "ben", "cleo"} - kept
+    assert len(set(rows(tmp_path / "out").values())) == 1
+
+
+def test_a_folder_that_cannot_be_written_is_noticed_before_anything_is_graded(worker: InThisProcess, tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError):
+        grade([path], tmp_path / "file" / "out")
+    assert not worker.graded
+
+
+def test_answers_that_never_end_share_the_time_of_their_notebook(jail: Jail):
+    """One endless loop costs no other exercise its points, and many cost little time."""
+    lesson = exercises_of("01_lookup")
+    limits: list[float] = []
+
+    def sleeps(exercise: Exercise, given: Limits) -> GradedExercise:
+        limits.append(given.seconds)
+        return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after)
+
+    assess(Submission("ada", Path("x"), "01_lookup", [{"id": "", "source": ""}]), Limits(seconds=10.0), sleeps)
+    assert limits == [10.0, 9.0, *[1.0] * (len(lesson) - 2)]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
+def test_without_a_guard_nothing_is_graded_unless_asked_for(worker: InThisProcess, tmp_path: Path):
+    path = write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])
+    worker.guards = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": True}
+    with pytest.raises(ValueError, match=r"can read, change and delete your files .* say that the code is unconfined"):
+        grade([path], tmp_path / "out")
+    assert not worker.graded
+    grade([path], tmp_path / "out", unconfined=True)
+    [record] = (tmp_path / "out" / "students").glob("*.json")
+    assert json.loads(record.read_text("utf-8"))["guards"]["isolation"] == "none"
+
+
+@pytest.mark.usefixtures("worker")
+def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(tmp_path: Path):
     write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": RIGHT["softmax"]}))
     write_notebook(tmp_path / "eve" / "02_scaling.ipynb", [])
     told = grade([tmp_path], tmp_path / "out", lessons=["01_lookup"], seed=7)
@@ -138,7 +258,7 @@ def test_only_the_lessons_asked_for_are_graded_and_every_student_is_listed(one_j
     assert "Not handed in." in (tmp_path / "out" / "feedback" / "eve.html").read_text("utf-8")
 
 
-GUARDED = {"own_user": True, "landlock": 7, "seccomp": True}
+GUARDED = {"own_user": True, "namespaces": False, "landlock": 7, "seccomp": True}
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="no other system is guarded")
@@ -149,10 +269,12 @@ GUARDED = {"own_user": True, "landlock": 7, "seccomp": True}
         ({"own_user": False}, ""),
         ({"landlock": 0}, "can read what every user can."),
         ({"own_user": False, "landlock": 5}, "can end your programs."),
+        ({"own_user": False, "namespaces": True, "landlock": 5}, ""),
         ({"own_user": False, "landlock": 0}, "can read, change and delete your files and end your programs."),
         (
             {"own_user": False, "landlock": 0, "seccomp": False},
-            "can read, change and delete your files, end your programs and use the network.",
+            "can read, change and delete your files, end your programs, use the network and change the permissions of "
+            "your files, and the limits of your programs.",
         ),
     ],
 )
@@ -162,14 +284,16 @@ def test_what_guards_the_machine_decides_what_the_caution_says(guards: dict[str,
 
 def test_other_systems_do_not_limit_memory(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(sys, "platform", "darwin")
-    assert "use the network and take all memory." in caution({"own_user": False, "landlock": 0, "seccomp": False})
+    assert "of your programs and take all memory." in caution(
+        {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
+    )
 
 
 def test_the_caution_comes_before_anything_runs(
-    one_jail: Jail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+    worker: InThisProcess, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ):
-    monkeypatch.setattr(one_jail, "guards", GUARDED | {"landlock": 0})
-    monkeypatch.setattr("transformer_lab.course.grading.grade.assess", lambda *_: pytest.fail(caplog.text))
+    worker.guards = GUARDED | {"landlock": 0}
+    monkeypatch.setattr(worker, "assess", lambda _: pytest.fail(caplog.text))
     with pytest.raises(pytest.fail.Exception, match="Caution: on this system"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
 
@@ -197,8 +321,12 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], s
         grade([tmp_path], tmp_path / "out", **options)
 
 
+def says_that_no_jail_starts(connection: Connection, limits: Limits) -> None:
+    connection.send("the jail does not start: it says nothing")
+
+
 def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr("transformer_lab.course.jail.contents.JAILED", ())
-    with pytest.raises(JailError):
+    monkeypatch.setattr("transformer_lab.course.grading.worker.serve", says_that_no_jail_starts)
+    with pytest.raises(JailError, match="says nothing"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()

@@ -194,3 +194,37 @@ def test_paths_that_hold_nothing_are_named(tmp_path: Path):
 )
 def test_a_name_that_is_not_safe_to_write_is_cleaned(name: str, written: str):
     assert submissions.clean_name(name) == written
+
+
+@pytest.mark.parametrize("names", [("Zo\u00eb", "Zoe\u0308"), ("bob", "bob "), ("b_ob", "b\\ob"), ("Eve", "eve")])
+def test_students_whose_names_look_alike_stay_two_and_it_is_said(tmp_path: Path, names: tuple[str, str]):
+    for name in names:
+        write_notebook(tmp_path / name / "01_lookup.ipynb", cells({}))
+    found = find_submissions([tmp_path])
+    graded = [one for one in found if one.lesson]
+    assert len({one.student for one in graded}) == 2
+    [warning] = [one for one in found if not one.lesson]
+    assert warning.student in {one.student for one in graded} and warning.student.endswith(" (2)")
+    assert warning.problem.startswith("This name differs from that of “")
+
+
+def test_a_linked_folder_is_listed_and_not_followed(tmp_path: Path):
+    write_notebook(tmp_path / "elsewhere" / "01_lookup.ipynb", cells({}))
+    write_notebook(tmp_path / "class" / "ada" / "01_lookup.ipynb", cells({}))
+    (tmp_path / "class" / "ben").symlink_to(tmp_path / "elsewhere")
+    assert told(find_submissions([tmp_path / "class"])) == {("ada", "01_lookup", False), ("ben", "", True)}
+
+
+def test_a_notebook_has_a_digest_of_what_is_graded(tmp_path: Path):
+    one, same, other = (
+        find_submissions([write_notebook(tmp_path / name / "01_lookup.ipynb", code)])[0].digest
+        for name, code in (("a", cells({})), ("b", cells({})), ("c", cells({"softmax": "x = 1"})))
+    )
+    assert len(one) == 64 and one == same != other
+
+
+def test_a_long_number_is_told_in_short(tmp_path: Path):
+    path = tmp_path / "ada.ipynb"
+    path.write_text(f'{{"nbformat": {"9" * 4000}, "cells": []}}')
+    [submission] = find_submissions([path])
+    assert submission.problem == f"The notebook has the format {'9' * 20}; only 4 can be read."

@@ -37,11 +37,25 @@ def _available() -> None:
         "libc('semget', 0, 1, 0o1600)",
         "libc('msgget', 0, 0o1600)",
         "libc('syscall', 425, 1, None)",
+        "libc('syscall', {'x86_64': 248, 'aarch64': 217}[os.uname().machine], b'user', b'a', b'b', 1, -4)",
+        "os.chmod('/', 0o700)",
+        "os.chmod(os.open('/', 0), 0o700)",
+        "os.utime('/')",
+        "os.chown('/', 0, 0)",
+        "os.setxattr('/', 'user.a', b'b')",
+        "os.setpriority(os.PRIO_USER, 0, 19)",
+        "os.sched_setaffinity(os.getppid(), {0})",
+        "os.sched_setscheduler(os.getppid(), os.SCHED_BATCH, os.sched_param(0))",
+        "resource.prlimit(os.getppid(), resource.RLIMIT_CPU, (1, 1))",
+        "resource.prlimit(os.getpid(), resource.RLIMIT_CPU, (1, 1))",
+        "libc('unshare', 0x10000000)",
+        "libc('syscall', {'x86_64': 56, 'aarch64': 220}[os.uname().machine], 0x10000000 | 17, 0, 0, 0, 0)",
+        "libc('ptrace', 16, os.getppid(), 0, 0)",
     ],
 )
 def test_blocked_system_calls_are_refused(call: str):
     code = f"""
-import os, socket
+import os, resource, socket
 def libc(name, *arguments):
     if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) == -1:
         raise OSError(ctypes.get_errno(), name)
@@ -56,13 +70,22 @@ except PermissionError:
 @linux
 def test_other_system_calls_work_and_children_have_the_same_filter():
     code = """
-import subprocess, sys, threading
-threading.Thread(target=print, args=["thread"]).start()
+import os, resource, subprocess, sys, tempfile, threading
+thread = threading.Thread(target=print, args=["thread"], kwargs={"flush": True})
+thread.start()
+thread.join()
+if os.fork() == 0:
+    print("child", flush=True)
+    os._exit(0)
+os.wait()
+resource.setrlimit(resource.RLIMIT_NOFILE, (50, 50))
+with tempfile.TemporaryDirectory() as folder:
+    print(resource.getrlimit(resource.RLIMIT_NOFILE)[0], os.path.isdir(folder))
 inner = "import socket; print('inner'); socket.socket()"
 told = subprocess.run([sys.executable, "-I", "-c", inner], capture_output=True, text=True)
 print(told.stdout.strip(), "PermissionError" in told.stderr)
 """
-    assert run_filtered(code).split() == ["thread", "inner", "True"]
+    assert run_filtered(code).split() == ["thread", "child", "50", "True", "inner", "True"]
 
 
 def test_a_machine_of_another_kind_is_left_alone(monkeypatch: pytest.MonkeyPatch):

@@ -54,7 +54,7 @@ if not os.path.exists('a'):
     os.makedirs('a/b')
     with open('a/b/c', 'w') as file: file.write('x')
     assert open('a/b/c').read() == 'x' and os.environ['HOME'] == os.getcwd()
-    os.chmod('a', 0)
+    os.mkdir('b', 0)
 """
     assert jail.folder is not None
     before = set(os.listdir(jail.folder / "work"))

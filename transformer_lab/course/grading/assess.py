@@ -1,7 +1,8 @@
 """Run each exercise of a submission in the jail, and judge on the trusted side what was observed there."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.explain import explain_crash, readable
@@ -15,6 +16,10 @@ from transformer_lab.course.jail.exit_reasons import explain_exit
 from transformer_lab.course.jail.jail import Jail, Outcome
 from transformer_lab.course.jail.limits import Limits
 
+ALLOWANCE = 2
+"""The exercises of a notebook together are waited for so many times as long as one of them may take."""
+LEAST_SECONDS = 1.0
+"""Time limit of an exercise after the allowance is used up; ten times what a right answer takes."""
 MAX_MESSAGE_LENGTH = 4000
 """Number of characters of a message, which may quote the learner's own code and errors."""
 
@@ -62,12 +67,26 @@ class GradedSubmission:
         return sum(one.points for one in self.exercises if one.exercise.stretch)
 
 
-def assess(submission: Submission, jail: Jail, seed: int) -> GradedSubmission:
-    """Grade all exercises of one submission."""
+def assess(
+    submission: Submission, limits: Limits, assess_one: Callable[[Exercise, Limits], GradedExercise]
+) -> GradedSubmission:
+    """Grade all exercises of one submission, which share an allowance of time.
+
+    Args:
+        submission: The notebook.
+        limits: Limits of each exercise. When the exercises before it have used up the allowance, an answer still gets
+            ``LEAST_SECONDS``, which is enough for one that ends: one endless loop costs no other points.
+        assess_one: Function that grades an exercise within limits.
+    """
     if submission.problem:
         return GradedSubmission(submission, [])
-    exercises = exercises_of(submission.lesson)
-    return GradedSubmission(submission, [assess_exercise(submission, exercise, jail, seed) for exercise in exercises])
+    graded: list[GradedExercise] = []
+    left = ALLOWANCE * limits.seconds
+    for exercise in exercises_of(submission.lesson):
+        seconds = min(limits.seconds, max(left, LEAST_SECONDS))
+        graded.append(assess_one(exercise, replace(limits, seconds=seconds)))
+        left -= graded[-1].seconds
+    return GradedSubmission(submission, graded)
 
 
 def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> GradedExercise:
@@ -79,6 +98,12 @@ def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed
         jail: Where the answer runs. It gets the cases, and never the seed.
         seed: Seed of the cases.
     """
+    job, outcome = run_answer(submission, exercise, jail, seed)
+    return GradedExercise(exercise, judge_answer(exercise, job, outcome, jail, seed), outcome.seconds)
+
+
+def run_answer(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> tuple[dict[str, Any], Outcome]:
+    """Run the answer to an exercise in the jail: the job, and its outcome."""
     job = {
         "name": exercise.name,
         "cells": submission.cells,
@@ -86,13 +111,20 @@ def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed
         "seconds": jail.limits.seconds,
         "library": {name: library_source(other) for name, other in every_exercise().items() if name != exercise.name},
     }
-    outcome = jail.run(job)
+    return job, jail.run(job)
+
+
+def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, jail: Jail, seed: int) -> Verdict:
+    """Return the verdict on an outcome; where the answer goes wrong is found in the jail."""
     verdict = judge_outcome(exercise, outcome, seed, jail.limits)
     if outcome.answer is not None and "observations" in outcome.answer:
         verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
-    return GradedExercise(
-        exercise, replace(verdict, message=readable(verdict.message, MAX_MESSAGE_LENGTH)), outcome.seconds
-    )
+    return replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
+
+
+def without_control_codes(text: str) -> str:
+    """Return lines of text in which nothing acts on a terminal or a page."""
+    return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
 def library_source(exercise: Exercise) -> dict[str, str]:

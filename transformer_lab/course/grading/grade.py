@@ -1,11 +1,14 @@
 """Grade a class: find the submissions, run them in the jail, judge them, and write the results."""
 
+import contextlib
 import logging
 import secrets
 import sys
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from pathlib import Path
+from queue import SimpleQueue
 from typing import Any
 
 from tqdm import tqdm
@@ -14,9 +17,12 @@ from transformer_lab.course.exercises import LESSONS
 from transformer_lab.course.grading import gradebook
 from transformer_lab.course.grading.assess import GradedSubmission, assess
 from transformer_lab.course.grading.feedback import write_feedback
-from transformer_lab.course.grading.submissions import find_submissions
-from transformer_lab.course.jail.jail import Jail
+from transformer_lab.course.grading.records import Records
+from transformer_lab.course.grading.submissions import Submission, find_submissions
+from transformer_lab.course.grading.worker import Task, Worker
 from transformer_lab.course.jail.limits import Limits
+
+MAX_JOBS = 256
 
 
 def grade(
@@ -27,45 +33,126 @@ def grade(
     seed: int | None = None,
     seconds: float = 10.0,
     memory_mb: int = 2048,
+    jobs: int = 1,
+    fresh: bool = False,
+    unconfined: bool = False,
 ) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
+    Students who were graded into the same folder before keep their rows. What has not changed since is not graded
+    again, so that an interrupted grading goes on where it stopped.
+
     Args:
         paths: Notebooks, students' folders, or folders of students' folders.
-        out: Where to write: a new folder, or that of an earlier grading, which is replaced.
+        out: Where to write: a new folder, or that of an earlier grading.
         lessons: The lessons to grade; by default, all that at least one student handed in.
-        seed: Seed of the cases. By default a new secret one; it is recorded in ``results.json``, and grading again
-            with it gives the same points.
+        seed: Seed of the cases. By default that of the earlier grading, or else a new secret one; it is recorded in
+            ``results.json``, and grading again with it gives the same points.
         seconds: Time limit of one exercise.
         memory_mb: Memory limit of one exercise.
+        jobs: Number of processes that grade at once.
+        fresh: Whether to forget the earlier grading.
+        unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
 
     Returns:
         A few lines that say what was graded.
 
     Raises:
-        ValueError: A path does not exist or holds no notebook, ``out`` holds something else than results, a lesson is
-            unknown, or the seed or a limit is out of bounds.
+        ValueError: A path does not exist or holds no notebook, ``out`` holds something else than results or those of
+            another seed, a lesson is unknown, the seed or a limit is out of bounds, or nothing confines the code.
         OSError: A file cannot be read or written, or the jail does not start.
     """
-    seed = secrets.randbelow(2**31) if seed is None else seed
-    if not 0 <= seed < 2**63:
+    if seed is not None and not 0 <= seed < 2**63:
         raise ValueError(f"seed must be between 0 and 2**63 - 1; got seed={seed}")
+    if not 1 <= jobs <= MAX_JOBS:
+        raise ValueError(f"jobs must be between 1 and {MAX_JOBS}; got jobs={jobs}")
     if unknown := set(lessons) - set(LESSONS):
         raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(LESSONS)}")
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
     gradebook.check_output_folder(out)
-    submissions = find_submissions(paths, ignore=out)
-    students: dict[str, list[GradedSubmission]] = defaultdict(list)
-    with Jail(limits) as jail:
-        if warning := caution(jail.guards):
+    earlier = None if fresh else gradebook.recorded_seed(out)
+    if None not in (seed, earlier) and seed != earlier:
+        raise ValueError(f"{out} was graded with the seed {earlier}, so {seed} needs another folder, or a fresh start")
+    seed = next((known for known in (seed, earlier) if known is not None), secrets.randbelow(2**31))
+    students: dict[str, list[Submission]] = defaultdict(list)
+    for submission in find_submissions(paths, ignore=out):
+        students[submission.student].append(submission)
+    with open_workers(min(jobs, len(students)), limits) as workers:
+        guards = workers[0].guards
+        if isolation(guards) == "none" and not unconfined:
+            raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
+        if warning := caution(guards):
             logging.getLogger(__name__).warning(warning)  # before anything runs
-        for submission in tqdm(submissions, unit=" notebooks", leave=False, disable=None):  # None: in a terminal only
-            notebooks = students[submission.student]  # also without a notebook to grade, a student is listed
-            if not lessons or submission.lesson in {*lessons, ""}:
-                notebooks.append(assess(submission, jail, seed))
-    gradebook.write_gradebook(out, students, seed, limits, jail.guards)
-    write_feedback(out / "feedback", students)
-    return gradebook.summary(out, students)
+        settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **gradebook.versions()}
+        records = Records(out, settings, {**guards, "isolation": isolation(guards)})
+        if fresh:
+            records.forget_all()
+        out.mkdir(parents=True, exist_ok=True)
+
+        def write_results() -> dict[str, list[GradedSubmission]]:
+            graded = records.read_all()
+            gradebook.write_gradebook(out, graded, seed, limits, guards)
+            return graded
+
+        write_results()  # that nothing can be written shows now, not when the whole class has been graded
+        todo = {name: every for name, every in students.items() if not records.is_up_to_date(name, every)}
+        try:
+            _grade_students(todo, workers, lessons, seed, limits, records)
+        finally:
+            graded = write_results()
+            write_feedback(out / "feedback", graded)
+    return gradebook.summary(out, graded, n_kept=len(graded) - len(todo))
+
+
+def _grade_students(
+    students: Mapping[str, Sequence[Submission]],
+    workers: Sequence[Worker],
+    lessons: Sequence[str],
+    seed: int,
+    limits: Limits,
+    records: Records,
+) -> None:
+    """Grade each student with the worker that is free, and record the results one student after the other."""
+    free: SimpleQueue[Worker] = SimpleQueue()
+    for worker in workers:
+        free.put(worker)
+
+    def grade_notebook(submission: Submission, worker: Worker) -> GradedSubmission:
+        return assess(submission, limits, lambda e, limits: worker.assess(Task(submission, e.name, seed, limits)))
+
+    def grade_student(name: str) -> None:
+        worker = free.get()
+        try:
+            wanted = [one for one in students[name] if not lessons or one.lesson in {*lessons, ""}]
+            records.write(name, students[name], [grade_notebook(one, worker) for one in wanted])
+        finally:
+            free.put(worker)
+
+    with ThreadPoolExecutor(len(workers)) as threads:
+        waiting: list[Future[None]] = [threads.submit(grade_student, name) for name in students]
+        try:
+            for done in tqdm(as_completed(waiting), total=len(waiting), unit=" students", leave=False, disable=None):
+                done.result()
+        except BaseException:
+            threads.shutdown(wait=False, cancel_futures=True)
+            for worker in workers:
+                worker.kill()  # who waits for its answer gets none, and ends
+            raise
+
+
+@contextlib.contextmanager
+def open_workers(n: int, limits: Limits) -> Iterator[list[Worker]]:
+    """Start so many workers, at once, and end them after the block."""
+    with contextlib.ExitStack() as stack, ThreadPoolExecutor(n) as threads:
+        started = [threads.submit(Worker, limits) for _ in range(n)]
+        yield [stack.enter_context(future.result()) for future in started]
+
+
+def isolation(guards: Mapping[str, Any]) -> str:
+    """Return how far the notebooks' code is kept from all else: ``full``, ``shared user`` or ``none``."""
+    if (guards["own_user"] or guards["namespaces"]) and guards["landlock"] and guards["seccomp"]:
+        return "full"
+    return "shared user" if guards["own_user"] or (guards["landlock"] and guards["seccomp"]) else "none"
 
 
 def caution(guards: Mapping[str, Any]) -> str:
@@ -73,8 +160,10 @@ def caution(guards: Mapping[str, Any]) -> str:
     risks = {
         "read what every user can": guards["own_user"] and not guards["landlock"],
         "read, change and delete your files": not guards["own_user"] and not guards["landlock"],
-        "end your programs": not guards["own_user"] and guards["landlock"] < 6,
-        "use the network": not guards["seccomp"],
+        "end your programs": not (guards["own_user"] or guards["namespaces"]) and guards["landlock"] < 6,
+        "use the network": not guards["seccomp"] and not guards["namespaces"],
+        "change the permissions of your files, and the limits of your programs": not guards["own_user"]
+        and not guards["seccomp"],
         "take all memory": sys.platform != "linux",
     }
     can = [risk for risk, is_open in risks.items() if is_open]

@@ -1,7 +1,10 @@
 """The gradebook (a table with a row per student) and the results (everything, as JSON for programs)."""
 
+import csv
 import json
-from collections.abc import Mapping, Sequence
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -12,9 +15,11 @@ from typing import Any
 import pandas as pd
 import torch
 
+from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, exercises_of
 from transformer_lab.course.grading.assess import GradedSubmission
+from transformer_lab.course.grading.records import as_dict
 from transformer_lab.course.grading.submissions import printable
 from transformer_lab.course.jail.limits import Limits
 
@@ -41,6 +46,20 @@ def _holds_results(out: Path) -> bool:
         return bool(json.loads((out / "results.json").read_text("utf-8"))["kind"] == KIND)
     except (OSError, ValueError, KeyError, TypeError):
         return False
+
+
+def recorded_seed(out: Path) -> int | None:
+    """Return the seed that the results in a folder were graded with; None if there are none."""
+    try:
+        results = json.loads((out / "results.json").read_text("utf-8"))
+        return int(results["seed"]) if results["kind"] == KIND else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def versions() -> dict[str, str]:
+    """Return the versions of all that decides how an answer is judged."""
+    return {"transformer-lab": _version(), "torch": torch.__version__, "python": python_version()}
 
 
 def best_per_lesson(notebooks: Sequence[GradedSubmission]) -> dict[str, GradedSubmission]:
@@ -77,7 +96,9 @@ def gradebook_table(students: Mapping[str, Sequence[GradedSubmission]]) -> pd.Da
                 "points": sum(notebook.points for notebook in best.values()),
                 "of": max_points(lessons),
                 "bonus": sum(notebook.bonus for notebook in best.values()),
-                "remarks": _escape_formula(" ".join(_remark(nb) for nb in notebooks if nb.submission.problem)),
+                "status": _status(notebooks),
+                "notebooks": " ".join(f"{lesson}:{nb.submission.digest[:12]}" for lesson, nb in best.items()),
+                "remarks": _escape_formula(" ".join(_remarks(notebooks))),
             }
         )
     return pd.DataFrame(rows)
@@ -87,13 +108,25 @@ def _column(lesson: str, exercise: Exercise) -> str:
     return f"{lesson}: {exercise.name}{' (bonus)' if exercise.stretch else ''}"
 
 
+FORMULA = re.compile(r"""(^|[;,|])(["'\s]*[=+@＝＋－＠-])""")
+"""What a spreadsheet takes for the start of a formula, also where it splits cells at other signs than a comma."""
+
+
 def _escape_formula(text: str) -> str:
     """Put an apostrophe before text that a spreadsheet would execute; students choose the names of their files."""
-    return f"'{text}" if text[:1] in tuple("=+-@") else text
+    return FORMULA.sub(r"\1'\2", text)
 
 
-def _remark(notebook: GradedSubmission) -> str:
-    return f"{notebook.submission.file}: {notebook.submission.problem}"
+def _status(notebooks: Sequence[GradedSubmission]) -> str:
+    if any(notebook.exercises for notebook in notebooks):
+        return "graded in part" if any(notebook.submission.problem for notebook in notebooks) else "graded"
+    return "could not be graded" if any(notebook.submission.problem for notebook in notebooks) else "nothing handed in"
+
+
+def _remarks(notebooks: Sequence[GradedSubmission]) -> Iterator[str]:
+    yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in notebooks if nb.submission.problem)
+    counts = Counter(nb.submission.lesson for nb in notebooks if nb.submission.lesson)
+    yield from (f"{n} notebooks of {lesson}: the best one counts." for lesson, n in counts.items() if n > 1)
 
 
 def write_gradebook(
@@ -112,16 +145,17 @@ def write_gradebook(
         "kind": KIND,
         "seed": seed,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
-        "versions": {"transformer-lab": _version(), "torch": torch.__version__, "python": python_version()},
+        "versions": versions(),
         "platform": platform(),
         "limits": asdict(limits),
         "guards": guards,
-        "students": {student: [_as_dict(nb) for nb in notebooks] for student, notebooks in sorted(students.items())},
+        "students": {student: [as_dict(nb) for nb in notebooks] for student, notebooks in sorted(students.items())},
     }
     out.mkdir(parents=True, exist_ok=True)
     # First the file that identifies the folder: after an interruption it may be written again.
-    (out / "results.json").write_text(json.dumps(results, indent=1, ensure_ascii=False) + "\n", "utf-8")
-    gradebook_table(students).to_csv(out / "gradebook.csv", index=False, encoding="utf-8")
+    atomic_write_text(out / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
+    table = gradebook_table(students).to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+    atomic_write_text(out / "gradebook.csv", table)
 
 
 def _version() -> str:
@@ -131,34 +165,15 @@ def _version() -> str:
         return "unknown"
 
 
-def _as_dict(notebook: GradedSubmission) -> dict[str, Any]:
-    return {
-        "notebook": printable(str(notebook.submission.path)),
-        "lesson": notebook.submission.lesson,
-        "problem": notebook.submission.problem,
-        "exercises": [
-            {
-                "exercise": one.exercise.name,
-                "status": one.verdict.status,
-                "mistakes": list(one.verdict.mistakes),
-                "message": one.verdict.message,
-                "points": one.points,
-                "of": one.exercise.points,
-                "stretch": one.exercise.stretch,
-                "seconds": round(one.seconds, 3),
-            }
-            for one in notebook.exercises
-        ],
-    }
-
-
-def summary(out: Path, students: Mapping[str, Sequence[GradedSubmission]]) -> str:
-    """Return a few lines that say what was graded, and what could not be."""
+def summary(out: Path, students: Mapping[str, Sequence[GradedSubmission]], n_kept: int = 0) -> str:
+    """Return a few lines that say what was graded, what could not be, and how much is of an earlier grading."""
     notebooks = [notebook for everything in students.values() for notebook in everything]
     graded_lessons = [notebook.submission.lesson for notebook in notebooks]
     counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in lessons_of(students)]
     total = f"Graded {_pluralise(len(notebooks), 'notebook')} of {_pluralise(len(students), 'student')}"
     lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
+    if n_kept:
+        lines.append(f"  The results of {_pluralise(n_kept, 'student')} are those of an earlier grading.")
     for row in gradebook_table(students).to_dict("records") if len(students) <= MAX_LISTED_STUDENTS else []:
         bonus = f" and {row['bonus']} bonus" if row["bonus"] else ""
         lines.append(f"  {row['student']}: {row['points']} of {row['of']} points{bonus}")

@@ -4,11 +4,13 @@ The JSON is read directly: a hostile notebook can keep a library that validates 
 minutes, and only the text of the code cells is needed.
 """
 
+import hashlib
 import json
 import os
+import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,8 @@ class Submission:
         lesson: The lesson, one of ``LESSONS``; empty if it is unknown.
         cells: The code cells, each with its ``id`` and ``source``.
         problem: Why it cannot be graded; empty if it can.
+        raw_name: The student's name as the file system has it. Two that are told apart there stay two students here.
+        digest: SHA-256 of its code cells; empty if it cannot be read.
     """
 
     student: str
@@ -48,6 +52,8 @@ class Submission:
     lesson: str = ""
     cells: Sequence[dict[str, str]] = field(default_factory=list)
     problem: str = ""
+    raw_name: str = ""
+    digest: str = ""
 
     @property
     def file(self) -> str:
@@ -68,29 +74,57 @@ def find_submissions(paths: Sequence[Path], ignore: Path | None = None) -> list[
     found: list[Submission] = []
     for path in paths:
         if not path.exists():
-            raise ValueError(f"there is no {path}")
+            raise ValueError(f"there is no {printable(str(path))}")
         if path.is_dir():
             here = list(_in_folder(path, ignore))
             if not any(submission.path.suffix == ".ipynb" for submission in here):
-                raise ValueError(f"no notebook lies in {path}")
+                raise ValueError(f"no notebook lies in {printable(str(path))}")
             found += here
         else:
-            found.append(_read_submission(path, student_of(path)))
-    return list({os.path.abspath(submission.path): submission for submission in found}.values())
+            found.append(_read_submission(path, _raw_student_of(path)))
+    once = {os.path.abspath(submission.path): submission for submission in found}
+    return _told_apart(list(once.values()))
+
+
+def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
+    """Number the students whose names look alike, and say so: "Zoë" has two encodings, "bob " ends in a space."""
+    shown: dict[str, str] = {}
+    warnings = []
+    for submission in submissions:
+        if submission.raw_name in shown:
+            continue
+        alike = [name for name in shown.values() if _without_number(name) == submission.student.casefold()]
+        number = f" ({len(alike) + 1})" if alike else ""
+        shown[submission.raw_name] = f"{submission.student}{number}"
+        if alike:
+            problem = f"This name differs from that of “{alike[0]}” only in case, in spaces or in how it is encoded."
+            warnings.append(replace(submission, path=submission.path.parent, lesson="", cells=[], problem=problem))
+    return [replace(submission, student=shown[submission.raw_name]) for submission in (*submissions, *warnings)]
+
+
+def _without_number(name: str) -> str:
+    return re.sub(r" \(\d+\)$", "", name).casefold()
 
 
 def _in_folder(folder: Path, ignore: Path | None) -> Iterator[Submission]:
     own = [path for path in sorted(folder.glob("*.ipynb")) if not path.name.startswith(".")]
-    yield from _gradable(_read_submission(path, student_of(path)) for path in own)
-    for student in sorted(path for path in folder.iterdir() if _is_folder(path, ignore)):
-        name, paths = clean_name(student.name), sorted(_notebooks_below(student, ignore))
+    yield from _gradable(_read_submission(path, _raw_student_of(path)) for path in own)
+    for student in sorted(folder.iterdir()):
+        name = student.name
+        if student.is_symlink() and student.is_dir() and not name.startswith("."):
+            linked = "This is a link to a folder somewhere else, and links are not followed."
+            yield Submission(clean_name(name), student, problem=linked, raw_name=name)
+        if not _is_folder(student, ignore):
+            continue
+        paths = sorted(_notebooks_below(student, ignore))
         gradable = _gradable(_read_submission(path, name) for path in paths[:MAX_NOTEBOOKS])
         yield from gradable
         if len(paths) > MAX_NOTEBOOKS:
             too_many = f"{len(paths)} notebooks are in this folder: only the first {MAX_NOTEBOOKS} were looked at."
-            yield Submission(name, student, problem=too_many)
+            yield Submission(clean_name(name), student, problem=too_many, raw_name=name)
         if not gradable and not own:
-            yield Submission(name, student, problem="There is no notebook to grade in this folder.")
+            empty = "There is no notebook to grade in this folder."
+            yield Submission(clean_name(name), student, problem=empty, raw_name=name)
 
 
 def _gradable(submissions: Iterable[Submission]) -> list[Submission]:
@@ -119,9 +153,13 @@ def student_of(path: Path) -> str:
     >>> student_of(Path("class/ada_01_lookup.ipynb")), student_of(Path("class/ada.ipynb"))
     ('ada', 'ada')
     """
+    return clean_name(_raw_student_of(path))
+
+
+def _raw_student_of(path: Path) -> str:
     lesson = lesson_by_name(path)
     before = path.stem.partition(lesson)[0].strip(" _-.") if lesson else path.stem
-    return clean_name(before or path.resolve().parent.name)
+    return before or path.resolve().parent.name
 
 
 def clean_name(name: str) -> str:
@@ -148,18 +186,20 @@ def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
     return best if counts[best] else ""
 
 
-def _read_submission(path: Path, student: str) -> Submission:
+def _read_submission(path: Path, raw_name: str) -> Submission:
     lesson = lesson_by_name(path)
+    submission = Submission(clean_name(raw_name), path, lesson, raw_name=raw_name)
     try:
         cells = read_cells(path)
     except UnreadableNotebook as error:
-        return Submission(student, path, lesson, problem=str(error))
+        return replace(submission, problem=str(error))
     lesson = lesson or lesson_by_cells(cells)
     if not lesson and any(name in path.stem for name in UNGRADED):
-        return Submission(student, path, problem=NOTHING_TO_GRADE)
+        return replace(submission, problem=NOTHING_TO_GRADE)
     if not lesson:
-        return Submission(student, path, problem="This is no lesson of the course: neither its name nor its cells are.")
-    return Submission(student, path, lesson, cells)
+        return replace(submission, problem="This is no lesson of the course: neither its name nor its cells are.")
+    digest = hashlib.sha256(json.dumps(cells).encode()).hexdigest()
+    return replace(submission, lesson=lesson, cells=cells, digest=digest)
 
 
 def read_cells(path: Path) -> list[dict[str, str]]:
@@ -184,7 +224,7 @@ def read_cells(path: Path) -> list[dict[str, str]]:
         raise UnreadableNotebook("The file is damaged: it is no JSON, which every notebook is.") from error
     try:
         if type(version := notebook["nbformat"]) is int and version != 4:
-            raise UnreadableNotebook(f"The notebook has the format {version}; only 4 can be read.")
+            raise UnreadableNotebook(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
     except UnreadableNotebook:
         raise

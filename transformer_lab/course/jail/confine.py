@@ -10,13 +10,13 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.course.jail import landlock, seccomp
+from transformer_lab.course.jail import landlock, namespaces, seccomp
 from transformer_lab.course.jail.limits import Limits
 
 FIRST_UID = 1_879_048_192
 """Start of the user ids that no system assigns (systemd.io/UIDS-GIDS); a process's own number is added."""
 NO_NEW_PRIVILEGES, KEEP_CAPABILITIES, DIE_WITH_PARENT, DUMPABLE, SUBREAPER = 38, 8, 1, 4, 36  # man 2 prctl
-NO_GUARDS = {"own_user": False, "landlock": 0, "seccomp": False}
+NO_GUARDS = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
 CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")
@@ -32,7 +32,8 @@ def confine(limits: Limits, folder: str) -> dict[str, Any]:
 
     Returns:
         The guards that protect the rest of the machine, beyond the limits: whether the process became a user of its
-        own (``own_user``), the version of ``landlock`` that restricts it (0 if none), and whether ``seccomp`` does.
+        own (``own_user``) or is in ``namespaces`` of its own, the version of ``landlock`` that restricts it (0 if
+        none), and whether ``seccomp`` does.
 
     Raises:
         OSError: The system refuses a restriction that it should support.
@@ -52,6 +53,9 @@ def confine(limits: Limits, folder: str) -> dict[str, Any]:
         bounds["RLIMIT_AS"] = mapped + (limits.memory_mb << 20)
         threads = _threads_of_this_user()
         guards["own_user"] = switch_to_own_user(os.getpid(), folder)
+        guards["namespaces"] = namespaces.is_inside
+        if namespaces.is_inside:
+            set_capabilities(0)  # who makes a namespace has all rights in it
         bounds["RLIMIT_NPROC"] = limits.processes + (0 if guards["own_user"] else threads)
         prctl(DIE_WITH_PARENT, signal.SIGKILL)
         prctl(NO_NEW_PRIVILEGES, 1)

@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from transformer_lab.course.jail import confine, framing, supervisor
+from transformer_lab.course.jail import confine, framing, namespaces, supervisor
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.job import run_job
 
@@ -38,14 +38,19 @@ def main(folder: str, forks: bool) -> None:
         confine.prctl(confine.SUBREAPER, 1)  # orphans of a supervisor become children of this process, which kills them
         confine.prctl(confine.DUMPABLE, 0)  # no process of the same user may read its memory
         _warm_up()
-    framing.send(answers, json.dumps(_probe_guards(folder)).encode())
+    guards = _probe_guards(folder)
+    framing.send(answers, json.dumps(guards).encode())
     os.dup2(null, 2)
+
+    def supervise() -> None:
+        supervisor.supervise(jobs, answers, folder)
+
     with contextlib.suppress(framing.BrokenFrame):  # the trusted side has closed the pipe
         while framing.receive(jobs, len(framing.ANNOUNCEMENT)):
             if not forks:
                 supervisor.run_in_this_process(jobs, answers, folder)
                 return
-            process = supervisor.fork(lambda: supervisor.supervise(jobs, answers, folder))
+            process = supervisor.fork((lambda: namespaces.run_inside(supervise)) if guards["namespaces"] else supervise)
             if os.waitpid(process, 0)[1] != 0:
                 supervisor.kill_descendants()
                 framing.send(answers, b"supervisor")
@@ -80,21 +85,32 @@ def _warm_up() -> None:
 
 
 def _probe_guards(folder: str) -> dict[str, Any]:
-    """Return the guards that this system offers, by confining a child process.
+    """Return the guards that this system offers, by confining a child process, if possible in namespaces of its own.
 
     Raises:
         SystemExit: The child cannot be confined; the reason is on standard error.
     """
     if sys.platform != "linux":
         return dict(confine.NO_GUARDS)
+    guards = _guards_in_child(folder, inside=True) if namespaces.are_possible() else None
+    guards = guards or _guards_in_child(folder, inside=False)
+    if guards is None:
+        raise SystemExit(1)
+    return guards
+
+
+def _guards_in_child(folder: str, inside: bool) -> dict[str, Any] | None:
+    """Return the guards of a child that was confined; None if it could not be."""
     own_folder = tempfile.mkdtemp(dir=folder)
     reading, writing = os.pipe()
-    limits = Limits()
-    child = supervisor.fork(lambda: os.write(writing, json.dumps(confine.confine(limits, own_folder)).encode()))
+
+    def tell() -> None:
+        os.write(writing, json.dumps(confine.confine(Limits(), own_folder)).encode())
+
+    child = supervisor.fork((lambda: namespaces.run_inside(tell)) if inside else tell)
     os.close(writing)
     with open(reading, "rb") as pipe:
-        guards = pipe.read()
-    if os.waitpid(child, 0)[1] != 0:
-        raise SystemExit(1)
+        told = pipe.read()
+    failed = os.waitpid(child, 0)[1] != 0
     os.rmdir(own_folder)
-    return dict(json.loads(guards))
+    return None if failed else dict(json.loads(told))

@@ -82,7 +82,7 @@ def samples_row_by_row(logits, temperature=1.0, top_k=None, top_p=None, generato
             p = (row[best] / temperature).softmax(0)
             mass, n = 0.0, 0
             while n < len(best) and (top_p is None or mass < top_p):
-                mass, n = mass + float(p[n]), n + 1
+                mass, n = mass + p[n].item(), n + 1
             kept_of[key] = best[:n], p[:n].double()
         best, p = kept_of[key]
         times = torch.empty(len(best), dtype=torch.float64).exponential_(generator=generator)

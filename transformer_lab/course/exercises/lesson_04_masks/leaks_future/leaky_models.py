@@ -67,14 +67,22 @@ def leaks_future_cases(seed: int) -> list[Case]:
     two_ids = torch.tensor([[1.0], [2.0]])
     a, b = ((0, 3), (2, 5), (4, 1))[int(torch.randint(3, (), generator=rng))]
     loud = torch.eye(VOCAB_SIZE)[3]
+
+    def shuffled(*cases: Case) -> list[Case]:
+        """Put cases in any order: an answer that always says the same, in the same order, must not pass."""
+        return [cases[i] for i in torch.randperm(len(cases), generator=rng)]
+
+    leaks_at_the_end = bool(torch.randint(2, (), generator=rng))
     return [
-        case(torch.tensor([[0, 1]]), {}, "a model that does not leak, 2 tokens", embedding=two_ids),
-        case(torch.tensor([[0, 1]]), {(0, 1): LARGE}, "a model that sees the next token", embedding=two_ids),
-        case(
-            torch.tensor([[1, 0]]),
-            {(0, 1): LARGE},
-            "a model that sees the next token, which is token 0",
-            embedding=two_ids,
+        *shuffled(
+            case(torch.tensor([[0, 1]]), {}, "a model that does not leak, 2 tokens", embedding=two_ids),
+            case(torch.tensor([[0, 1]]), {(0, 1): LARGE}, "a model that sees the next token", embedding=two_ids),
+            case(
+                torch.tensor([[1, 0]]),
+                {(0, 1): LARGE},
+                "a model that sees the next token, which is token 0",
+                embedding=two_ids,
+            ),
         ),
         case(
             torch.tensor([[2, 0, 1]]),
@@ -82,21 +90,30 @@ def leaks_future_cases(seed: int) -> list[Case]:
             "a model in which every position sees the last",
             embedding=torch.tensor([[1.0], [2.0], [3.0]]),
         ),
-        case(
-            draw(2, {0: 6}, {1: 6}), {(0, 1): ROUNDING}, "a model that does not leak, but rounds differently each time"
-        ),
-        case(draw(2, {0: 6}, {1: 6}), {}, "a model that does not leak, left in training mode, with dropout", noise=1.0),
-        case(
-            draw(2, {0: 6}, {1: 6}),
-            {(0, 1): LARGE},
-            "a model that hides the future only while it trains",
-            in_training={},
-        ),
-        case(
-            draw(2, {0: 6}, {1: 6}),
-            {},
-            "a model that sees the future only while it trains",
-            in_training={(0, 1): LARGE},
+        *shuffled(
+            case(
+                draw(2, {0: 6}, {1: 6}),
+                {(0, 1): ROUNDING},
+                "a model that does not leak, but rounds differently each time",
+            ),
+            case(
+                draw(2, {0: 6}, {1: 6}),
+                {},
+                "a model that does not leak, left in training mode, with dropout",
+                noise=1.0,
+            ),
+            case(
+                draw(2, {0: 6}, {1: 6}),
+                {(0, 1): LARGE},
+                "a model that hides the future only while it trains",
+                in_training={},
+            ),
+            case(
+                draw(2, {0: 6}, {1: 6}),
+                {},
+                "a model that sees the future only while it trains",
+                in_training={(0, 1): LARGE},
+            ),
         ),
         case(
             torch.tensor([[b, 6, a]]), {(0, 2): LARGE}, "outputs whose sum never moves", embedding=torch.eye(VOCAB_SIZE)
@@ -104,11 +121,16 @@ def leaks_future_cases(seed: int) -> list[Case]:
         case(draw(3, {0: 6, 2: 0}, {1: 6, 0: 3}), {(0, 2): LARGE}, "a leak in the second sentence", hears_later=loud),
         case(draw(3, {0: 6, 1: 3}, {1: 6, 2: 3}), {(1, 2): LARGE}, "a leak in the first sentence", hears_later=loud),
         case(draw(4), {(1, 2): LARGE}, "a model that comes in eval mode", noise=1.0, evaluates=torch.tensor(True)),
-        case(draw(5), {(0, 4): LARGE}, "a model whose first position sees the last"),
-        case(draw(5), {(2, 3): LARGE}, "a model that leaks in the middle only"),
-        *[holding(*where) for where in ((0, 3, 1), (1, 4, 1), (2, 2, 0), (3, 3, 0), (4, 4, 2), (5, 4, 3), (6, 1, 0))],
-        case(draw(5), {(0, 2): SMALL}, "a model that leaks a little"),
-        case(draw(7), {}, "a model that does not leak, 7 tokens"),
+        *shuffled(
+            case(draw(5), {(0, 4): LARGE}, "a model whose first position sees the last"),
+            case(draw(5), {(2, 3): LARGE}, "a model that leaks in the middle only"),
+            *[holding(*at) for at in ((0, 3, 1), (1, 4, 1), (2, 2, 0), (3, 3, 0), (4, 4, 2), (5, 4, 3), (6, 1, 0))],
+            case(draw(5), {(0, 2): SMALL}, "a model that leaks a little"),
+            *[case(draw(5), {}, f"a model of 5 tokens that does not leak ({which})") for which in ("one", "another")],
+        ),
+        case(draw(7), {(1, 5): LARGE}, "a model that leaks, 7 tokens")
+        if leaks_at_the_end
+        else case(draw(7), {}, "a model that does not leak, 7 tokens"),
     ]
 
 

@@ -1,5 +1,7 @@
 """A loss that can be compared between models with different tokenisers."""
 
+import math
+
 import torch
 
 from transformer_lab.course.exercise import Exercise
@@ -16,11 +18,13 @@ def bits_per_byte_cases(seed: int) -> list[Case]:
         return int(torch.randint(low, high, (), generator=rng))
 
     n_tokens = size(200, 400)
+    easy = (size(5, 9) + 0.4) / 1000 * 3 * math.log(2)  # bits per byte that rounding to three digits changes
     sizes = [
         (uniform(rng, 1.0, 2.0), 2, 5, "2 tokens of 5 bytes together"),
         (2.0, 3, 3, "one token for each byte"),
         (uniform(rng, 2.0, 4.0), 7, 31, "7 tokens of 31 bytes together"),
         (uniform(rng, 0.5, 0.9), n_tokens, 2 * n_tokens, "tokens of 2 bytes"),
+        (easy, n_tokens, 3 * n_tokens, "a text that is easy to predict"),
         (uniform(rng, 2.0, 4.0), n_tokens, 4 * n_tokens + size(1, 99), "tokens of about 4 bytes"),
         (uniform(rng, 3.0, 5.0), 300_000, 1_300_000 + size(1, 9999), "a long text"),
     ]

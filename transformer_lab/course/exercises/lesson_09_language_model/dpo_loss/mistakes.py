@@ -205,7 +205,7 @@ MISTAKES = [
     Mistake(
         "no_beta",
         [STEPS.but(scaled=lambda margin: margin)],
-        does="β is not used",
+        does="the margin is not multiplied by β",
         says="β is not used. It says how much a margin counts: how far the model may move away from the reference.",
         hints=[
             "Where does the argument `beta` occur in the code?",
@@ -230,7 +230,7 @@ MISTAKES = [
             STEPS.but(scaled=lambda chosen_gain, rejected_gain, beta: beta * chosen_gain - rejected_gain),
             STEPS.but(scaled=lambda chosen_gain, rejected_gain, beta: chosen_gain - beta * rejected_gain),
         ],
-        does="β multiplies the gain of one answer only",
+        does="the gain of one answer only is multiplied by β",
         says="β multiplies the gain of one answer only. Look at the brackets.",
         hints=[
             "If both gains are 1, what is the margin?",

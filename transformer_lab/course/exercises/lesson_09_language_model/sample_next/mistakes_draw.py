@@ -98,7 +98,7 @@ MISTAKES = [
         "keeps_the_axis_of_the_draws",
         [STEPS.but(tokens=lambda drawn: drawn)],
         does="the tokens come with an axis of length 1, one number in each row",
-        says="`torch.multinomial` returns a column, (batch, 1). One token for each row is asked for: (batch).",
+        says="The tokens come as a column, (batch, 1). One token for each row is asked for: (batch).",
         hints=[
             "What shape is asked for, and what shape comes out?",
             "The second axis counts the draws from each row, and there is one.",

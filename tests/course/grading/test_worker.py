@@ -1,0 +1,73 @@
+"""A worker survives whatever comes out of its jail."""
+
+from pathlib import Path
+
+import pytest
+import torch
+
+from tests.course.jail.sample_submissions import RIGHT, linux, softmax_after
+from transformer_lab.course.grading import worker as worker_module
+from transformer_lab.course.grading.submissions import Submission
+from transformer_lab.course.grading.worker import TOO_MUCH, Task, Worker, limited_memory
+from transformer_lab.course.jail.interpreter import JailError
+from transformer_lab.course.jail.limits import Limits
+
+LIMITS = Limits(seconds=60.0, memory_mb=512)
+
+
+@pytest.fixture(scope="module")
+def worker():
+    with Worker(LIMITS) as worker:
+        yield worker
+
+
+def task(source: str, name: str = "softmax") -> Task:
+    return Task(Submission("ada", Path("x.ipynb"), "01_lookup", [{"id": name, "source": source}]), name, 7, LIMITS)
+
+
+def test_it_grades_as_the_jail_does(worker: Worker):
+    graded = worker.assess(task(RIGHT["softmax"]))
+    assert graded.verdict.passed and graded.points == graded.exercise.points and graded.seconds > 0
+    assert worker.assess(task(softmax_after("raise ValueError('no')"))).verdict.status == "crashed"
+    assert worker.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp"}
+
+
+@linux
+@pytest.mark.parametrize(
+    "source",
+    [
+        "def softmax(s): return torch.zeros(2**21, 0)",
+        "def softmax(s): return [[]] * 400_000",
+        "def softmax(s): raise ValueError('a b ' * 10**6)",
+    ],
+    ids=["rows of nothing", "lists of nothing", "words"],
+)
+def test_a_reply_that_is_dear_to_read_costs_its_own_points_only(worker: Worker, source: str):
+    assert worker.assess(task(source)).points == 0
+    assert worker.assess(task(RIGHT["softmax"])).verdict.passed
+
+
+def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced(
+    worker: Worker, monkeypatch: pytest.MonkeyPatch
+):
+    before = worker._process.pid
+    monkeypatch.setattr(worker_module, "JUDGE_SECONDS", 0.0)
+    graded = worker.assess(task(softmax_after("return s")))
+    assert (graded.verdict.status, graded.verdict.message, graded.points) == ("crashed", TOO_MUCH, 0)
+    monkeypatch.undo()
+    assert worker._process.pid != before
+    assert worker.assess(task(RIGHT["softmax"])).verdict.passed
+
+
+def test_one_that_was_killed_does_not_start_again():
+    with Worker(LIMITS) as worker:
+        worker.kill()
+        with pytest.raises(JailError, match="was ended"):
+            worker.assess(task(RIGHT["softmax"]))
+
+
+@linux
+def test_memory_is_limited_in_the_block_and_not_after_it():
+    with limited_memory(64), pytest.raises(RuntimeError, match="allocate memory"):
+        torch.ones(1 << 25)
+    assert torch.ones(1 << 25).numel() == 1 << 25

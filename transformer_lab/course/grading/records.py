@@ -1,0 +1,122 @@
+"""What has been graded, kept on the disk: a file for each student, written as soon as that student is done.
+
+Whenever the grader is stopped, nothing that was finished is lost. What has not changed is not graded again.
+"""
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from transformer_lab.atomic_write import atomic_write_text
+from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
+from transformer_lab.course.grading.submissions import Submission, printable
+
+FOLDER = "students"
+"""Where the files are, in the folder of results."""
+
+
+class Records:
+    """The graded students in a folder of results.
+
+    Args:
+        out: The folder of results.
+        settings: All that decides the points besides the notebooks: the seed, the limits, the lessons, the version.
+        guards: The guards of the jail, which are recorded with each student.
+    """
+
+    def __init__(self, out: Path, settings: Mapping[str, Any], guards: Mapping[str, Any]) -> None:
+        self._folder = out / FOLDER
+        self._settings, self._guards = dict(settings), dict(guards)
+
+    def is_up_to_date(self, student: str, submissions: Sequence[Submission]) -> bool:
+        """Return whether these very notebooks of a student have been graded with these settings."""
+        record = _read(self._path(student))
+        return record is not None and record["key"] == self._key(submissions)
+
+    def write(self, student: str, submissions: Sequence[Submission], graded: Sequence[GradedSubmission]) -> None:
+        """Keep the results of a student, in place of earlier ones.
+
+        Raises:
+            OSError: The file cannot be written.
+        """
+        record = {
+            "student": student,
+            "key": self._key(submissions),
+            "guards": self._guards,
+            "notebooks": [as_dict(notebook) for notebook in graded],
+        }
+        self._folder.mkdir(parents=True, exist_ok=True)
+        atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
+
+    def read_all(self) -> dict[str, list[GradedSubmission]]:
+        """Return the notebooks of every student that has been graded, now or earlier, in the order of their names."""
+        records = (_read(path) for path in self._folder.glob("*.json"))
+        found = {record["student"]: record["notebooks"] for record in records if record is not None}
+        return {student: [from_dict(notebook) for notebook in found[student]] for student in sorted(found)}
+
+    def forget_all(self) -> None:
+        """Delete what was graded earlier."""
+        for path in self._folder.glob("*.json"):
+            path.unlink()
+
+    def _path(self, student: str) -> Path:
+        stem = re.sub(r"[^\w.-]+", "_", student).strip("._")[:60]
+        return self._folder / f"{stem}-{hashlib.sha256(student.encode()).hexdigest()[:8]}.json"
+
+    def _key(self, submissions: Sequence[Submission]) -> str:
+        notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]
+        told = json.dumps([self._settings, self._guards, sorted(notebooks)], sort_keys=True)
+        return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+
+
+def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
+    """Return a graded notebook as JSON."""
+    return {
+        "notebook": printable(str(notebook.submission.path)),
+        "lesson": notebook.submission.lesson,
+        "problem": notebook.submission.problem,
+        "digest": notebook.submission.digest,
+        "exercises": [
+            {
+                "exercise": one.exercise.name,
+                "status": one.verdict.status,
+                "mistakes": list(one.verdict.mistakes),
+                "message": one.verdict.message,
+                "hints": list(one.verdict.hints),
+                "points": one.points,
+                "of": one.exercise.points,
+                "stretch": one.exercise.stretch,
+                "seconds": round(one.seconds, 3),
+            }
+            for one in notebook.exercises
+        ],
+    }
+
+
+def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
+    """Return a graded notebook from JSON; the code of its cells is not kept."""
+    submission = Submission(
+        "", Path(notebook["notebook"]), notebook["lesson"], problem=notebook["problem"], digest=notebook["digest"]
+    )
+    return GradedSubmission(submission, [_exercise(one) for one in notebook["exercises"]])
+
+
+def _exercise(one: Mapping[str, Any]) -> GradedExercise:
+    verdict = Verdict(one["exercise"], one["status"], one["message"], tuple(one["mistakes"]), tuple(one["hints"]))
+    return GradedExercise(every_exercise()[one["exercise"]], verdict, one["seconds"])
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    """Return a record; None if there is none, or if it is damaged or of an edition with other exercises."""
+    try:
+        record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        for notebook in record["notebooks"]:
+            from_dict(notebook)
+        return record if {"student", "key"} <= record.keys() else None
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return None

@@ -1,0 +1,162 @@
+"""A process that runs answers in a jail of its own, reads what comes back, and judges it.
+
+What comes out of the jail may be made to exhaust whoever reads it. So that happens here, within bounds of time and
+memory; an answer that exceeds them costs its own points, and the process, which is replaced.
+"""
+
+import contextlib
+import multiprocessing
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from multiprocessing.connection import Connection
+from types import TracebackType
+from typing import Any
+
+from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.grading.assess import GradedExercise, judge_answer, run_answer
+from transformer_lab.course.grading.submissions import Submission
+from transformer_lab.course.jail.interpreter import START_TIMEOUT, JailError
+from transformer_lab.course.jail.jail import SUPERVISOR_SECONDS, Jail
+from transformer_lab.course.jail.limits import Limits
+
+JUDGE_SECONDS = 30.0
+"""Time in which an answer must be judged; what honest answers take is below a second."""
+JUDGE_MB = 2048
+"""Memory that reading and judging an answer may take."""
+TOO_MUCH = "What came back is so large or so odd that it could not be judged."
+
+
+@dataclass(frozen=True)
+class Task:
+    """An exercise of a submission, to be graded.
+
+    Args:
+        submission: The notebook.
+        name: The name of the exercise.
+        seed: Seed of the cases.
+        limits: Limits of the answer.
+    """
+
+    submission: Submission
+    name: str
+    seed: int
+    limits: Limits
+
+
+class Worker:
+    """The process, as the grader sees it; a context manager.
+
+    Args:
+        limits: Resource limits of each answer.
+
+    Attributes:
+        guards: The guards of its jail, as ``confine.confine`` returns them.
+
+    Raises:
+        JailError: Its jail does not start.
+    """
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits = limits
+        self._is_killed = False
+        self._start()
+
+    def __enter__(self) -> "Worker":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        with contextlib.suppress(OSError):
+            self._connection.send(None)
+            self._process.join(START_TIMEOUT if error is None else 0.0)
+        self._end()
+
+    def assess(self, task: Task) -> GradedExercise:
+        """Grade one exercise.
+
+        Raises:
+            JailError: The process cannot be started again after an answer has ended it, or has been killed.
+        """
+        exercise = every_exercise()[task.name]
+        seconds = task.limits.kill_after
+        try:
+            self._connection.send(task)
+            seconds = self._receive(task.limits.kill_after + SUPERVISOR_SECONDS)
+            verdict: Verdict = self._receive(JUDGE_SECONDS)
+        except (EOFError, OSError, TimeoutError):
+            self._end()
+            if self._is_killed:
+                raise JailError("the process that grades was ended") from None
+            self._start()
+            verdict = Verdict(task.name, "crashed", TOO_MUCH)
+        return GradedExercise(exercise, verdict, seconds)
+
+    def kill(self) -> None:
+        """End the process at once, and its jail with it; whoever waits for an answer gets none."""
+        self._is_killed = True
+        self._process.kill()
+
+    def _end(self) -> None:
+        self._process.kill()
+        self._process.join()
+        self._connection.close()
+
+    def _start(self) -> None:
+        context = multiprocessing.get_context("spawn")  # this process may have threads, which do not survive a fork
+        self._connection, theirs = context.Pipe()
+        self._process = context.Process(target=serve, args=(theirs, self._limits), daemon=True)
+        self._process.start()
+        theirs.close()
+        try:
+            ready = self._receive(START_TIMEOUT)
+        except (EOFError, TimeoutError):
+            ready = "the process that grades does not start"
+        if isinstance(ready, str):
+            self._end()
+            raise JailError(ready)
+        self.guards: dict[str, Any] = ready
+
+    def _receive(self, seconds: float) -> Any:
+        if not self._connection.poll(seconds):
+            raise TimeoutError
+        return self._connection.recv()
+
+
+def serve(connection: Connection, limits: Limits) -> None:
+    """Open a jail, say which guards it has, and grade one exercise after the other until None comes."""
+    try:
+        with Jail(limits) as jail:
+            connection.send(jail.guards)
+            with contextlib.suppress(EOFError, KeyboardInterrupt):  # the grader has ended, or is about to
+                while (task := connection.recv()) is not None:
+                    _grade(task, jail, connection)
+    except JailError as error:
+        connection.send(str(error))
+
+
+def _grade(task: Task, jail: Jail, connection: Connection) -> None:
+    exercise = every_exercise()[task.name]
+    jail.limits = task.limits
+    with limited_memory(JUDGE_MB):
+        job, outcome = run_answer(task.submission, exercise, jail, task.seed)
+        connection.send(outcome.seconds)
+        connection.send(judge_answer(exercise, job, outcome, jail, task.seed))
+
+
+@contextlib.contextmanager
+def limited_memory(megabytes: int) -> Iterator[None]:
+    """Limit what this process may allocate in the block; on Linux only."""
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    before = resource.getrlimit(resource.RLIMIT_AS)
+    with open("/proc/self/statm") as file:
+        mapped = int(file.read().split()[0]) * resource.getpagesize()
+    resource.setrlimit(resource.RLIMIT_AS, (mapped + (megabytes << 20), before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_AS, before)
