@@ -1,0 +1,68 @@
+"""What has been graded is kept on the disk, and found again."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
+from transformer_lab.course.grading.records import Records, as_dict
+from transformer_lab.course.grading.submissions import Submission
+
+SUBMISSION = Submission("ada", Path("class", "ada", "01_lookup.ipynb"), "01_lookup", digest="5e")
+VERDICT = Verdict("softmax", "mistake", "Two rows\n    0.5", ("first_axis", "no_sum"), ("Look.", "Look again."))
+GRADED = GradedSubmission(SUBMISSION, [GradedExercise(every_exercise()["softmax"], VERDICT, 0.25)])
+BROKEN = GradedSubmission(Submission("ada", Path("x.ipynb"), problem="It is damaged."), [])
+SETTINGS = {"seed": 7, "limits": [10.0, 2048]}
+
+
+def records(out: Path, **settings: object) -> Records:
+    return Records(out, {**SETTINGS, **settings}, {"landlock": 7})
+
+
+def test_what_is_read_is_what_was_written(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED, BROKEN])
+    records(tmp_path).write("Zoë/..", [], [])
+    told = records(tmp_path).read_all()
+    assert list(told) == ["Zoë/..", "ada"] and told["Zoë/.."] == []
+    assert [as_dict(notebook) for notebook in told["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
+    [one] = told["ada"][0].exercises
+    assert (one.verdict.mistakes, one.verdict.hints, one.seconds) == (VERDICT.mistakes, VERDICT.hints, 0.25)
+    assert one.verdict.message == VERDICT.message and one.exercise is every_exercise()["softmax"]
+    assert {path.parent for path in tmp_path.rglob("*.json")} == {tmp_path / "students"}
+
+
+def test_a_student_is_graded_again_if_anything_that_decides_has_changed(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED])
+    assert records(tmp_path).is_up_to_date("ada", [SUBMISSION])
+    assert records(tmp_path).is_up_to_date("ada", [replace(SUBMISSION, path=Path("elsewhere", "01_lookup.ipynb"))])
+    assert not records(tmp_path).is_up_to_date("ben", [SUBMISSION])
+    assert not records(tmp_path).is_up_to_date("ada", [replace(SUBMISSION, digest="5f")])
+    assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION, BROKEN.submission])
+    assert not records(tmp_path, seed=8).is_up_to_date("ada", [SUBMISSION])
+    assert not Records(tmp_path, SETTINGS, {"landlock": 0}).is_up_to_date("ada", [SUBMISSION])
+
+
+def test_names_that_make_the_same_file_name_are_kept_apart(tmp_path: Path):
+    for name in ("a/b", "a b", "a_b"):
+        records(tmp_path).write(name, [], [])
+    assert set(records(tmp_path).read_all()) == {"a/b", "a b", "a_b"}
+
+
+def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED])
+    [path] = (tmp_path / "students").iterdir()
+    whole = path.read_text("utf-8")
+    for text in ("", whole[:-20], "[]", "{}", whole.replace('"softmax"', '"an exercise of another edition"')):
+        path.write_text(text, "utf-8")
+        assert records(tmp_path).read_all() == {}, text
+        assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION])
+    path.write_text(whole, "utf-8")
+    assert json.loads(whole)["student"] == "ada" and list(records(tmp_path).read_all()) == ["ada"]
+
+
+def test_what_is_forgotten_is_gone(tmp_path: Path):
+    records(tmp_path).write("ada", [SUBMISSION], [GRADED])
+    records(tmp_path).forget_all()
+    assert records(tmp_path).read_all() == {}
