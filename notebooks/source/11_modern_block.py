@@ -931,7 +931,7 @@ table.drop(columns="class")[:16]
 # <details><summary>How can a model with RoPE read longer texts than in training?</summary>
 #
 # Raise the base: the slow pairs turn more slowly. With 10⁶ instead of 10⁴, trained models were right at four times the
-# length with no further training; with 10⁹ they failed. (<i>RoPE's base</i>)
+# length with no further training; with 10⁹ many answers were wrong again. (<i>RoPE's base</i>)
 # </details>
 
 # %% [markdown]
