@@ -94,7 +94,7 @@ class LanguageModel(nn.Module):
 
 # %%
 def loss_of(model: nn.Module, tokens: Tensor = held_out, mask: Tensor | None = None) -> Tensor:
-    return F.cross_entropy(model(tokens, mask)[:, :-1].mT, tokens[:, 1:])
+    return parts.next_token_loss(model(tokens, mask), tokens, pad_id=-1)  # no token is padding
 
 
 # %%

@@ -881,7 +881,6 @@ table.drop(columns="class")[:16]
 # - **RMSNorm**: divides each vector by the root mean square of its features; no mean, no bias.
 # - **gated linear unit**: a network with two projections, of which one decides how much of the other passes.
 # - **SwiGLU**: the gated linear unit with SiLU at the gate.
-# - **grouped-query attention**: attention in which several heads of queries share one head of keys and values.
 # - **base**: the number of which RoPE's frequencies are powers; the larger, the slower the slow pairs.
 # - **mixture of experts**: a layer of many networks, of which each token is sent to a few.
 # - **router**: the linear layer that scores the experts for each token.
