@@ -162,7 +162,7 @@ check(SwiGLU)
 # neighbours, so that with 4 and 2 heads queries 0 and 1 attend with keys 0, and queries 2 and 3 with keys 1.
 
 # %%
-diagrams.modern_block.shared_heads(n_heads=4, n_kv_heads=2)
+diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
 
 # %% [markdown]
 # **Exercise.** Write `forward`, as self-attention of x. The pieces of earlier lessons are in `parts`: `split_heads`,

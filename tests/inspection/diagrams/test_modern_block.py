@@ -1,10 +1,8 @@
-"""The block of today, heads that share keys, the experts that a token meets, and what LoRA adds."""
+"""The block of today, the experts that a token meets, and what LoRA adds."""
 
 import pytest
-import torch
 
-from transformer_lab.attention.grouped_query import repeat_kv
-from transformer_lab.inspection.diagrams.modern_block import blocks, experts, low_rank, shared_heads
+from transformer_lab.inspection.diagrams.modern_block import blocks, experts, low_rank
 
 
 def test_queries_and_keys_are_rotated_and_values_are_not():
@@ -27,21 +25,6 @@ def test_norms_are_on_the_stream_of_2017_and_beside_that_of_today():
         thick = [arrow for arrow in d.arrows if arrow.thick]
         assert all(any(arrow.points[0].x == norm.x for arrow in thick) == on_stream for norm in norms)
         assert all((norm.x > today.left.x) != on_stream for norm in norms)
-
-
-@pytest.mark.parametrize(("n_heads", "n_kv_heads"), [(4, 2), (6, 3), (6, 2)])
-def test_heads_share_as_in_the_library(n_heads, n_kv_heads):
-    d = shared_heads(n_heads, n_kv_heads)
-    head_of = repeat_kv(torch.arange(float(n_kv_heads))[None, :, None, None], n_heads // n_kv_heads).flatten().tolist()
-    drawn = [(a.points[0].of, a.points[-1].of) for a in d.arrows]
-    assert len(drawn) == 3 * n_heads
-    assert drawn[n_heads : 2 * n_heads] == [(f"k, v {head:.0f}", f"q {i}") for i, head in enumerate(head_of)]
-    assert d.flaws() == []
-
-
-def test_heads_have_to_be_divided_evenly():
-    with pytest.raises(ValueError, match="n_kv_heads must divide n_heads; got n_heads=4, n_kv_heads=3"):
-        shared_heads(4, 3)
 
 
 def test_only_chosen_experts_are_reached():

@@ -106,35 +106,6 @@ def _column(d: Diagram, x: float, y: float, names: Sequence[str], colour: str = 
     return boxes
 
 
-def shared_heads(n_heads: int = 4, n_kv_heads: int = 2) -> Diagram:
-    """Return which head of keys and values each head of queries attends to, in three kinds of attention.
-
-    Query head i attends to head ``⌊i n_kv_heads / n_heads⌋``, as in ``GroupedQueryAttention``.
-
-    Args:
-        n_heads: Number of heads of queries.
-        n_kv_heads: Number of heads of keys and values.
-
-    Raises:
-        ValueError: ``n_kv_heads`` does not divide ``n_heads``.
-    """
-    if n_kv_heads < 1 or n_heads % n_kv_heads:
-        raise ValueError(f"n_kv_heads must divide n_heads; got {n_heads=}, {n_kv_heads=}")
-    d = Diagram("Heads of queries above, heads of keys and values below; neighbouring heads of queries share one.")
-    kinds = {"multi-head": n_heads, "grouped-query": n_kv_heads, "multi-query": 1}
-    for place, (kind, n) in enumerate(kinds.items()):
-        x0 = place * (0.62 * n_heads + 0.5)
-        queries = [d.box(f"q {i}", (x0 + 0.62 * i, 1.0), BLUE, outline="square") for i in range(n_heads)]
-        width = n_heads / n
-        shared = [
-            d.box(f"k, v {i}", (x0 + 0.62 * ((i + 0.5) * width - 0.5), 0.0), PINK, outline="square") for i in range(n)
-        ]
-        for i, query in enumerate(queries):
-            d.arrow(shared[i * n // n_heads].top, query.bottom)
-        d.text(kind, (x0 + 0.31 * (n_heads - 1), 1.42), bold=True)
-    return d
-
-
 def experts(n_experts: int = 4, chosen: Sequence[int] = (0, 2)) -> Diagram:
     """Return a mixture of experts, as one token meets it: the router chooses some experts, the others are not computed.
 
