@@ -17,6 +17,7 @@ from tests.course.jail.sample_submissions import (
     still_works,
 )
 from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.jail import jail as jail_module
 from transformer_lab.course.jail.contents import copy_course
 from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.jail import Jail
@@ -201,3 +202,21 @@ def test_a_jail_that_cannot_confine_does_not_start(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_broken)
     with pytest.raises(JailError, match="the jail does not start: OSError: no such luck"), Jail(Limits()):
         pass
+
+
+@linux
+def test_the_folder_of_a_jail_that_was_killed_is_removed_by_the_next(
+    jail: Jail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    dead, alive = tmp_path / f"{jail_module.PREFIX}dead", tmp_path / f"{jail_module.PREFIX}alive"
+    for folder in (dead, alive):
+        (folder / "work").mkdir(parents=True)
+        (folder / "lock").touch()
+    (tmp_path / "other").mkdir()
+    with jail_module._locked(alive / "lock"):
+        jail_module.remove_dead_jails()
+        assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name]
+    jail_module.remove_dead_jails()
+    assert [path.name for path in tmp_path.iterdir()] == ["other"]
+    assert jail.folder is not None and jail.folder.exists()

@@ -77,30 +77,27 @@ def grade(
     students: dict[str, list[Submission]] = defaultdict(list)
     for submission in find_submissions(paths, ignore=out):
         students[submission.student].append(submission)
-    with open_workers(min(jobs, len(students)), limits) as workers:
-        guards = workers[0].guards
-        if isolation(guards) == "none" and not unconfined:
-            raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
-        if warning := caution(guards):
-            logging.getLogger(__name__).warning(warning)  # before anything runs
-        settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **gradebook.versions()}
-        records = Records(out, settings, {**guards, "isolation": isolation(guards)})
-        if fresh:
-            records.forget_all()
-        out.mkdir(parents=True, exist_ok=True)
-
-        def write_results() -> dict[str, list[GradedSubmission]]:
-            graded = records.read_all()
-            gradebook.write_gradebook(out, graded, seed, limits, guards)
-            return graded
-
-        write_results()  # that nothing can be written shows now, not when the whole class has been graded
-        todo = {name: every for name, every in students.items() if not records.is_up_to_date(name, every)}
-        try:
-            _grade_students(todo, workers, lessons, seed, limits, records)
-        finally:
-            graded = write_results()
-            write_feedback(out / "feedback", graded)
+    settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **gradebook.versions()}
+    records = Records(out, settings)
+    todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
+    if todo:
+        with open_workers(min(jobs, len(todo)), limits) as workers:
+            guards = workers[0].guards
+            if isolation(guards) == "none" and not unconfined:
+                raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
+            if warning := caution(guards):
+                logging.getLogger(__name__).warning(warning)  # before anything runs
+            if fresh:
+                records.forget_all()
+            # That nothing can be written shows now, not when the whole class has been graded.
+            gradebook.write_gradebook(out, records.read_all(), seed, limits, guards)
+            try:
+                _grade_students(todo, workers, lessons, seed, limits, records)
+            finally:
+                graded = records.read_all()
+                gradebook.write_gradebook(out, graded, seed, limits, guards)
+                write_feedback(out / "feedback", graded)
+    graded = records.read_all()
     return gradebook.summary(out, graded, n_kept=len(graded) - len(todo))
 
 
@@ -113,6 +110,7 @@ def _grade_students(
     records: Records,
 ) -> None:
     """Grade each student with the worker that is free, and record the results one student after the other."""
+    guards = {**workers[0].guards, "isolation": isolation(workers[0].guards)}
     free: SimpleQueue[Worker] = SimpleQueue()
     for worker in workers:
         free.put(worker)
@@ -124,7 +122,7 @@ def _grade_students(
         worker = free.get()
         try:
             wanted = [one for one in students[name] if not lessons or one.lesson in {*lessons, ""}]
-            records.write(name, students[name], [grade_notebook(one, worker) for one in wanted])
+            records.write(name, students[name], [grade_notebook(one, worker) for one in wanted], guards)
         finally:
             free.put(worker)
 

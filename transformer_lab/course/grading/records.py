@@ -26,20 +26,30 @@ class Records:
     Args:
         out: The folder of results.
         settings: All that decides the points besides the notebooks: the seed, the limits, the lessons, the version.
-        guards: The guards of the jail, which are recorded with each student.
     """
 
-    def __init__(self, out: Path, settings: Mapping[str, Any], guards: Mapping[str, Any]) -> None:
-        self._folder = out / FOLDER
-        self._settings, self._guards = dict(settings), dict(guards)
+    def __init__(self, out: Path, settings: Mapping[str, Any]) -> None:
+        self._folder, self._settings = out / FOLDER, dict(settings)
 
     def is_up_to_date(self, student: str, submissions: Sequence[Submission]) -> bool:
         """Return whether these very notebooks of a student have been graded with these settings."""
         record = _read(self._path(student))
         return record is not None and record["key"] == self._key(submissions)
 
-    def write(self, student: str, submissions: Sequence[Submission], graded: Sequence[GradedSubmission]) -> None:
+    def write(
+        self,
+        student: str,
+        submissions: Sequence[Submission],
+        graded: Sequence[GradedSubmission],
+        guards: Mapping[str, Any],
+    ) -> None:
         """Keep the results of a student, in place of earlier ones.
+
+        Args:
+            student: The student's name.
+            submissions: All that the student handed in.
+            graded: What of it was graded.
+            guards: The guards that the jail had.
 
         Raises:
             OSError: The file cannot be written.
@@ -47,7 +57,7 @@ class Records:
         record = {
             "student": student,
             "key": self._key(submissions),
-            "guards": self._guards,
+            "guards": dict(guards),
             "notebooks": [as_dict(notebook) for notebook in graded],
         }
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -70,7 +80,7 @@ class Records:
 
     def _key(self, submissions: Sequence[Submission]) -> str:
         notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]
-        told = json.dumps([self._settings, self._guards, sorted(notebooks)], sort_keys=True)
+        told = json.dumps([self._settings, sorted(notebooks)], sort_keys=True)
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 

@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
-from typing import Any
+from typing import IO, Any
 
 from transformer_lab.course.jail import framing
 from transformer_lab.course.jail.contents import copy_course
@@ -23,6 +23,8 @@ from transformer_lab.course.jail.interpreter import Interpreter, JailError
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.plain_data import NotPlainData, pack, unpack
 
+PREFIX = "transformer-lab-jail-"
+"""What the names of jails' folders begin with."""
 SUPERVISOR_SECONDS = 30.0
 """The supervisor enforces the time limit; if it is late by more than this, it is killed, with the fork server."""
 
@@ -64,11 +66,14 @@ class Jail:
         self.guards: dict[str, Any] = {}
         self.folder: Path | None = None
         self._interpreter: Interpreter | None = None
+        self._lock: IO[bytes] | None = None
 
     def __enter__(self) -> "Jail":
-        self.folder = Path(tempfile.mkdtemp(prefix="transformer-lab-jail-"))
+        remove_dead_jails()
+        self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.folder.chmod(0o711)  # the users that jobs run as have to pass through
         try:
+            self._lock = _locked(self.folder / "lock")
             copy_course(self.folder / "course")
             (self.folder / "work").mkdir(mode=0o711)
             self.guards = self._started(self.folder).guards
@@ -79,6 +84,9 @@ class Jail:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._stop()
+        if self._lock is not None:
+            self._lock.close()
+            self._lock = None
         if self.folder is not None:
             delete_tree(str(self.folder))
             self.folder = None
@@ -167,3 +175,32 @@ class Jail:
         if self._interpreter is not None:
             self._interpreter.stop()
             self._interpreter = None
+
+
+def remove_dead_jails() -> None:
+    """Delete the folders of jails that were killed before they could: those whose lock nobody holds."""
+    for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
+        with contextlib.suppress(OSError):  # it is in use, or belongs to another user
+            lock = _locked(folder / "lock", create=False)
+            if lock is not None:
+                lock.close()
+                delete_tree(str(folder), seconds=5.0)
+
+
+def _locked(path: Path, create: bool = True) -> IO[bytes] | None:
+    """Open a file that no other process has locked; None where files cannot be locked.
+
+    Raises:
+        OSError: Another process has it, or there is none.
+    """
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    file = path.open("wb" if create else "rb")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        raise
+    return file
