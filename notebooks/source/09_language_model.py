@@ -16,14 +16,14 @@
 #
 # <details><summary>Which two sublayers does a pre-norm encoder layer have, and what happens around each?</summary>
 #
-# Self-attention and a feed-forward network. Each reads a normalised copy of the residual stream and adds its output to
-# the stream.
+# Self-attention and a feed-forward network. Each reads a normalised copy of the residual stream and adds its output
+# to the stream.
 # </details>
 #
 # <details><summary>Why can a decoder be trained at all positions at once?</summary>
 #
-# The causal mask hides the future, so the output at each position depends on earlier tokens only, and each position is
-# an example of its own.
+# The causal mask hides the future, so the output at each position depends only on the tokens up to there, and each
+# position is an example of its own.
 # </details>
 #
 # <details><summary>What does greedy decoding do?</summary>
@@ -91,12 +91,12 @@ diagrams.language_model.stripped()
 
 # %% [markdown]
 # A block of a **decoder-only** model has *one* attention, not two: causal self-attention, then the network. That is an
-# encoder layer with a causal mask. The name says which mask the model has, not which parts.
+# encoder layer with a causal mask: the name says which mask the model has, not which parts.
 #
-# Since GPT-2 ([Radford et al.,
-# 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)) the
-# blocks are pre-norm. Positions are learned, as in GPT-2; there are `context_length` of them. That is the **context
-# window**: the model can read no longer text. Everything else here is yours, from lessons 03, 04 and 06.
+# As in GPT-2 ([Radford et al.,
+# 2019](https://cdn.openai.com/better-language-models/language_models_are_unsupervised_multitask_learners.pdf)), the
+# blocks are pre-norm and the positions are learned. There are `context_length` of them, the **context window**: the
+# model cannot read a longer text. All else is from lessons 03, 04 and 06.
 
 
 # %%
@@ -123,8 +123,8 @@ class GPT(nn.Module):
 
 
 # %% [markdown]
-# GPT-2 draws everything with a standard deviation of 0.02. Each block adds to the residual stream twice, so the
-# matrices whose output is added start smaller by √(2 · n_layers): the more is added, the less each adds.
+# Like GPT-2, we draw matrices with a standard deviation of 0.02. Each block adds to the residual stream twice, so
+# matrices whose output is added start smaller by a factor of √(2 · n_layers): the more layers add, the less each adds.
 
 
 # %%
@@ -149,8 +149,8 @@ pd.DataFrame({"whose": {name: parts.whose(name) for name in used}})
 # %% [markdown]
 # ## The text: Python's own documentation
 #
-# Every Python brings English along: the docstrings of its library. One module in ten is held out as a whole. The tokens
-# are those of BPE (lesson 08), with a vocabulary of 512. Each module begins with a bos.
+# Every Python installation contains English text: the docstrings of its standard library. One module in ten is held
+# out as a whole. The tokens are those of BPE (lesson 08), with a vocabulary of 512. Each module begins with `<bos>`.
 
 # %%
 train_texts, held_out_texts = python_docstrings()
@@ -172,8 +172,8 @@ print(held_out_texts[5][:200])
 # %% [markdown]
 # ## The loss
 #
-# The logits at position t are about the token at t + 1. The logits at the last position have nothing to be compared
-# with, and the first token is predicted by nothing.
+# The logits at position t predict the token at t + 1. So the logits at the last position are compared with nothing, and
+# nothing predicts the first token.
 #
 # **Exercise.** Take the mean of −log p over all next tokens that are not padding.
 
@@ -210,18 +210,19 @@ check(loss_of_a_colleague, "next_token_loss")
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# A loss that is too good is a symptom. English has an entropy; nobody predicts it with certainty. Generate: the model
-# repeats its last token. The leak test of lesson 04 finds nothing, for the model is right, and its question is wrong.
+# A loss that is too good is a symptom. English has an entropy; nobody predicts it with certainty. Let the model
+# generate: it repeats its last token. The leak test of lesson 04 finds nothing, because the model is correct; the
+# question that the loss asks is wrong.
 # </details>
 
 # %% [markdown]
 # ## Perplexity and bits per byte
 #
 # The exponential of the mean loss is the **perplexity**: a model with a perplexity of 8 is as uncertain as if it chose
-# among 8 equally likely tokens. But tokens differ: the next byte is easier to guess than the next three.
+# among 8 equally likely tokens. But tokenizers differ: the next byte is easier to guess than the next three.
 #
-# So divide by something that does not depend on the tokenizer. The loss of a whole text, in bits, over its bytes is
-# called **bits per byte**.
+# So divide by something that does not depend on the tokenizer. The loss of a whole text, in bits, divided by the number
+# of its bytes is called **bits per byte**.
 #
 # **Exercise.** `loss` is the mean over the tokens, in nats (natural logarithms). A bit is log 2 nats.
 
@@ -240,7 +241,7 @@ check(bits_per_byte)
 #
 # Three models that only count: *uniform* (all tokens are equally likely), **unigram** (the frequency of each token) and
 # **bigram** (its frequency after the token before it; where pairs are rare, a little of the unigram is mixed in). All
-# are counted on the training text and judged on held-out text.
+# are counted on the training text and measured on held-out text.
 
 
 # %%
@@ -282,7 +283,7 @@ table.astype({"perplexity": int}).round(1)
 #
 # ## Training
 #
-# One loop for all models of this lesson: a warm-up over a tenth of the steps, then the rate falls to 0.
+# One loop serves all models of this lesson. The learning rate warms up over a tenth of the steps, then falls to 0.
 
 
 # %%
@@ -348,13 +349,13 @@ compare(after_800, measured=beaten[800])
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
-# The bigram is hard to beat: to do so, a model must use what stands further back. (With a good initialisation, the
-# first loss is log V.)
+# The bigram is hard to beat: that takes more than the last token. (With a good initialisation, the first loss is that
+# of the uniform model.)
 #
 # ### The logit lens
 #
-# Every block only *adds* to the residual stream. So we may read the stream early: apply the last norm and the output
-# matrix after each block. This is the **logit lens**
+# Every block only *adds* to the residual stream. So we may read the stream early, by applying the last norm and the
+# output matrix after each block. This is the **logit lens**
 # ([nostalgebraist, 2020](https://www.lesswrong.com/posts/AcKRB8wDpdaN6v6ru/interpreting-gpt-the-logit-lens)).
 
 # %% tags=["nbval-ignore-output"]
@@ -366,14 +367,18 @@ print("loss after 0, 1 and 2 blocks:", *(f"{loss:.1f}" for loss in lens))
 print("each block improves the prediction:", lens[0] > lens[1] > lens[2])
 
 # %% [markdown]
+# Before the first block, the stream holds little but the token just read, so the lens predicts that token again: worse
+# than uniform.
+#
 # ## Sampling
 #
 # Greedy decoding takes the most likely token. A **sample** is drawn with the model's probabilities instead. Three
 # changes are common, in this order: divide the logits by a **temperature** (lesson 01); **top-k**: keep the k most
 # likely tokens; **top-p** or **nucleus sampling** ([Holtzman et al., 2020](https://arxiv.org/abs/1904.09751)): keep the
-# smallest set, from the most likely token on, whose probabilities add up to at least p. What is kept is normalised.
+# smallest set, starting from the most likely token, whose probabilities add up to at least p. After each of the two,
+# what is kept is normalised.
 #
-# **Exercise.** Write all three, then draw.
+# **Exercise.** Write all three, then draw. If `top_k` is larger than the vocabulary, keep all tokens.
 
 
 # %% id="sample_next" tags=["exercise"]
@@ -412,16 +417,14 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 
 # %% [markdown]
-# Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is certain, and many where it is
-# not.
+# Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not.
 #
 # ## Generating
 #
-# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. Of a text longer than
-# the context window, the model is shown only the last tokens.
+# A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. If the text is longer
+# than the context window, the model sees only its end.
 #
-# **Exercise.** `sample` takes logits (batch, vocab_size) and returns ids (batch). The caller's `tokens` stay as they
-# are.
+# **Exercise.** `sample` takes logits (batch, vocab_size) and returns ids (batch). Do not change the caller's `tokens`.
 
 
 # %% id="generate" tags=["exercise"]
@@ -453,11 +456,12 @@ for name, sample in samplers.items():
     print(f"{name}: {' '.join(text.split())}\n")
 
 # %% [markdown]
-# It looks like documentation, and says nothing: 137,000 parameters and 800 steps are little. (GPT-2 has 1.5 billion.)
+# It looks like documentation and says nothing: 137,000 parameters and 800 steps are few. (The largest GPT-2 has 1.5
+# billion.)
 #
 # ### Greedy text repeats itself
 #
-# We measure which fraction of all runs of 8 tokens occurred before in the same text.
+# We measure what fraction of all runs of 8 tokens occurred before in the same text.
 #
 # **Predict.** For 200 greedy tokens, is that fraction about 0, 0.2 or 0.7?
 
@@ -483,13 +487,13 @@ pd.Series(repeated, name="repeated").round(2).to_frame()
 
 # %% [markdown]
 # Greedy text runs into loops. The most likely text is not a typical one: people do not always choose the most likely
-# word either (Holtzman et al.). Temperature 2 avoids loops, but few of its words are real.
+# word either (Holtzman et al.). The sampled texts do not loop, but many of their words do not exist.
 #
 # ## How a model copies: induction heads
 #
-# A name that occurred once is likely to come again, and so is what followed it. We study that alone: random tokens that
-# repeat with a period. In the first period there is nothing to know. From then on everything can be known, but the
-# period differs from text to text, so counting positions does not help.
+# A name that occurred once is likely to come again, and so is what followed it. We study only that: random tokens that
+# repeat with a period. In the first period there is nothing to copy. Once a token has come again, the rest can be
+# known, but not by looking a fixed distance back: the period differs from text to text.
 
 
 # %%
@@ -566,7 +570,7 @@ ax = plots.lines(range(1, 32), lines, "position that is predicted (the second pe
 
 
 # %% [markdown]
-# In the first period there is nothing to copy. From position 9 on, two layers copy, one does not. How?
+# From position 9 on, two layers copy; one does not. How?
 #
 # **Predict.** In the second period, the token at each position was read once before, 8 positions back. How many
 # positions back does layer 1 attend most?
@@ -591,11 +595,11 @@ print(f"layer 1, second period, weight 7 positions back: {by_distance[7]:.1f}")
 
 # %% [markdown]
 # Seven back, not eight: the token that *followed* the last time. That is the one to copy, and a head that attends to it
-# is called an **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). How does it find that
-# token, which is unlike the one just read? Layer 0 mostly attends to a position itself and to the one before.
+# is called an **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). But that token is not like
+# the one just read. How does the head find it?
 #
-# **Predict.** An ablation: in layer 0 we hide from every query the position 1, 2, 4 or 7 back. Which of these does the
-# copying need most?
+# **Predict.** An ablation: in layer 0, we hide one position from every query, the one that is 1, 2, 4 or 7 back. Which
+# of these does copying need most?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -633,28 +637,29 @@ diagrams.language_model.induction()
 
 
 # %% [markdown]
-# Layer 0 stores at each position which token came before it: a **previous-token head**. The induction head searches for
-# the position that stores the current token, and copies what stands there. That takes two layers, one after the other.
+# In layer 0, a **previous-token head** stores at each position which token came before it. In layer 1, the induction
+# head searches for the position that stores the current token, and copies what stands there. So one layer is not
+# enough.
 #
-# Our two heads share the job: silencing one costs less than hiding one position from both. So the ablation of a single
-# head may find little, although the mechanism is there.
+# Both heads of our layer 0 share the job: silencing one costs less than hiding the previous position from both. So the
+# ablation of a single head may find little, although the mechanism is there.
 
 # %% [markdown]
 # ## Why decoder-only?
 #
 # | the usual argument | verdict |
 # |---|---|
-# | fewer parameters at the same width | measured above; but what an encoder costs could be spent on width instead |
+# | fewer parameters at the same width | measured above; but the same number could be spent on a wider model |
 # | every token is an example; a masked model predicts 15 % of them | true by counting |
-# | causal attention has full rank, bidirectional attention has not | measured below: both have |
-# | what has been read stays valid as the text grows | measured below |
-# | any task becomes a prompt | opinion, at our size |
+# | causal attention has full rank, bidirectional attention has not | tested below |
+# | what has been read stays valid as the text grows | tested below |
+# | any task becomes a prompt | cannot be shown at our size |
 # | best without fine-tuning | measured by Wang et al., at 5 billion parameters |
 #
 # ([Wang et al., 2022](https://arxiv.org/abs/2204.05832). Fine-tuned on many tasks, encoder-decoders were ahead.)
 #
-# **Predict.** Causal weights form a triangle, so they have full rank. 256 queries and keys have a width of 16, so their
-# scores have a rank of 16. What is the rank of the softmax of *all* these scores: 16, 128 or 256?
+# **Predict.** Causal weights form a triangle without zeros on its diagonal, so they have full rank. Without a mask, 256
+# queries and 256 keys of width 16 give scores of rank 16. What is the rank of the softmax of these: 16, 128 or 256?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -666,8 +671,8 @@ compare(prediction, measured=torch.linalg.matrix_rank(scores.softmax(dim=-1)).it
 
 
 # %% [markdown]
-# The softmax is not linear, and raises the rank. What does hold: as the text grows, nothing earlier changes, so it need
-# not be read again. Lesson 10 uses that.
+# The softmax is not linear and raises the rank: both have full rank. What does hold: as the text grows, no earlier
+# output changes, so nothing need be read again. Lesson 10 uses that.
 
 # %%
 leaks = parts.leaks_future(gpt, windows(held_out_ids, torch.tensor([0, 500])))
@@ -683,10 +688,10 @@ print("does a later token change an earlier output?", leaks)
 # 1. **Pretraining**: the next token of any text, as above.
 # 2. **Supervised fine-tuning** (SFT): the next token of good answers. The prompt is read, but does not count: the model
 #    should learn to answer, not to ask.
-# 3. **Preference**: people chose one of two answers.
+# 3. **Preference**: of two answers, the one that people chose should gain more probability.
 #
-# Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021` instead. Then the
-# model should answer `?3 mars 2021>`, a prompt of a form it has never seen. And then it should prefer dashes.
+# Our texts are French dates, such as `3 mars 2021 = 2021-03-03`; half of them end in `03/03/2021` instead. Next, the
+# model should answer `?3 mars 2021>`, a form of prompt that it has never seen. Last, it should prefer dashes.
 
 # %%
 diagrams.language_model.losses(["<bos>", "?", "3 mars 2021", ">"], ["2021-03-03", "<eos>"], ["03/03/2021", "<eos>"])
@@ -761,8 +766,8 @@ def answers(model: nn.Module, form: str = "?{}>") -> dict[str, float]:
 
 
 # %% [markdown]
-# **Predict.** Pretraining takes 400 steps, fine-tuning 60. What is then the probability of `"other"` answers: 0.1, 0.5
-# or 0.9? And if fine-tuning starts from an untrained model?
+# **Predict.** Pretraining takes 400 steps, fine-tuning 60. Afterwards, is the probability of `"other"` answers closest
+# to 0.1, 0.5 or 0.9? And if fine-tuning starts from an untrained model?
 
 # %% tags=["prediction"]
 with_pretraining, without = ..., ...
@@ -784,20 +789,20 @@ compare(without, measured=nearest(medians.loc["fine-tuned only", "other"], 0.1, 
 runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 
 # %% [markdown]
-# The knowledge comes from pretraining: without it, the same 60 steps give nothing. Fine-tuning brings the new form, and
-# takes something away: asked in the old form, the model has forgotten much (**catastrophic forgetting**).
+# The knowledge comes from pretraining: without it, the same 60 steps give no right answers. Fine-tuning teaches the new
+# form and takes something away: asked in the old form, the model has forgotten much (**catastrophic forgetting**).
 
 # %% [markdown]
 # ## ★ Transfer: preferring one answer
 #
 # **DPO**, direct preference optimisation ([Rafailov et al., 2023](https://arxiv.org/abs/2305.18290)), compares the
-# model with a frozen copy of itself, the *reference*. By how much did the log-probability of the chosen answer grow,
-# and that of the rejected one? The difference of these two gains is the margin, and the loss of a pair is
+# model with a frozen copy from before, the *reference*. By how much did the log-probability of the chosen answer grow,
+# and that of the rejected one? The first gain minus the second is the margin, and the loss of a pair is
 #
 # $$-\log \sigma(\beta \cdot \text{margin}), \qquad \sigma(z) = \frac{1}{1 + e^{-z}}$$
 #
-# **Exercise.** Four log-probabilities of each pair's answers are given. For large negative numbers, the logarithm of σ
-# is not the logarithm of 0: `nn.functional.logsigmoid` computes it safely.
+# **Exercise.** Both answers of a pair have a log-probability from the model and one from the reference. If z is far
+# below 0, σ(z) is rounded to 0 and its logarithm is −∞; `nn.functional.logsigmoid` is safe.
 
 
 # %% id="dpo_loss" tags=["exercise"]
@@ -816,8 +821,8 @@ def dpo_loss(
 check(dpo_loss)
 
 # %% [markdown]
-# **Predict.** We train with dashes chosen and slashes rejected. As the steps go on, what becomes of the log-probability
-# of the *chosen* answers in the end: does it go `"up"`, or `"down"` below where it began?
+# **Predict.** We train with dashes chosen and slashes rejected. After 40 steps, is the log-probability of the *chosen*
+# answers higher than at the start (`"up"`), or lower (`"down"`)?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -852,18 +857,18 @@ print("dashes likelier after 4 steps, with each model:", least["dashes"][4] > la
 print("other answers likelier at the end, with each model:", least["other"][40] > largest["other"][0])
 
 # %% [markdown]
-# After four steps the model prefers dashes. Then it goes on. The loss asks for a *difference* only: it still falls
-# while slashes become impossible, dashes less likely, and wrong dates take their place. This is **over-optimisation**.
-# Would a smaller rate help, a larger β, or the loss of SFT added to that of DPO? Try it.
+# After four steps the model prefers dashes. But the loss asks only for a *difference*: it goes on falling while slashes
+# become nearly impossible, dashes less likely, and other answers take their place. This is **over-optimisation**.
+# Would a smaller learning rate help, a larger β, or the loss of SFT added to that of DPO?
 
 # %% [markdown]
 # ## In short
 #
 # - Without an encoder, one causal self-attention and one network are left in each block.
-# - Print the baselines first. Perplexity depends on the tokens, bits per byte do not.
-# - Greedy text repeats itself; top-p keeps as many tokens as the model's doubt asks for.
-# - Copying takes two layers: one stores the previous token, one searches for it.
-# - Pretraining, fine-tuning and DPO differ in which tokens count, and in what they are compared with.
+# - Compute the baselines first. Perplexity depends on the tokenizer; bits per byte do not.
+# - Greedy text repeats itself; top-p keeps more tokens where the model is less certain.
+# - Copying takes two layers: one stores the previous token, the next searches for it.
+# - Pretraining counts all tokens, fine-tuning only answers; DPO compares two answers, under model and reference.
 
 # %%
 table = trace_shapes(gpt, torch.zeros(16, 64, dtype=torch.long)).drop(columns="class")
@@ -878,7 +883,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # - **context window**: the largest number of tokens that a language model can read at once.
 # - **perplexity**: the exponential of the mean loss: among how many equally likely tokens a model seems to choose.
-# - **bits per byte**: the loss of a text in bits, divided by its bytes; it does not depend on the tokenizer.
+# - **bits per byte**: the loss of a text in bits, divided by the number of its bytes; comparable across tokenizers.
 # - **unigram**: a single token, or the model that knows only how frequent each token is.
 # - **bigram**: two tokens in a row, or the model that predicts a token from the one before it.
 # - **logit lens**: reading a prediction from the residual stream after any layer, with the last norm and output matrix.
@@ -899,8 +904,9 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>What does a decoder-only block have, and what does it lack?</summary>
 #
-# One causal self-attention and one feed-forward network. It lacks cross-attention, for there is no memory. Counted in
-# the paper's base model, more than half of the parameters go with the encoder. (<i>What goes with the encoder</i>)
+# One causal self-attention and one feed-forward network. It lacks cross-attention, for there is no memory. In the
+# paper's base model, encoder and cross-attention have more than half of all parameters outside the embeddings. (<i>What
+# goes with the encoder</i>)
 # </details>
 #
 # <details><summary>What is the perplexity of a model that gives all of 512 tokens the same probability?</summary>
@@ -911,13 +917,13 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>Two models have different tokenizers. How do you compare them?</summary>
 #
-# In bits per byte on the same text. The bigram over bytes has the lower perplexity, and needs more bits.
+# In bits per byte on the same text. The bigram over bytes has the lower perplexity, yet needs more bits.
 # (<i>Perplexity and bits per byte</i>, <i>Baselines first</i>)
 # </details>
 #
 # <details><summary>A language model's loss falls to nearly 0 within 100 steps. What do you suspect?</summary>
 #
-# That labels leak: the shift is missing, or the mask. Baselines say what loss is believable. (<i>Bug hunt</i>)
+# That labels leak: the shift is missing, or the mask. Baselines tell which loss is credible. (<i>Bug hunt</i>)
 # </details>
 #
 # <details><summary>Top-k or top-p: what is the difference?</summary>
@@ -927,7 +933,7 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>Why does greedy decoding produce loops?</summary>
 #
-# The most likely continuation of a repeated text is to repeat it; and the most likely text is not a typical one.
+# What was repeated is likely to be repeated again, and greedy decoding takes nothing but the most likely token.
 # Measured: most runs of 8 tokens in our greedy texts had occurred before. (<i>Greedy text repeats itself</i>)
 # </details>
 
@@ -941,8 +947,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>You silence one head, and nothing happens. Does the head do nothing?</summary>
 #
-# Not necessarily: heads may share a job. Hiding the previous position from all heads of the layer destroyed the
-# copying; silencing either head did not. (<i>How a model copies</i>)
+# Not necessarily: heads may share a job. Hiding the previous position from all heads of the layer made copying
+# impossible; silencing either head did not. (<i>How a model copies</i>)
 # </details>
 #
 # <details><summary>Why does the prompt not count in the loss of supervised fine-tuning?</summary>
@@ -953,8 +959,8 @@ table[top & ~table["module"].str.startswith("blocks.1.")].replace({"module": {""
 #
 # <details><summary>DPO: the loss falls, and the answers get worse. Why?</summary>
 #
-# The loss sees only the difference of two gains. It can fall while *both* answers become less likely, and then others
-# gain. Watch the log-probability of the chosen answer. (<i>★ Transfer</i>)
+# The loss sees only the difference of two gains. It can fall while *both* answers become less likely and others more.
+# Watch the log-probability of the chosen answer. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]

@@ -4,7 +4,7 @@
 # **The question.** To generate one more token, the model of lesson 09 reads its whole text again. What of this work can
 # be saved, what does that cost, and is the output still the same?
 #
-# **Afterwards you can** serve a model with a KV cache, count its bytes, say why generating is slow, search with a beam,
+# **Afterwards you can** serve a model with a KV cache, count its bytes, say why generation is slow, search with a beam,
 # and tell shortcuts that change the output from those that do not.
 #
 # Reading: 40 minutes. Exercises: 70 minutes (four core, one stretch ★).
@@ -54,7 +54,7 @@ _ = torch.manual_seed(10)
 # %% [markdown]
 # ## A model to serve
 #
-# A decoder-only model of characters, made of your own layers, learns from Python's docstrings, with three seeds. Some
+# A decoder-only model over characters, made of your own layers, learns from Python's docstrings, with three seeds. Some
 # 15 seconds are not enough for English, but enough to see what each shortcut does.
 
 # %%
@@ -125,7 +125,7 @@ print("held-out loss in nats:", *(f"{loss:.2f}" for loss in losses))
 #
 # The model reads a prompt in one pass (**prefill**), then generates token by token (**decode**). Under a causal mask,
 # nothing that comes later changes what was computed at a position, in any layer. So the keys and values of the tokens
-# so far can be kept: the **KV cache**. A new token needs only its own query, key and value.
+# so far can be kept: the **KV cache**. Only the new token's own query, key and value must be computed.
 
 # %%
 diagrams.kv_cache.steps(["<bos>", *"Retur"], n_prompt=3)
@@ -138,7 +138,7 @@ diagrams.kv_cache.steps(["<bos>", *"Retur"], n_prompt=3)
 prediction_without, prediction_with = ..., ...
 
 # %% [markdown]
-# **Exercise.** One new token in each text: `query`, `key` and `value` are split into heads already. `cache` is the pair
+# **Exercise.** One new token in each text: `query`, `key` and `value` are already split into heads. `cache` is the pair
 # (keys, values) of the tokens so far, oldest first, or None at the first token. Return the output and the new cache.
 
 
@@ -157,7 +157,7 @@ def attend_with_cache(
 check(attend_with_cache)
 
 # %% [markdown]
-# No mask is needed for one query: everything in the cache is its past. Several queries, as of a prompt, need the *last*
+# One query needs no mask: everything in the cache is its past. Several queries, as in a prompt, need the *last*
 # rows of the causal mask. And the positions of new tokens start where the cache ends.
 
 
@@ -186,8 +186,8 @@ def read(model: nn.Module, tokens: Tensor, cache: list | None = None) -> tuple[T
 
 
 # %% [markdown]
-# A cache is easy to get wrong, and a wrong one still generates fluent text. So before it serves anybody, its logits
-# must equal those without a cache at every position, however the text is cut up.
+# A cache is easy to get wrong, and a wrong one still generates fluent text. So test that its logits equal those without
+# a cache at every position, however the text is cut up.
 
 
 # %%
@@ -225,9 +225,9 @@ without = parts.masked_attention(q[:, 1:], k, v, mask[-1:])
 print("without the query before it, the newest token: equal", torch.allclose(without, wanted[:, 1:], atol=1e-5))
 
 # %% [markdown]
-# The last line says why nobody caches queries: a query is asked once, by its own token, and no later token needs it.
+# The last line shows why nobody caches queries: no later token needs them.
 #
-# With RoPE, a key is rotated before it is kept, once, by its own position. What is kept without rotation must be
+# With RoPE, a key is rotated before it is kept, once, by its own position. A key kept without rotation would have to be
 # rotated again at each step.
 
 
@@ -238,7 +238,7 @@ one_by_one = torch.cat([parts.apply_rotary(k[[i]], torch.tensor([i])) for i in r
 print("keys rotated one by one: equal", torch.allclose(whole, one_by_one, atol=1e-5))
 
 # %% [markdown]
-# Now we count vectors, with and without a cache.
+# Now we count vectors.
 
 
 # %%
@@ -263,7 +263,7 @@ print("the same text:", torch.equal(without, with_cache))
 
 # %% [markdown]
 # 1 + 2 + … + 256 = 256 · 257 / 2, so the work grows with the square of the length. With a cache, it is one vector per
-# token (which still attends to all keys so far). The time of one token:
+# token (which still attends to all keys so far). The processor time of one token:
 
 
 # %%
@@ -303,8 +303,8 @@ print("at token 512, the cache is at least twice as fast:", without[-1] > 2 * wi
 # A larger model, with random parameters: four layers of width 512, 12.6 million parameters, 50 MB. It reads a prompt of
 # 128 tokens, then generates.
 #
-# **Predict.** How many times as long as a token of the prompt does a generated token take: about 1, 4 or 16? And if 16
-# texts are generated side by side, how many times as long is a step than with one text: about 4 or 16?
+# **Predict.** How many times as long as a token of the prompt does a generated token take: about 1, 4 or 16? And with
+# 16 texts side by side, how many times as long does a step take as with one: about 4 or 16?
 
 # %% tags=["prediction"]
 prediction_token, prediction_step = ..., ...
@@ -334,18 +334,18 @@ print("16 at once: at least twice as many tokens per second:", alone > 2 * toget
 
 # %% [markdown]
 # In prefill, a parameter that has arrived from memory serves 128 tokens, and arithmetic takes the time
-# (**compute-bound**). In decode it serves one: just adding up all parameters, which are 50 MB, takes longer than the
-# arithmetic of a token at the speed of prefill. The processor waits for bytes: decode is **memory-bound**. (With a
-# single row, torch's products are slower still than adding up.) Operations per byte read, the **arithmetic intensity**,
-# are 64 and ½: a product and a sum for each number of 4 bytes.
+# (**compute-bound**). In decode it serves one: just adding up all parameters takes longer than the arithmetic of a
+# token at the speed of prefill. The processor waits for bytes: decode is **memory-bound**. (torch's product with a
+# single row is slower still than that sum.) Operations per byte read, the **arithmetic intensity**, are 64 in prefill
+# and ½ in decode: for each token, a product and a sum with each number of 4 bytes.
 #
-# So many texts are generated side by side: **throughput** (tokens per second, of all) grows, and each user's
-# **latency** (time to the next token) grows less. What limits their number is the memory that their caches take.
+# That is why texts are generated side by side: **throughput** (tokens per second, of all) grows, and each user's
+# **latency** (time to the next token) grows less. Their number is limited by the memory for their caches.
 
 # %% [markdown]
 # ## The bytes of a cache
 #
-# **Exercise.** How many bytes does a KV cache take? (With `n_kv_heads` heads of keys and values in each layer.)
+# **Exercise.** How many bytes does a KV cache take? (Each layer has `n_kv_heads` heads of keys and values.)
 
 
 # %% id="cache_bytes" tags=["exercise"]
@@ -381,9 +381,9 @@ pd.DataFrame({"GiB": gib, "of MHA": {name: size / gib["MHA: 32 heads"] for name,
 # %% [markdown]
 # - **Multi-query attention** (MQA, [Shazeer, 2019](https://arxiv.org/abs/1911.02150)): all query heads share one head
 #   of keys and values. **Grouped-query attention** (GQA, [Ainslie et al., 2023](https://arxiv.org/abs/2305.13245)):
-#   each group shares one. Llama 3 has 8.
+#   each group shares one. Llama-3-8B has 8 groups.
 # - **Multi-head latent attention** (MLA, [DeepSeek-V2, 2024](https://arxiv.org/abs/2405.04434)) keeps one short vector
-#   per token, from which a matrix makes the keys and values of all heads (and 64 numbers for RoPE).
+#   per token (512 numbers, and 64 more for RoPE), from which matrices compute the keys and values of all heads.
 
 # %%
 diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
@@ -391,8 +391,8 @@ diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
 # %% [markdown]
 # ### Does GQA also save time?
 #
-# **Exercise.** To use fewer heads of keys and values in ordinary attention, each is repeated for the query heads of its
-# group. Query heads 0 to n_repeats − 1 use head 0, and so on.
+# **Exercise.** Ordinary attention needs a head of keys and values for each query head. So we repeat each one for the
+# query heads of its group: query heads 0 to n_repeats − 1 use head 0, and so on.
 
 
 # %% id="repeat_kv" tags=["exercise"]
@@ -441,8 +441,8 @@ print("grouped takes less than half of the time with repeat_kv:", 2 * ms["2 head
 pd.Series(ms, name="ms").round(1).to_frame()
 
 # %% [markdown]
-# `repeat_kv` copies the whole cache, at every token: memory traffic is just what we wanted to save. Without the copy,
-# GQA is faster than 8 heads. In torch, `enable_gqa=True` does it.
+# `repeat_kv` copies the whole cache at every token, and memory traffic is what we wanted to save. Without the copy, GQA
+# is faster than 8 heads. In torch, `enable_gqa=True` avoids it.
 
 # %% [markdown]
 # ## Windows and attention sinks
@@ -451,8 +451,8 @@ pd.Series(ms, name="ms").round(1).to_frame()
 # without one, on texts of 64.
 #
 # **Predict.** By how many nats does the loss rise with a window of 8: about 1, 0.3 or 0.03? Now one early token may
-# stay beside a window of 4. What lowers the loss more: to keep `"bos"`, which is the same in all texts, or `"another"`,
-# the sixth?
+# stay beside a window of 4. Which lowers the loss more: `"bos"`, which is the same in all texts, or `"another"`, the
+# sixth?
 
 # %% tags=["prediction"]
 prediction_rise, prediction_kept = ..., ...
@@ -473,9 +473,9 @@ print("a window of 4: bos helps more than the sixth token, with each seed:", (bo
 print("a window of 16 costs less than 0.1 nats, with each seed:", (only[:, 3] < 0.1).all().item())
 
 # %% [markdown]
-# A model this small lives on the last few characters, so the window costs little. Yet bos helps more than a real token
-# does, though it tells nothing: a trace of the attention sinks of lesson 08, where heads put weight that they do not
-# need. LLMs trained without a window fail as soon as their first tokens leave it, and recover if a few of them are kept
+# A model this small relies on the last few characters, so the window costs little. Yet bos helps more than a real token
+# does, though it carries no information: a trace of the attention sinks of lesson 08, where heads put weight they do
+# not need. LLMs trained without a window fail as soon as their first tokens leave it, and recover if a few are kept
 # ([Xiao et al., 2023](https://arxiv.org/abs/2309.17453)).
 
 # %% [markdown]
@@ -484,8 +484,8 @@ print("a window of 16 costs less than 0.1 nats, with each seed:", (only[:, 3] < 
 # If decode waits for bytes, fewer bytes per parameter help. **Quantisation** rounds each row of a matrix to whole
 # numbers from −127 to 127, and keeps one scale for the row: one byte instead of four.
 #
-# **Predict.** By how many nats does the loss rise with 8 bits: about 1, 0.1 or 0.001? And with 2 bits, that is −1, 0
-# and 1?
+# **Predict.** By how many nats does the loss rise with 8 bits: about 1, 0.1 or 0.001? And with 2 bits, when only −1, 0
+# and 1 are left?
 
 # %% tags=["prediction"]
 prediction_8, prediction_2 = ..., ...
@@ -520,15 +520,15 @@ print(
 )
 
 # %% [markdown]
-# Eight bits are nearly free; two are not. (Here products are still of float32; fast kernels multiply int8.) Large
-# models need care: a few features are so large that one scale leaves nothing for the others ([Dettmers et al.,
-# 2022](https://arxiv.org/abs/2208.07339)).
+# Eight bits are nearly free; two are not. Here products are still in float32. Fast kernels multiply int8, and round the
+# activations too. In large models, a few of them are so large that one scale leaves nothing for the others ([Dettmers
+# et al., 2022](https://arxiv.org/abs/2208.07339)).
 
 # %% [markdown]
 # ## Beam search
 #
 # Greedy decoding is fast because it follows one text. Beam search follows the `beam_size` most probable ones. Here is a
-# model made by hand; it ignores its source, and its next token depends only on the last one.
+# model made by hand: its next token depends only on the last one. After x, y or z comes the full stop, its eos.
 
 # %%
 words = ["<bos>", "a", "b", "x", "y", "z", "."]
@@ -553,13 +553,13 @@ pd.DataFrame(transitions, index=words, columns=words).iloc[:3, 1:6].round(1)
 prediction_greedy, prediction_beam = ..., ...
 
 # %% [markdown]
-# **Exercise.** In each of `max_length` rounds the candidates are each unfinished text with every next token, and the
-# finished texts as they are. The `beam_size` candidates of the largest log-probability (a sum over tokens) go on. In
-# the end the best *score* wins:
+# **Exercise.** Begin with one empty text. In each of `max_length` rounds, the candidates are each unfinished text with
+# every next token, and the finished texts as they are. The `beam_size` candidates with the largest log-probability (a
+# sum over tokens) go on. In the end the best *score* wins, finished or not:
 #
 # $$\frac{\log p(\text{text})}{((5 + \text{length}) / 6)^{\,\text{length\_penalty}}}$$
 #
-# where the length counts the eos. As `greedy_decode`, return no bos, and only eos after an eos.
+# where the length includes the eos. Like `greedy_decode`, return no bos, and only eos after an eos.
 
 
 # %% id="beam_search" tags=["exercise"]
@@ -593,10 +593,10 @@ compare(prediction_beam, measured=found(2))
 print(f"p(ax.) = {0.6 * 0.4:.2f}, p(bz.) = {0.4 * 0.9:.2f}; a beam of 1 finds {found(1)}")
 
 # %% [markdown]
-# Greedy decoding takes *a*, and no good text begins with it. With a length penalty of 0, the most probable text wins.
-# Each token makes a text less probable, which favours short ones; a positive penalty corrects that.
+# Greedy decoding takes *a*, and no good text begins with it. With a length penalty of 0, the most probable text found
+# wins. Each token makes a text less probable, which favours short ones; a positive penalty counteracts that.
 #
-# With a cache, each beam has a row of it. When a beam goes on from another one, its row must follow:
+# Each text in the beam has a row in the cache. Where one text goes on twice, rows must follow:
 
 # %%
 prefixes = held_out[:3, :20]
@@ -612,10 +612,11 @@ for name, rows in {"rows follow": followed, "rows stay": cache}.items():
 #
 # If decode is memory-bound, the large model reads five tokens in nearly the time of one. So a cheap **draft** model
 # proposes the next few, and the large one reads them all in a single pass: **speculative decoding** ([Leviathan et al.,
-# 2023](https://arxiv.org/abs/2211.17192)). A token x, of which the model says p(x) and the draft q(x), is accepted with
-# probability min(1, p(x) / q(x)). At the first rejection another token is drawn, and the rest are dropped.
+# 2023](https://arxiv.org/abs/2211.17192)). A token x, drawn from the draft's q, is accepted with probability
+# min(1, p(x) / q(x)), where p is the large model's. At the first rejection another token is drawn, and the rest are
+# dropped. If all are accepted, the pass gives one more.
 #
-# **Predict.** The output should be distributed exactly as p. From what is the other token drawn: from `"p"`, or from
+# **Predict.** The output should be distributed exactly as p. Is the other token drawn from `"p"` or from
 # `"max(0, p − q)"`, normalised?
 
 # %% tags=["prediction"]
@@ -636,11 +637,11 @@ compare(prediction, measured=min(chi_squared, key=chi_squared.get))
 print(f"accepted: {accepted.float().mean():.1f}; the sum of min(p, q): {torch.minimum(p, q).sum():.1f}")
 
 # %% [markdown]
-# The accepted tokens are distributed as min(p, q). What is missing to p is max(0, p − q), no more. So the draft may be
-# as bad as it likes: it costs speed, never quality.
+# A token is drafted and accepted with probability min(p, q). What is missing from p is max(0, p − q), no more. So a bad
+# draft costs speed, never quality.
 #
-# For drafts, we count in the training text how often each character follows the last one (bigrams) or the last two
-# (trigrams). The trigram table predicts held-out text better than the bigram table does.
+# As drafts, we count in the training text how often each character follows the last one (bigrams) or the last two
+# (trigrams). The trigrams predict held-out text better.
 #
 # **Predict.** Whose tokens does our model accept more often: `"bigram"` or `"trigram"`?
 
@@ -678,14 +679,15 @@ print("the trigram table predicts better:", in_loss["trigram"] < in_loss["bigram
 print("accepted more often than unigrams, with each seed:", (accepted["bigram"] > accepted["unigram"]).all().item())
 
 # %% [markdown]
-# A better draft is not the one that knows the text better, but the one that agrees with the *model*. After 300 steps,
-# ours is nearer to the bigrams. So a good draft is trained on the large model's own texts, or as that model was.
+# The better draft is the one that agrees with the *model*, not with the text. After 300 steps, ours is nearer to the
+# bigrams. So a good draft is trained on the large model's own texts, or on the same data. (The last column is
+# 1 + a + a² + a³ + a⁴, if each token is accepted with probability a.)
 #
 # ## Paged caches
 #
 # Nobody knows how long an output will be. If each text reserves memory for the longest possible, much of it stays
-# empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands it out in small pages, with a
-# table for each text; texts that begin alike can share pages.
+# empty. **Paged attention** ([Kwon et al., 2023](https://arxiv.org/abs/2309.06180)) hands memory out in small pages,
+# with a table for each text; texts that begin alike can share pages.
 
 # %%
 diagrams.kv_cache.pages(n_tokens=(6, 3), room=8, page=2)
@@ -698,8 +700,8 @@ print(f"used, of 2,048 reserved for each: {used / (64 * 2_048):.1f}; of pages fo
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague has rewritten `attend_with_cache`. All outputs are right, and so are the texts. Decide what is wrong
-# *before* you run the check, and when it will show. Then fix it.
+# A colleague has rewritten `attend_with_cache`. All outputs are right, and so are the texts. *Before* you run the
+# check, decide what is wrong and when it will show. Then fix it.
 
 
 # %% id="mend-cache" tags=["bug-hunt"]
@@ -717,7 +719,7 @@ check(attend_of_a_colleague, "attend_with_cache")
 # <details><summary>How to find such a bug without a check</summary>
 #
 # A dictionary has no order (lesson 01): one query mixes the same values in whatever order they come, so its output does
-# not tell. Compare the *cache* with the one of a prefill. It shows as soon as order matters: when several tokens are
+# not tell. Compare the *cache* with that of a prefill. It shows as soon as order matters: when several tokens are
 # read with a mask, or when a window keeps the last few, as in the cells below.
 # </details>
 
@@ -743,7 +745,8 @@ for window in (9, 4):
 #
 # In prefill, the table of scores grows with the square of the length. It need not exist as a whole. Go through the keys
 # in blocks, and keep for each query what is needed to go on: the largest score so far, and two sums. When a block
-# brings a larger score, what was summed up before must be brought to the new maximum. Write it from scratch.
+# brings a larger score, the sums so far must be rescaled to the new maximum. Write it from scratch. The last block may
+# be shorter.
 
 
 # %% id="blockwise_attention" tags=["exercise"]
@@ -761,8 +764,8 @@ def blockwise_attention(
 check(blockwise_attention)
 
 # %% [markdown]
-# **Predict.** 4 heads, 2,048 queries and keys, blocks of 64: how many MiB has the largest tensor with the table, and in
-# blocks? (A number takes 4 bytes; queries and keys are 64 wide.)
+# **Predict.** 4 heads, 2,048 queries and keys, blocks of 64: how many MiB does the largest tensor take, with the table
+# and in blocks? (A number takes 4 bytes; all are 64 wide.)
 
 # %% tags=["prediction"]
 prediction_table, prediction_blocks = ..., ...
@@ -801,14 +804,14 @@ diagrams.online_softmax.blocks([1.0, 3.0, 2.0, 5.0, 4.0, 0.0], block=2)
 # %% [markdown]
 # This is the **online softmax** ([Milakov and Gimelshein, 2018](https://arxiv.org/abs/1805.02867)), and the idea of
 # **FlashAttention** ([Dao et al., 2022](https://arxiv.org/abs/2205.14135)): the blocks are so small that they stay in
-# the fast memory beside the processor. It is no approximation.
+# fast memory on the chip. The result is exact.
 
 # %% [markdown]
 # ## In short
 #
 # - Under a causal mask, keys and values never change: keep them, and each token costs one vector. Queries are not kept.
 # - Prefill is compute-bound, decode memory-bound; many texts at once use each byte many times.
-# - GQA, MQA, MLA and windows make the cache smaller; a copy of it loses the time.
+# - GQA, MQA, MLA and windows make the cache smaller; copying the cache loses the time saved.
 # - The same output: cache, online softmax, pages, and (in distribution) speculative decoding. Another output: windows,
 #   rounded weights, beam search.
 
@@ -860,13 +863,13 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #
 # <details><summary>Does a KV cache change the output?</summary>
 #
-# No: logits are equal up to rounding, as long as positions go on where the cache ends, and several new queries get the
-# last rows of the causal mask. (<i>The KV cache</i>)
+# No: logits are equal up to rounding, as long as positions continue where the cache ends, and several new queries get
+# the last rows of the causal mask. (<i>The KV cache</i>)
 # </details>
 #
 # <details><summary>Are keys cached before or after RoPE?</summary>
 #
-# After is usual: a key is rotated once, by its own position. Cached before, all of them must be rotated again at each
+# After is usual: a key is rotated once, by its own position. If cached before, all keys must be rotated again at each
 # step. (<i>The KV cache</i>: rotated one by one, they are equal)
 # </details>
 #
@@ -878,13 +881,13 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #
 # <details><summary>Why are many requests served at once?</summary>
 #
-# The parameters are read once for all of them, so throughput grows, and latency grows little. (<i>Prefill and
+# The parameters are read once for all of them, so throughput grows, and latency grows less. (<i>Prefill and
 # decode</i>: 16 texts, at least twice the tokens per second)
 # </details>
 #
 # <details><summary>How large is the cache of Llama-3-8B at 128 k tokens?</summary>
 #
-# 2 · 32 layers · 8 heads · 128 · 131,072 · 2 bytes = 16 GiB, as much as its parameters; with 32 heads it would be 64.
+# 2 · 32 layers · 8 heads · 128 · 131,072 · 2 bytes = 16 GiB, about as much as its parameters; 32 heads would take 64.
 # (<i>The bytes of a cache</i>)
 # </details>
 
@@ -897,8 +900,8 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #
 # <details><summary>What is an attention sink, and what does a sliding window do to it?</summary>
 #
-# A token that collects weight which heads do not need elsewhere, mostly the first. A window drops it, and the weights
-# of LLMs are spoiled; keeping a few first tokens repairs them. (<i>Windows and attention sinks</i>: a trace of it)
+# A token, usually the first, that collects weight which heads do not need elsewhere. A window drops it, and LLMs fail;
+# if the first few tokens are kept, they recover. (<i>Windows and attention sinks</i>: a trace of it)
 # </details>
 #
 # <details><summary>What does FlashAttention save?</summary>
@@ -921,8 +924,8 @@ pd.DataFrame(rows, columns=["module", "input shapes", "output shape", "parameter
 #
 # <details><summary>What does int8 cost in quality?</summary>
 #
-# Here less than 0.01 nats, at about a quarter of the bytes; with 2 bits, much. Large models have features of unusual
-# size that need a treatment of their own. (<i>int8 weights</i>)
+# Here less than 0.01 nats, at about a quarter of the bytes; 2 bits cost about 1 nat. In large models, a few very large
+# activations need special treatment. (<i>int8 weights</i>)
 # </details>
 
 # %% [markdown]
