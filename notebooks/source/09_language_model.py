@@ -398,21 +398,21 @@ check(sample_next)
 
 # %% [markdown]
 # **Predict.** Four tokens have the probabilities 0.5, 0.25, 0.15 and 0.1. How many of them can be drawn with
-# top_p = 0.6, and how many with top_p = 0.5?
+# top_p = 0.6, and how many with top_p = 0.45?
 
 # %% tags=["prediction"]
-with_06, with_05 = ..., ...
+with_06, with_045 = ..., ...
 
 # %% tags=["nbval-ignore-output"]
 logits = torch.tensor([0.5, 0.25, 0.15, 0.1]).log().expand(20_000, 4)
-options = [{}, {"temperature": 0.5}, {"temperature": 2.0}, {"top_k": 3}, {"top_p": 0.6}, {"top_p": 0.5}]
+options = [{}, {"temperature": 0.5}, {"temperature": 2.0}, {"top_k": 3}, {"top_p": 0.6}, {"top_p": 0.45}]
 drawn = {}
 for option in options:
     tokens = parts.sample_next(logits, **option, generator=torch.Generator().manual_seed(0))
     name = ", ".join(f"{key} = {value}" for key, value in option.items()) or "as it is"
     drawn[name] = (torch.bincount(tokens, minlength=4) / len(tokens)).tolist()
 compare(with_06, measured=sum(frequency > 0 for frequency in drawn["top_p = 0.6"]))
-compare(with_05, measured=sum(frequency > 0 for frequency in drawn["top_p = 0.5"]))
+compare(with_045, measured=sum(frequency > 0 for frequency in drawn["top_p = 0.45"]))
 pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 
@@ -598,8 +598,8 @@ print(f"layer 1, second period, weight 7 positions back: {by_distance[7]:.1f}")
 # is called an **induction head** ([Olsson et al., 2022](https://arxiv.org/abs/2209.11895)). But that token is not like
 # the one just read. How does the head find it?
 #
-# **Predict.** An ablation: in layer 0, we hide one position from every query, the one that is 1, 2, 4 or 7 back. Which
-# of these does copying need most?
+# **Predict.** An ablation: in layer 0, we hide from every query the position before it. Or we silence one of its two
+# heads. Which costs more of the copying: `"position"` or `"head"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -624,7 +624,8 @@ rows = {"nothing": [right(model) for model in copiers[2]]}
 rows |= {f"{n} back": [right(model, back(n)) for model in copiers[2]] for n in (1, 2, 4, 7)}
 rows |= {f"head {i}": [right(without_head(model, i)) for model in copiers[2]] for i in range(2)}
 ablated = pd.DataFrame({name: [run[8:].mean().item() for run in runs] for name, runs in rows.items()}).T
-compare(prediction, measured=int(ablated[1:5].mean(axis=1).idxmin().split()[0]))
+means = ablated.mean(axis=1)
+compare(prediction, measured="position" if means["1 back"] < means[["head 0", "head 1"]].min() else "head")
 ablated.columns = [f"seed {seed}" for seed in range(3)]
 ablated.round(2)
 
@@ -767,7 +768,7 @@ def answers(model: nn.Module, form: str = "?{}>") -> dict[str, float]:
 
 # %% [markdown]
 # **Predict.** Pretraining takes 400 steps, fine-tuning 60. Afterwards, is the probability of `"other"` answers closest
-# to 0.1, 0.5 or 0.9? And if fine-tuning starts from an untrained model?
+# to 0.2, 0.5 or 1.0? And if fine-tuning starts from an untrained model?
 
 # %% tags=["prediction"]
 with_pretraining, without = ..., ...
@@ -784,8 +785,8 @@ rows |= {"then fine-tuned": map(answers, tuned), "fine-tuned only": map(answers,
 rows |= {"then fine-tuned, old form": [answers(model, "{} = ") for model in tuned]}
 runs = pd.concat({name: pd.DataFrame(rows) for name, rows in rows.items()})
 medians = runs.groupby(level=0, sort=False).median()
-compare(with_pretraining, measured=nearest(medians.loc["then fine-tuned", "other"], 0.1, 0.5, 0.9))
-compare(without, measured=nearest(medians.loc["fine-tuned only", "other"], 0.1, 0.5, 0.9))
+compare(with_pretraining, measured=nearest(medians.loc["then fine-tuned", "other"], 0.2, 0.5, 1.0))
+compare(without, measured=nearest(medians.loc["fine-tuned only", "other"], 0.2, 0.5, 1.0))
 runs.groupby(level=0, sort=False).agg(["min", "max"]).round(2)
 
 # %% [markdown]

@@ -290,7 +290,7 @@ for n in lengths:
     runs["with a cache", n] = lambda tokens=tokens, cache=cache: read(model, tokens[:, -1:], cache)
 times = cpu_milliseconds(runs)
 curves = {how: [times[how, n] for n in lengths] for how in ("without a cache", "with a cache")}
-ax = plots.lines(lengths, curves, xlabel="tokens so far", ylabel="ms for the next token")
+ax = plots.lines(lengths, curves, xlabel="tokens so far", ylabel="processor ms for the next token")
 
 # %%
 without, with_cache = curves.values()
@@ -304,7 +304,7 @@ print("at token 512, the cache is at least twice as fast:", without[-1] > 2 * wi
 # 128 tokens, then generates.
 #
 # **Predict.** How many times as long as a token of the prompt does a generated token take: about 1, 4 or 16? And with
-# 16 texts side by side, how many times as long does a step take as with one: about 4 or 16?
+# 16 texts side by side, how many times as long does a step take as with one: about 1, 4 or 16?
 
 # %% tags=["prediction"]
 prediction_token, prediction_step = ..., ...
@@ -324,7 +324,7 @@ table["GB/s of parameters"] = numbers.nbytes / table["ms"] / 1e6
 table["10⁹ products per second"] = len(numbers) * table["tokens"] / table["ms"] / 1e6
 adding_up, in_prompt, alone, together = table["ms"] / table["tokens"]
 compare(prediction_token, measured=nearest((1, 4, 16), alone / in_prompt))
-compare(prediction_step, measured=nearest((4, 16), 16 * together / alone))
+compare(prediction_step, measured=nearest((1, 4, 16), 16 * together / alone))
 table.round(1)
 
 # %%

@@ -2,7 +2,7 @@
 
 import math
 
-from torch.nn import functional
+import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS
@@ -17,11 +17,11 @@ def guarded(tiny):
 
 
 def vocabulary_on_the_wrong_axis(logits, tokens, pad_id):
-    return functional.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=pad_id)
+    return torch.nn.functional.cross_entropy(logits[:, :-1], tokens[:, 1:], ignore_index=pad_id)
 
 
 def flattens_the_logits_only(logits, tokens, pad_id):
-    return functional.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:], ignore_index=pad_id)
+    return torch.nn.functional.cross_entropy(logits[:, :-1].flatten(0, 1), tokens[:, 1:], ignore_index=pad_id)
 
 
 MISTAKES = [

@@ -1,7 +1,6 @@
 """What goes wrong when predictions meet the tokens that they are about."""
 
 import torch
-from torch.nn import functional
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS
@@ -14,7 +13,7 @@ def only_one_is_cut(cut_logits, cut_tokens):
 
     def next_token_loss(logits, tokens, pad_id):
         logits, targets = cut_logits(logits), cut_tokens(tokens)
-        return functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id)
+        return torch.nn.functional.cross_entropy(logits.flatten(0, 1), targets.flatten(), ignore_index=pad_id)
 
     return next_token_loss
 
