@@ -63,8 +63,7 @@ _ = torch.manual_seed(11)
 diagrams.modern_block.blocks()
 
 # %% [markdown]
-# The block of Llama, with Qwen 3's `q_norm` and `k_norm`, beside the paper's. First the three new modules; then each
-# change is measured.
+# The block of Llama, with Qwen 3's `q_norm` and `k_norm`, beside the paper's.
 
 # %% [markdown]
 # ## RMSNorm: leave the mean alone
@@ -121,10 +120,10 @@ class RMSNorm(nn.Module):
 #
 # $$\operatorname{SwiGLU}(x) = W_\text{down}\,\bigl(\operatorname{silu}(W_\text{gate}\,x) \odot W_\text{up}\,x\bigr)$$
 #
-# ⊙ multiplies number by number. `w_gate` and `w_up` are Linear(d_model, d_ff), `w_down` is Linear(d_ff, d_model), all
-# without bias. (Why does it work? Its author offers no explanation, but "divine benevolence".)
+# ⊙ multiplies element by element. `w_gate` and `w_up` are Linear(d_model, d_ff), `w_down` is Linear(d_ff, d_model), all
+# without bias. (Why does it work? Its author offers no explanation but "divine benevolence".)
 #
-# **Predict.** A network of two matrices with d_model = 32 has d_ff = 128. What d_ff gives SwiGLU about as many numbers?
+# **Predict.** A network of two matrices with d_model = 32 has d_ff = 128. What d_ff gives SwiGLU about as many weights?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -158,15 +157,15 @@ check(SwiGLU)
 # ## Grouped-query attention
 #
 # A model that generates keeps the keys and values of all earlier tokens, and reads them at each token (lesson 10). In
-# **grouped-query attention** (GQA; Ainslie et al., 2023) several heads of queries share one head of keys and values:
-# neighbours, so that with 4 and 2 heads queries 0 and 1 attend with keys 0, and queries 2 and 3 with keys 1.
+# grouped-query attention (GQA; Ainslie et al., 2023) neighbouring query heads share one head of keys and values. With
+# 4 query heads and 2 of keys and values, query heads 0 and 1 use head 0, and query heads 2 and 3 use head 1.
 
 # %%
 diagrams.kv_cache.shared_heads(n_heads=4, n_kv_heads=(4, 2, 1))
 
 # %% [markdown]
 # **Exercise.** Write `forward`, as self-attention of x. The pieces of earlier lessons are in `parts`: `split_heads`,
-# `merge_heads`, `masked_attention`.
+# `merge_heads`, `masked_attention`. Without a mask, all attend to all.
 
 
 # %% id="GroupedQueryAttention" tags=["exercise"]
@@ -195,7 +194,7 @@ check(GroupedQueryAttention)
 # ## A block that can be changed
 #
 # RoPE works on the output of `w_q` and `w_k`, head by head, and so does **QK-norm** (Henry et al., 2020): an RMSNorm
-# on each query and key, before they are rotated. So both can be put around a projection, whatever attention it is in.
+# on each query and key, before they are rotated. So both can be wrapped around a projection, in either attention.
 
 
 # %%
@@ -266,8 +265,8 @@ class Model(nn.Module):
 
 
 # %% [markdown]
-# Each change is one argument. The data are characters of Python's docstrings; the loss is measured on modules that no
-# model was trained on.
+# Each change is one argument. All but the last are pre-norm (lesson 06). The data are characters of Python's
+# docstrings; the loss is that of held-out modules.
 
 
 # %%
@@ -340,8 +339,8 @@ diagrams.layers.layers(*(Block(32, **configs[name]) for name in ("LayerNorm, sin
 # Eight models, each with one change more than the one before, and three seeds each. We call a change *visible* if all
 # its seeds are better than all of the row before, or all worse.
 #
-# **Predict.** Which change improves the loss most, at this size and in 120 steps: one of the names above? (24 small
-# models, about 25 seconds.)
+# **Predict.** Which of the names in `CHANGES` improves the loss most, at this size and in 120 steps? (24 small models,
+# about 25 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -388,19 +387,20 @@ print("RoPE is better than the row before, with each seed:", max(losses["RoPE"])
 #
 # <details><summary>So are the other changes useless?</summary>
 #
-# No. RMSNorm is simpler, and no worse. Shazeer saw a gain from SwiGLU in far longer runs. Grouped queries and missing
-# biases are not meant to lower the loss: they save memory, and it is good news that little is lost. QK-norm and the
-# norm after the sublayer are for stability, which the next section measures.
+# No. RMSNorm is simpler, and no worse. Shazeer saw a gain from SwiGLU in far longer runs. Grouped queries are not meant
+# to lower the loss: they save memory, and it is good news that little is lost. Leaving out biases makes a model
+# simpler. QK-norm and the norm after the sublayer are for stability; the next section measures what QK-norm does.
 # </details>
 
 # %% [markdown]
 # ## QK-norm: how large can a score get?
 #
-# Scores above 50 or so make the softmax saturate, and its gradient vanish (lesson 02). A query and a key of size 1 in
-# each of 8 features have a score of at most $8 / \sqrt 8$, about 2.8, until the norm's weights have grown.
+# Where scores differ by 50 or so, the softmax saturates and its gradient vanishes (lesson 02). With QK-norm, queries
+# and keys of 8 features have a root mean square of 1, so a score is at most $8 / \sqrt 8$, about 2.8, until the norms'
+# weights have grown.
 #
-# **Predict.** We train at ten times the learning rate, with and without QK-norm. How large is the largest score of
-# each after 40 steps: near 5, near 50, or 500 and more?
+# **Predict.** We train at ten times the learning rate, with and without QK-norm. How large is the largest score
+# (without its sign) of each after 40 steps: nearest to 5 or to 50, or 500 and more?
 
 # %% tags=["prediction"]
 prediction_with, prediction_without = ..., ...
@@ -438,13 +438,13 @@ pd.DataFrame({name: [f"{loss:.2f}" for _, loss in three] for name, three in runs
 
 # %% [markdown]
 # Without QK-norm the scores grow to thousands; with it they stay near 10. The *losses* differ far less, and no run
-# diverged: one small block survives saturated heads.
+# diverged. At the usual rate it does not need QK-norm.
 #
 # <details><summary>Then what is it for?</summary>
 #
-# Large models do not always survive. In a Transformer of 22 billion parameters the loss diverged, and norms on queries
-# and keys prevented that (Dehghani et al., 2023). Also, in bfloat16, which most models are trained in, numbers near 300
-# are rounded to multiples of 2.
+# For large models. The loss of vision Transformers diverged at about 8 billion parameters; with norms
+# on queries and keys, one of 22 billion could be trained (Dehghani et al., 2023). Also, in bfloat16, which most models
+# are trained in, numbers near 300 are rounded to multiples of 2.
 # </details>
 #
 # ---
@@ -455,11 +455,11 @@ pd.DataFrame({name: [f"{loss:.2f}" for _, loss in three] for name, three in runs
 # ## RoPE's base, changed after training
 #
 # Lesson 05 trained models on texts of 16 tokens, to name the token two positions back. At four times the length they
-# failed with RoPE's usual **base** of 10⁴, and were right if *trained* with 10⁶. But the base is no parameter. It can
-# be changed at any time.
+# failed with RoPE's usual **base** of 10⁴, and were right if *trained* with 10⁶. But the base can be
+# changed at any time.
 #
-# **Predict.** Three models are trained with base 10⁴ and then *run* with another one, without further training. What is
-# their accuracy at positions 32 to 63 with base 10⁶, and with 10⁹: near 0, 0.5 or 1?
+# **Predict.** Three models are trained with base 10⁴ and then *run* with another one. What is
+# their accuracy at positions 32 to 63 with base 10⁶, and with 10⁹: nearest to 0, 0.5 or 1?
 
 # %% tags=["prediction"]
 prediction_1e6, prediction_1e9 = ..., ...
@@ -495,19 +495,19 @@ compare(prediction_1e9, measured=min((0, 0.5, 1), key=lambda a: abs(a - at[1e9])
 print("above 0.9 in all runs: with 1e4", bool((far[:, 2] > 0.9).all()), "and with 1e6", bool((far[:, 4] > 0.9).all()))
 
 # %% [markdown]
-# Nothing was trained, and the model reads four times as far. At base 10⁴ the slow pairs come round within 64 positions
-# (lesson 05). With a far larger base they turn too little, and not as the model has learned to read them.
+# Without further training, the model reads four times as far. At base 10⁴ the second pair comes round within 64
+# positions (lesson 05). With a far larger base it turns too little, and not as the model has learned to read it.
 #
 # <details><summary>Who does that?</summary>
 #
 # Code Llama raised the base from 10⁴ to 10⁶ and trained a little more, on texts of 16,384 tokens instead of 4,096. YaRN
-# slows each pair differently. Lesson 05's models were trained with their base from the start.
+# slows each pair differently.
 # </details>
 
 # %% [markdown]
 # ## Mixture of experts
 #
-# Lesson 06: facts are stored in the feed-forward network. More facts need a wider network, which costs more for *every*
+# Lesson 06: facts are stored in the feed-forward network. More facts need a wider one, which costs more for *every*
 # token. A **mixture of experts** (MoE) has many networks, the experts, and a small linear layer, the **router**, that
 # picks k of them for each token: **top-k routing**. The others are not computed. So there are more parameters than
 # **active parameters**, those that one token meets: in Mixtral 47 billion and 13 billion.
@@ -555,13 +555,14 @@ class Experts(nn.Module):
 
 # %% [markdown]
 # The task is lesson 06's: 2,304 random facts. Three models: one network of d_ff 32; eight experts of d_ff 16, two of
-# them active (as many active parameters); and the same with **load balancing**, an extra loss (Fedus et al., 2021): 8
-# times the sum of load · mean probability over the experts. It is least, 1, when both are even.
+# them active (as many active parameters, but for the router); and the same with **load balancing**, an extra loss
+# (Fedus et al., 2021): 8 times the sum of load · mean probability over the experts, which is 1 when both are even.
 #
 # Expert 0 begins behind: its logit is lower by 3.
 #
 # **Predict.** Does the mixture without balancing learn `"more"`, `"fewer"` or `"as many"` facts as the one network? And
-# after training, what fraction of the tokens does expert 0 get, without balancing and with it? (An even load is 0.125.)
+# after training, what fraction of the tokens does expert 0 get, without balancing and with it, to one decimal? (An even
+# load is 0.125.)
 
 # %% tags=["prediction"]
 prediction_facts, prediction_without, prediction_with = ..., ..., ...
@@ -600,24 +601,25 @@ compare(prediction_with, measured=round(load["experts, balanced"][0].item(), 1))
 
 # %% [markdown]
 # More facts, for as many active parameters. But without balancing expert 0 starves: it is hardly chosen, so it gets
-# hardly any gradient, so it does not improve. With balancing it works nearly as much as the others.
+# hardly any gradient, so it does not improve. With balancing it gets most of an even load; the facts known
+# hardly change.
 #
 # <details><summary>Do experts starve from an even start?</summary>
 #
-# Not here: at this size loads are then merely uneven. That is why we put one behind.
+# Not here. Set the bias to zeros and run the cells again: the loads are merely uneven. That is why we put one behind.
 # </details>
 #
 # <details><summary>And with k = 1?</summary>
 #
 # The softmax over one logit is always 1, so the router would learn nothing from the loss. Switch, with k = 1, takes the
-# softmax over all experts, and weighs the chosen one by its probability.
+# softmax over all experts, and weights the chosen one by its probability.
 # </details>
 
 # %% [markdown]
 # ## Published weights in your own classes
 #
-# On the hub a model is a folder: `config.json` with its sizes, and files of named tensors. Which names, in which shape
-# and order, is the **checkpoint layout**. Our library makes such a folder in Llama's layout, with random numbers.
+# On Hugging Face's hub a model is a folder: `config.json` with its sizes, and files of named tensors. Their names,
+# shapes and order are the **checkpoint layout**. Our library makes such a folder for Llama, with random numbers.
 
 
 # %%
@@ -631,10 +633,10 @@ options, published = read_json(folder / "config.json"), read_model_tensors(folde
 print(len(published), "tensors, such as", next(name for name in published if "q_proj" in name))
 
 # %% [markdown]
-# All names have a counterpart in your classes. One thing differs: *our* RoPE pairs neighbouring features, 0 with 1, 2
+# One thing differs: *our* RoPE pairs neighbouring features, 0 with 1, 2
 # with 3. Llama's published files pair feature i with feature i + d_k/2, the halves of a head.
 #
-# **Predict.** We load the matrices as they are, without caring for pairs. What happens: an `"error"`, the `"same"`
+# **Predict.** We load the matrices as they are, without regard to the pairs. What happens: an `"error"`, the `"same"`
 # logits, or `"other"` logits?
 
 # %% tags=["prediction"]
@@ -692,6 +694,7 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 #
 # The reference is the library's loader, whose tests compare its logits with those of Hugging Face's own class. In
 # GPT-2's layout queries, keys and values are one matrix, and matrices are transposed; `pretrained/gpt2.py` undoes both.
+# And not all that counts is a tensor: `own_llama` reads RoPE's base from `config.json`, but not the ε of the norms.
 # </details>
 
 # %% [markdown]
@@ -701,7 +704,7 @@ print("with reordered rows, all logits are the same:", torch.allclose(reordered,
 # <details><summary>What does that need?</summary>
 #
 # The internet, `pip install huggingface_hub`, 0.3 GB of disk, 2 GB of memory, and a minute. The model has 135 million
-# parameters, 9 heads of queries and 3 of keys and values.
+# parameters, 9 query heads, and 3 heads of keys and values.
 # </details>
 
 # %%
@@ -717,8 +720,9 @@ if real is not None:
 # %% [markdown]
 # ## Bug hunt
 #
-# A colleague loads published weights into this attention. There is no error, and with as many heads of keys as of
-# queries all logits are right. With fewer, they are wrong. Decide why *before* you run the check. Then fix it.
+# A colleague loads published weights into this attention. There is no error. With as many heads of keys as of queries,
+# or one, all logits are right; with any number between, wrong. Decide why
+# *before* you look at the check. Then fix it.
 
 
 # %% id="mend-grouped" tags=["bug-hunt"]
@@ -739,16 +743,16 @@ check(AttentionOfAColleague, "GroupedQueryAttention")
 # %% [markdown]
 # <details><summary>How to find such a bug without a check</summary>
 #
-# Compare with a module that is known to be right, with sizes that all differ. Or silence one head of keys and values,
-# and see which heads of queries change: they should be neighbours. A model *trained* with this bug works as well as any
-# other; only with weights from elsewhere does it matter. That is why a loader is tested on logits, not on shapes.
+# Compare with a module that is known to be right, with sizes that all differ. Or set one head of keys and values to
+# zeros, and see which query heads change: they should be neighbours. A model *trained* with this bug works as well as
+# any other; only with weights from elsewhere does it matter. That is why a loader is tested on logits, not on shapes.
 # </details>
 
 # %% [markdown]
 # ## ★ Transfer: LoRA, fine-tuning with few parameters
 #
-# **Fine-tuning** a model of 8 billion parameters changes 8 billion numbers. **Low-rank adaptation** (**LoRA**; Hu et
-# al., 2021) freezes them all. Beside chosen linear layers it trains two small matrices, whose product is the change:
+# **Fine-tuning** a model of 8 billion parameters changes all 8 billion. **Low-rank adaptation** (**LoRA**; Hu et
+# al., 2021) freezes them. Beside each of some linear layers it trains two small matrices, whose product is the change:
 #
 # $$\operatorname{linear}(x) + \frac{\alpha}{r}\,x\,A^\top B^\top$$
 #
@@ -820,9 +824,9 @@ before = [read_right(reader, LANGUAGES[:4]), read_right(reader, ["es"])]
 print(f"right before LoRA: {before[0]:.2f} of the four languages, {before[1]:.2f} of the new one")
 
 # %% [markdown]
-# **Predict.** 60 steps of LoRA train 672 numbers of about 43,000. What fraction of the Spanish dates does the model
-# then read correctly: near 0, 0.5 or 1? And of the four *old* languages, with LoRA in place: `"more"`, `"fewer"` or
-# `"as many"`?
+# **Predict.** 60 steps of LoRA train 672 parameters, beside about 43,000. What fraction of the Spanish dates does the
+# model then read correctly: nearest to 0, 0.5 or 1? And of the four *old* languages, with LoRA in place: `"more"`,
+# `"fewer"` or `"as many"`?
 
 # %% tags=["prediction"]
 prediction_new, prediction_old = ..., ...
@@ -856,17 +860,23 @@ for block in adapted[0].blocks:
 print("LoRA taken out: the old model, exactly:", torch.equal(adapted[0](dates["fr"][0]), reader(dates["fr"][0])))
 
 # %% [markdown]
-# In 60 steps, less than 2 % of the numbers teach the model some of a new language. With LoRA in place, the old
-# languages suffer. But it can be taken out, and the old model is back, so one frozen model can serve many adapters.
+# Less than 2 % as many parameters teach the model about a quarter of the new dates, and most of the old ones are lost.
+# But LoRA can be taken out, and the old model is back, so one frozen model can serve many such *adapters*.
+#
+# <details><summary>And training all parameters?</summary>
+#
+# Try it: `fit` a copy of `reader` with `draw_dates(["es"], 0)` for 60 steps at a rate of 0.006. It reads most Spanish
+# dates and almost none of the old ones, and there is nothing to take out.
+# </details>
 
 # %% [markdown]
 # ## In short
 #
 # - RMSNorm leaves the mean alone; SwiGLU gates its hidden features; grouped-query attention shares keys and values;
 #   QK-norm bounds the scores.
-# - Of eight models, RoPE made the largest difference. Small differences need many seeds, or many steps.
-# - A larger RoPE base lets a trained model read longer texts; too large a one fails again.
-# - A mixture of experts stores more for as many active parameters, if its load is balanced.
+# - Of seven changes, RoPE made the largest difference. Small ones need many seeds.
+# - A larger RoPE base lets a trained model read longer texts; with too large a base it reads them worse again.
+# - A mixture of experts stores more for as many active parameters; unbalanced, an expert can starve.
 # - A loader can be wrong without an error: compare logits.
 
 # %%
@@ -910,14 +920,14 @@ table.drop(columns="class")[:16]
 #
 # <details><summary>What does grouped-query attention save, and what does it cost?</summary>
 #
-# Keys and values, and with them the memory of the cache and the time to read it: 4 times less with 32 heads of queries
+# Keys and values, and with them the memory of the cache and the time to read it: a quarter is left with 32 query heads
 # and 8 of keys. In our runs the loss did not change by more than the noise. (<i>Grouped-query attention</i>, <i>What
 # does each change buy</i>)
 # </details>
 #
 # <details><summary>What is QK-norm for?</summary>
 #
-# It bounds the scores. Without it they grew to hundreds at a high learning rate, where the softmax is saturated and
+# It bounds the scores. Without it they grew to thousands at a high learning rate, where the softmax is saturated and
 # low-precision numbers are coarse. (<i>QK-norm</i>)
 # </details>
 #
@@ -956,7 +966,7 @@ table.drop(columns="class")[:16]
 #
 # <details><summary>Does LoRA prevent forgetting?</summary>
 #
-# No: with our adapter in place fewer of the old dates were right. But it can be taken out. (<i>★ Transfer</i>)
+# No: with our adapter in place most of the old dates were wrong. But it can be taken out. (<i>★ Transfer</i>)
 # </details>
 
 # %% [markdown]
