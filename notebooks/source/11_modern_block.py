@@ -400,7 +400,7 @@ print("RoPE is better than the row before, with each seed:", max(losses["RoPE"])
 # weights have grown.
 #
 # **Predict.** We train at ten times the learning rate, with and without QK-norm. How large is the largest score
-# (without its sign) of each after 40 steps: nearest to 5 or to 50, or 500 and more?
+# (without its sign) of each after 40 steps: nearest to 10 or to 100, or 1,000 and more?
 
 # %% tags=["prediction"]
 prediction_with, prediction_without = ..., ...
@@ -430,8 +430,8 @@ runs = {name: [watched(*kind, seed) for seed in range(3)] for name, kind in kind
 scores = {name: torch.stack([scores for scores, _ in three]) for name, three in runs.items()}
 plots.lines(range(40), scores, "step", "largest score").set_yscale("log")
 last = {name: three[:, -1].mean().item() for name, three in scores.items()}
-compare(prediction_with, measured=min((5, 50, 500), key=lambda n: abs(n - last["with QK-norm, rate 0.3"])))
-compare(prediction_without, measured=min((5, 50, 500), key=lambda n: abs(n - last["without, rate 0.3"])))
+compare(prediction_with, measured=min((10, 100, 1000), key=lambda n: abs(n - last["with QK-norm, rate 0.3"])))
+compare(prediction_without, measured=min((10, 100, 1000), key=lambda n: abs(n - last["without, rate 0.3"])))
 
 # %% tags=["nbval-ignore-output"]
 pd.DataFrame({name: [f"{loss:.2f}" for _, loss in three] for name, three in runs.items()}).rename_axis("loss, seed")
@@ -825,7 +825,7 @@ print(f"right before LoRA: {before[0]:.2f} of the four languages, {before[1]:.2f
 
 # %% [markdown]
 # **Predict.** 60 steps of LoRA train 672 parameters, beside about 43,000. What fraction of the Spanish dates does the
-# model then read correctly: nearest to 0, 0.5 or 1? And of the four *old* languages, with LoRA in place: `"more"`,
+# model then read correctly: nearest to 0, .25 or .75? And of the four *old* languages, with LoRA in place: `"more"`,
 # `"fewer"` or `"as many"`?
 
 # %% tags=["prediction"]
@@ -847,7 +847,7 @@ def with_lora(model: Model, seed: int) -> Model:
 # %% tags=["nbval-ignore-output"]
 adapted = [with_lora(reader, seed) for seed in range(3)]
 after = torch.tensor([[read_right(model, LANGUAGES[:4]), read_right(model, ["es"])] for model in adapted])
-compare(prediction_new, measured=min((0, 0.5, 1), key=lambda a: abs(a - after[:, 1].mean().item())))
+compare(prediction_new, measured=min((0, 0.25, 0.75), key=lambda a: abs(a - after[:, 1].mean().item())))
 compare(prediction_old, measured="fewer" if after[:, 0].max() < before[0] else "as many")
 trained_numbers = sum(p.numel() for p in adapted[0].parameters() if p.requires_grad)
 print(f"{trained_numbers} of {n_parameters(reader):,} numbers trained: {trained_numbers / n_parameters(reader):.1%}")
