@@ -818,7 +818,8 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # convolution runs in parallel, but connects only neighbours: the path grows like n/k layers, or log n with dilation.
 # Attention needs one step and one layer, at the price of n² pairs. Memory: in training, each keeps something for every
 # token; when it generates, a recurrent network needs only its last state, of fixed size, while attention keeps
-# all tokens it attends to. (<i>Recurrent steps cannot run in parallel</i>)
+# all tokens it attends to. Encoders may be mixed: Xu et al. (2015, arXiv:1502.03044) describe pictures with a
+# convolutional encoder, attention and a recurrent decoder. (<i>Recurrent steps cannot run in parallel</i>)
 # </details>
 
 # %% [markdown]
@@ -832,9 +833,6 @@ pd.concat([table, pd.DataFrame(functions, columns=table.columns)], ignore_index=
 # - Hochreiter (1991), Bengio et al. (1994) and Pascanu et al. (2013,
 #   [arXiv:1211.5063](https://arxiv.org/abs/1211.5063)): vanishing and exploding gradients. Hochreiter and Schmidhuber
 #   (1997): the LSTM. Williams and Zipser (1989): teacher forcing.
-# - Other encoders, the same attention: pictures through a convolutional network, Xu et al. (2015),
-#   [arXiv:1502.03044](https://arxiv.org/abs/1502.03044); speech, Chorowski et al. (2015),
-#   [arXiv:1506.07503](https://arxiv.org/abs/1506.07503).
 # - Vaswani et al. (2017), [arXiv:1706.03762](https://arxiv.org/abs/1706.03762), section 4: table 1.
 # - `transformer_lab/models/recurrent.py` and `transformer_lab/attention/additive.py`: the models of this lesson.
 #

@@ -8,7 +8,7 @@
 # **Afterwards you can** write the positional encoding of the Transformer, say what its waves know and what they do not,
 # write two of the schemes that later models use instead, and say how each fails on texts longer than those in training.
 #
-# Reading: 37 minutes. Exercises: 60 minutes (four core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 38 minutes. Exercises: 60 minutes (four core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start

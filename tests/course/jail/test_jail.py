@@ -153,7 +153,7 @@ def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_unguarded)
     with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
-        assert jail.guards == {"own_user": False, "landlock": 0, "seccomp": False}
+        assert jail.guards == {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
         for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
             assert says in grade_answer(jail, softmax_after(attack)).verdict.message
         with short_time_limit(jail):

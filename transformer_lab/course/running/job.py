@@ -62,6 +62,7 @@ DEFAULT_NAMES = {
     "Float": Float,
     "Int": Int,
     "Bool": Bool,
+    "Callable": Callable,
 }
 """Names that are there even if the learner's import cell is broken or gone."""
 

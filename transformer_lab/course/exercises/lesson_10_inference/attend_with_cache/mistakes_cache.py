@@ -304,7 +304,7 @@ MISTAKES = [
                 ).to(scores.dtype)
             )
         ],
-        does="a causal mask hides all keys but the first",
+        does="a causal mask hides every key after the first",
         says=(
             "The new token sees the first key only: a causal mask is aligned with the first key, where this query "
             "stands at the *last*."

@@ -117,7 +117,7 @@ MISTAKES = [
             STEPS.but(penalties=lambda length_penalty: lambda length: (5 + length / 6) ** length_penalty),
             STEPS.but(penalties=lambda length_penalty: lambda length: 5 + length / 6**length_penalty),
         ],
-        does="Python groups the formula of the penalty otherwise than it is meant",
+        does="the formula of the penalty is grouped otherwise than it is meant",
         says="The parts of the penalty are there, but Python groups them otherwise: brackets are missing.",
         hints=[
             "In which order does Python compute `5 + 4 / 6 ** 2`?",

@@ -105,7 +105,7 @@ ACTIVATION = [
     Mistake(
         "silu_of_the_product",
         [STEPS.but(opened=lambda gate: gate, gated=lambda gated: F.silu(gated))],
-        does="SiLU is applied to the product of the two projections",
+        does="the SiLU is applied to the product of the two projections",
         says="SiLU is applied to the product, and not to the gates before. Look at the brackets.",
         hints=[
             "In the first case, the gates are 0 and 2 and meet 3 and 1. Which numbers are multiplied?",
@@ -116,7 +116,7 @@ ACTIVATION = [
     Mistake(
         "silu_of_the_product_too",
         [STEPS.but(gated=lambda gated: F.silu(gated))],
-        does="SiLU is applied to the product",
+        does="the SiLU is applied to the product",
         says="SiLU is applied to the product, too. Look at the number of functions.",
         hints=[
             "How often does the formula have a SiLU?",
@@ -130,7 +130,7 @@ ACTIVATION = [
             STEPS.but(output=lambda output: F.silu(output)),
             STEPS.but(opened=lambda gate: gate, output=lambda output: F.silu(output)).attempt,
         ],
-        does="SiLU is applied to what `w_down` returns",
+        does="the SiLU is applied to what `w_down` returns",
         says="SiLU is applied to what `w_down` returns, so that no number is below −0.28. Look at where it stands.",
         hints=[
             "Is there a number below −0.28 in the output? There should be.",
@@ -145,7 +145,7 @@ ACTIVATION = [
             STEPS.but(gate=lambda self, x: self.w_gate(F.silu(x)), opened=lambda gate: gate),
             STEPS.but(x=lambda x: F.silu(x)),
         ],
-        does="SiLU is applied to x itself",
+        does="the SiLU is applied to x itself",
         says="SiLU is applied to x itself, before the projection. Look at the order of the two.",
         hints=[
             "How wide are the vectors that SiLU gets? They should be d_ff wide.",
