@@ -726,7 +726,7 @@ def train_own(seed: int, n_steps: int, peak: float, warmup=30, smoothing=0.1, cl
     return model
 
 
-# %%
+# %% tags=["nbval-ignore-output"]
 own = train_own(seed=0, n_steps=400, peak=0.01)
 translated = translate(own, own_test, own_tokenizer, max_length=longest)
 pd.DataFrame(translated[:5], columns=["source", "right", "generated"])
