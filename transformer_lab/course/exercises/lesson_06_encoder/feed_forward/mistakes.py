@@ -9,27 +9,13 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.feed_forward.answer import STEPS, FeedForward
+from transformer_lab.course.exercises.shared.memory_mistakes import network_that_remembers
 from transformer_lab.course.steps import Variant
 
 
 def activation(function: Callable[..., Any]) -> Variant:
     """Return the answer with another function in the place of the ReLU."""
     return STEPS.but(activated=lambda hidden: function(hidden))
-
-
-class RemembersByShape(FeedForward):
-    def forward(self, x):
-        self.outputs = getattr(self, "outputs", {})
-        if x.shape not in self.outputs:
-            self.outputs[x.shape] = super().forward(x)
-        return self.outputs[x.shape]
-
-
-class RemembersTheFirstOutput(FeedForward):
-    def forward(self, x):
-        if not hasattr(self, "output"):
-            self.output = super().forward(x)
-        return self.output
 
 
 class DropsHalf(FeedForward):
@@ -429,19 +415,7 @@ RESULT = [
             "Leave the dropout out.",
         ],
     ),
-    Mistake(
-        "remembers_an_earlier_call",
-        [RemembersByShape, RemembersTheFirstOutput],
-        says=(
-            "A call depends on an earlier one: the network remembers a result. Each call should depend on its own x "
-            "and on the parameters, and on nothing else. Look for what is stored in `self`."
-        ),
-        hints=[
-            "Call it with two different x of the same shape. What comes out for the second?",
-            "What does `forward` write into `self`?",
-            "Keep everything that belongs to a single call in variables of `forward`.",
-        ],
-    ),
+    network_that_remembers(FeedForward),
 ]
 
 MISTAKES = [*ACTIVATION, *LAYERS, *RESULT]

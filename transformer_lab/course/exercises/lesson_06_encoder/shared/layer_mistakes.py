@@ -13,6 +13,7 @@ from torch import Tensor
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.exercises.shared.memory_mistakes import that_remember_outputs
 from transformer_lab.course.steps import InSteps, Variant
 
 
@@ -608,22 +609,9 @@ def remembers(reference: type[Any]) -> Mistake:
                 self.mask = mask
             return super().forward(x, self.mask)
 
-    class RemembersByShape(reference):
-        def forward(self, x, mask=None):
-            self.outputs = getattr(self, "outputs", {})
-            if x.shape not in self.outputs:
-                self.outputs[x.shape] = super().forward(x, mask)
-            return self.outputs[x.shape]
-
-    class RemembersTheFirstOutput(reference):
-        def forward(self, x, mask=None):
-            if not hasattr(self, "output"):
-                self.output = super().forward(x, mask)
-            return self.output
-
     return Mistake(
         "remembers_an_earlier_call",
-        [RemembersTheLastMask, RemembersTheFirstMask, RemembersByShape, RemembersTheFirstOutput],
+        [RemembersTheLastMask, RemembersTheFirstMask, *that_remember_outputs(reference)],
         says=(
             "A call depends on an earlier one: the layer remembers a mask, or a result. Each call should depend on its "
             "own arguments and on the parameters, and on nothing else. Look for what is stored in `self`."

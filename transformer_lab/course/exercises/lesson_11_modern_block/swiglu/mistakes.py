@@ -9,6 +9,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.swiglu.answer import STEPS, SwiGLU
+from transformer_lab.course.exercises.shared.memory_mistakes import network_that_remembers
 from transformer_lab.course.steps import Variant
 
 FORMULA = "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`."
@@ -17,21 +18,6 @@ FORMULA = "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`."
 def activation(function: Callable[..., Any]) -> Variant:
     """Return the answer with another function in the place of SiLU."""
     return STEPS.but(opened=lambda gate: function(gate))
-
-
-class RemembersByShape(SwiGLU):
-    def forward(self, x):
-        self.outputs = getattr(self, "outputs", {})
-        if x.shape not in self.outputs:
-            self.outputs[x.shape] = super().forward(x)
-        return self.outputs[x.shape]
-
-
-class RemembersTheFirstOutput(SwiGLU):
-    def forward(self, x):
-        if not hasattr(self, "output"):
-            self.output = super().forward(x)
-        return self.output
 
 
 ACTIVATION = [
@@ -402,19 +388,7 @@ DOWN = [
             "Leave the dropout out.",
         ],
     ),
-    Mistake(
-        "remembers_an_earlier_call",
-        [RemembersByShape, RemembersTheFirstOutput],
-        says=(
-            "A call depends on an earlier one: the network remembers a result. Each call should depend on its own x "
-            "and on the parameters, and on nothing else. Look for what is stored in `self`."
-        ),
-        hints=[
-            "Call it with two different x of the same shape. What comes out for the second?",
-            "What does `forward` write into `self`?",
-            "Keep everything that belongs to a single call in variables of `forward`.",
-        ],
-    ),
+    network_that_remembers(SwiGLU),
 ]
 
 MISTAKES = [*ACTIVATION, *BRANCHES, *PRODUCT, *DOWN]
