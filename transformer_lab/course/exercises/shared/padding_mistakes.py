@@ -1,6 +1,6 @@
-"""Mistakes about which tokens are padding, wherever a mask hides it.
+"""Mistakes about which tokens are padding, wherever a mask hides it or a loss leaves it out.
 
-The arguments are ``tokens`` and ``pad_id``, and there is a step ``real``.
+The arguments are ``tokens`` (of a loss, ``targets``) and ``pad_id``, and there is a step ``real``.
 """
 
 import torch
@@ -176,3 +176,37 @@ def unsqueeze_of_two_axes(steps: InSteps, step: str) -> Mistake:
             "`[:, None, None, :]`.",
         ],
     )
+
+
+def which_targets(steps: InSteps, *last_hint: str, below: str) -> list[Mistake]:
+    """Return what a loss takes for padding instead: another id, or an order.
+
+    Args:
+        steps: The answer.
+        last_hint: What the last hint says, if not how the step ``real`` is done.
+        below: The name of the mistake that leaves out all tokens below the padding.
+    """
+    return [
+        Mistake(
+            "padding_is_always_zero",
+            [steps.but(real=lambda targets: targets != 0)],
+            does="token 0 is taken for padding, whatever `pad_id` says",
+            says="Token 0 is taken for padding. Which token it is, is an argument.",
+            hints=[
+                "In one case the padding is token 2, and token 0 a real one.",
+                "With which number are the targets compared?",
+                *last_hint,
+            ],
+        ),
+        Mistake(
+            below,
+            [steps.but(real=lambda targets, pad_id: targets > pad_id)],
+            does="only tokens with an id *above* `pad_id` are counted",
+            says="Only tokens with an id above that of padding are counted. Real tokens may have smaller ids, too.",
+            hints=[
+                "In one case the padding is token 2. Which tokens does the comparison leave out?",
+                "One token is padding, all the others are real.",
+                *last_hint,
+            ],
+        ),
+    ]

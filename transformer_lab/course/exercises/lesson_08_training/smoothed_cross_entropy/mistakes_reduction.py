@@ -5,6 +5,7 @@ from torch import nn
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.answer import STEPS
+from transformer_lab.course.exercises.shared.padding_mistakes import which_targets
 
 
 def classes_on_the_wrong_axis(logits, targets, pad_id, smoothing):
@@ -55,26 +56,7 @@ MISTAKES = [
         ),
         hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
     ),
-    Mistake(
-        "padding_is_always_zero",
-        [STEPS.but(real=lambda targets: targets != 0)],
-        does="token 0 is taken for padding, whatever `pad_id` says",
-        says="Token 0 is taken for padding. Which token it is, is an argument.",
-        hints=[
-            "In one case the padding is token 2, and token 0 a real one.",
-            "With which number are the targets compared?",
-        ],
-    ),
-    Mistake(
-        "all_tokens_below_the_padding_left_out",
-        [STEPS.but(real=lambda targets, pad_id: targets > pad_id)],
-        does="only tokens with an id *above* `pad_id` are counted",
-        says="Only tokens with an id above that of padding are counted. Real tokens may have smaller ids, too.",
-        hints=[
-            "In one case the padding is token 2. Which tokens does the comparison leave out?",
-            "One token is padding, all the others are real.",
-        ],
-    ),
+    *which_targets(STEPS, below="all_tokens_below_the_padding_left_out"),
     Mistake(
         "padding_where_the_model_says_so",
         [STEPS.but(real=lambda logits, pad_id: logits.argmax(dim=-1) != pad_id)],

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_09_language_model.next_token_loss.answer import STEPS
+from transformer_lab.course.exercises.shared.padding_mistakes import which_targets
 
 REAL = "`losses[targets != pad_id].mean()`."
 
@@ -69,28 +70,7 @@ MISTAKES = [
             "Compare `tokens[:, 1:]` with `pad_id`.",
         ],
     ),
-    Mistake(
-        "padding_is_always_zero",
-        [STEPS.but(real=lambda targets: targets != 0)],
-        does="token 0 is taken for padding, whatever `pad_id` says",
-        says="Token 0 is taken for padding. Which token it is, is an argument.",
-        hints=[
-            "In one case the padding is token 2, and token 0 a real one.",
-            "With which number are the targets compared?",
-            "`targets != pad_id`.",
-        ],
-    ),
-    Mistake(
-        "tokens_below_the_padding_left_out",
-        [STEPS.but(real=lambda targets, pad_id: targets > pad_id)],
-        does="only tokens with an id *above* `pad_id` are counted",
-        says="Only tokens with an id above that of padding are counted. Real tokens may have smaller ids, too.",
-        hints=[
-            "In one case the padding is token 2. Which tokens does the comparison leave out?",
-            "One token is padding, all the others are real.",
-            "`targets != pad_id`.",
-        ],
-    ),
+    *which_targets(STEPS, "`targets != pad_id`.", below="tokens_below_the_padding_left_out"),
     Mistake(
         "padding_where_the_model_says_so",
         [STEPS.but(real=lambda predictions, pad_id: predictions.argmax(dim=-1) != pad_id)],
