@@ -97,7 +97,8 @@ def grade(
                 graded = records.read_all()
                 gradebook.write_gradebook(out, graded, seed, limits, guards)
                 write_feedback(out / "feedback", graded)
-    graded = records.read_all()
+    else:
+        graded = records.read_all()
     return gradebook.summary(out, graded, n_kept=len(graded) - len(todo))
 
 
