@@ -12,10 +12,16 @@ from typing import Any
 
 from transformer_lab.course.jail import landlock, namespaces, seccomp
 from transformer_lab.course.jail.limits import Limits
+from transformer_lab.course.jail.process_settings import (
+    DIE_WITH_PARENT,
+    DUMPABLE,
+    KEEP_CAPABILITIES,
+    NO_NEW_PRIVILEGES,
+    prctl,
+)
 
 FIRST_UID = 1_879_048_192
 """Start of the user ids that no system assigns (systemd.io/UIDS-GIDS); a process's own number is added."""
-NO_NEW_PRIVILEGES, KEEP_CAPABILITIES, DIE_WITH_PARENT, DUMPABLE, SUBREAPER = 38, 8, 1, 4, 36  # man 2 prctl
 NO_GUARDS = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
 CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
@@ -128,16 +134,6 @@ def _threads_of_this_user() -> int:
         with contextlib.suppress(OSError):
             count += len(os.listdir(folder / "task")) if folder.stat().st_uid == os.geteuid() else 0
     return count
-
-
-def prctl(option: int, value: int) -> None:
-    """Call ``prctl`` of Linux for this process.
-
-    Raises:
-        OSError: The system refuses.
-    """
-    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"prctl({option}, {value})")
 
 
 def set_capabilities(capabilities: int) -> None:

@@ -19,6 +19,7 @@ import torch
 
 from transformer_lab.course.jail import confine, framing, namespaces, supervisor
 from transformer_lab.course.jail.limits import Limits
+from transformer_lab.course.jail.process_settings import DUMPABLE, SUBREAPER, prctl
 from transformer_lab.course.running.job import run_job
 
 
@@ -35,8 +36,8 @@ def main(folder: str, forks: bool) -> None:
     os.dup2(null, 1)
     hide_other_copies()
     if forks:
-        confine.prctl(confine.SUBREAPER, 1)  # orphans of a supervisor become children of this process, which kills them
-        confine.prctl(confine.DUMPABLE, 0)  # no process of the same user may read its memory
+        prctl(SUBREAPER, 1)  # orphans of a supervisor become children of this process, which kills them
+        prctl(DUMPABLE, 0)  # no process of the same user may read its memory
         _warm_up()
     guards = _probe_guards(folder)
     framing.send(answers, json.dumps(guards).encode())

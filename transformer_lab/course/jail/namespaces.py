@@ -7,13 +7,15 @@ other process all the same, and whatever it starts ends with the namespace's fir
 
 import ctypes
 import os
+import signal
 import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from transformer_lab.course.jail.process_settings import DIE_WITH_PARENT, DUMPABLE, prctl
+
 NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC, NEW_HOST_NAME = 1 << 28, 1 << 29, 1 << 30, 1 << 27, 1 << 26
 """``CLONE_NEW*`` of linux/sched.h. Only the first needs no rights; inside of it, there are rights to the others."""
-DUMPABLE, DIE_WITH_PARENT = 4, 1  # man 2 prctl
 
 is_inside = False
 """Whether this process is in namespaces of its own."""
@@ -35,7 +37,7 @@ def run_inside(act: Callable[[], object]) -> None:
     process = os.fork()
     if process == 0:
         try:
-            _prctl(DIE_WITH_PARENT, 9)
+            prctl(DIE_WITH_PARENT, signal.SIGKILL)
             act()
             os._exit(0)
         finally:
@@ -48,16 +50,11 @@ def _enter() -> None:
     """Move this process into a new user namespace, in which its user is the same, and its children into the others."""
     global is_inside
     uid, gid = os.geteuid(), os.getegid()
-    _prctl(DUMPABLE, 1)  # else the files below belong to root
+    prctl(DUMPABLE, 1)  # else the files below belong to root
     every = NEW_USER | NEW_PROCESSES | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME
     if ctypes.CDLL(None, use_errno=True).unshare(every) != 0:
         raise OSError(ctypes.get_errno(), "unshare")
     for file, text in {"setgroups": "deny", "uid_map": f"{uid} {uid} 1", "gid_map": f"{gid} {gid} 1"}.items():
         Path("/proc/self", file).write_text(text)
-    _prctl(DUMPABLE, 0)
+    prctl(DUMPABLE, 0)
     is_inside = True
-
-
-def _prctl(option: int, value: int) -> None:
-    if ctypes.CDLL(None, use_errno=True).prctl(option, value, 0, 0, 0) != 0:
-        raise OSError(ctypes.get_errno(), f"prctl({option}, {value})")

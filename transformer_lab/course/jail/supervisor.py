@@ -18,6 +18,7 @@ from transformer_lab.course.jail import confine, framing, namespaces
 from transformer_lab.course.jail.delete_tree import delete_tree
 from transformer_lab.course.jail.exit_reasons import exit_reason
 from transformer_lab.course.jail.limits import Limits
+from transformer_lab.course.jail.process_settings import SUBREAPER, prctl
 from transformer_lab.course.running.job import Job, run_job
 from transformer_lab.course.running.plain_data import pack, unpack
 from transformer_lab.course.running.trace_job import serve_traces
@@ -55,7 +56,7 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
         folder: Where to make the child's own folder.
     """
     request = _receive_job(jobs)
-    confine.prctl(confine.SUBREAPER, 1)
+    prctl(SUBREAPER, 1)
     own_folder = tempfile.mkdtemp(dir=folder)
     if request.cpu_seconds:
         reason, answer = _trace_in_child(request, own_folder, jobs, answers), b""
