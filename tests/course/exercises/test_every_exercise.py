@@ -74,9 +74,6 @@ SIGNATURES = {
     "bits_per_byte": "(loss, n_tokens, n_bytes)",
     "sample_next": "(logits, temperature, top_k, top_p, generator)",
     "generate": "(model, tokens, max_new_tokens, context_length, sample)",
-    "accumulate": "(losses, n_tokens)",
-    "all_reduce_gradients": "(gradients, n_tokens)",
-    "training_flops": "(n_parameters, n_tokens)",
     "dpo_loss": "(chosen, rejected, reference_chosen, reference_rejected, beta)",
     "attend_with_cache": "(query, key, value, cache)",
     "cache_bytes": "(n_layers, n_kv_heads, d_head, length, batch, bytes_per_number)",
@@ -88,6 +85,10 @@ SIGNATURES = {
     "GroupedQueryAttention": "(d_model, n_heads, n_kv_heads)",
     "route": "(logits, k)",
     "LoRALinear": "(linear, rank, alpha)",
+    "accumulate": "(losses, n_tokens)",
+    "all_reduce_gradients": "(gradients, n_tokens)",
+    "training_flops": "(n_parameters, n_tokens)",
+    "fit_scaling_law": "(n_parameters, losses, irreducible)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

@@ -3,6 +3,7 @@
 import collections
 import itertools
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -551,6 +552,11 @@ def training_flops(n_parameters, n_tokens):
     return n_tokens * n_parameters * operations_of_a_product * products
 
 
+def fit_scaling_law(n_parameters, losses, irreducible):
+    minus_alpha, log_b = statistics.linear_regression(np.log(n_parameters), np.log(np.array(losses) - irreducible))
+    return math.exp(log_b), -minus_alpha
+
+
 INDEPENDENT = {
     "context_vector": lambda weights, states: torch.einsum("bn,bnd->bd", weights, states),
     "luong_step": luong_step,
@@ -617,6 +623,7 @@ INDEPENDENT = {
     "accumulate": accumulate,
     "all_reduce_gradients": all_reduce_gradients,
     "training_flops": training_flops,
+    "fit_scaling_law": fit_scaling_law,
 }
 
 

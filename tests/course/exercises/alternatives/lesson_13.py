@@ -1,5 +1,6 @@
 """Unusual right answers to the exercises of lesson 13."""
 
+import numpy as np
 import torch
 
 
@@ -20,6 +21,18 @@ def all_reduces_in_a_ring(gradients, n_tokens):
     return total
 
 
+def fits_in_numpy(n_parameters, losses, irreducible):
+    slope, intercept = np.polyfit(np.log(n_parameters), np.log(np.array(losses) - irreducible), 1)
+    return np.exp(intercept), -slope
+
+
+def fits_by_sums(n_parameters, losses, irreducible):
+    x, y = torch.tensor(n_parameters).log(), (torch.tensor(losses) - irreducible).log()
+    n, sums = len(x), x.sum()
+    slope = (n * x @ y - sums * y.sum()) / (n * x @ x - sums**2)
+    return ((y.sum() - slope * sums) / n).exp(), -slope
+
+
 UNUSUAL = {
     "accumulate": {
         "a loop": accumulates_in_a_loop,
@@ -32,5 +45,9 @@ UNUSUAL = {
     "training_flops": {
         "by passes": lambda n_parameters, n_tokens: sum(2 * n_parameters * n_tokens for _ in ("out", "in", "weights")),
         "a tensor": lambda n_parameters, n_tokens: 6 * torch.tensor(n_parameters) * n_tokens,
+    },
+    "fit_scaling_law": {
+        "numpy": fits_in_numpy,
+        "normal equations, in float32": fits_by_sums,
     },
 }
