@@ -20,15 +20,15 @@ def fit_scaling_law_cases(seed: int) -> list[Case]:
         return Case({"n_parameters": sizes, "losses": losses.tolist(), "irreducible": irreducible}, shows)
 
     def sizes(n):
-        """Draw sizes from a thousand to ten million, as far apart as those of models are."""
-        return [int(10 ** uniform(rng, 3.0, 7.0)) for _ in range(n)]
+        """Draw sizes from a thousand to ten million in no order, so far apart that a fit in float32 is near enough."""
+        return [int(10 ** (3 + 4 * uniform(rng, i, i + 1) / n)) for i in torch.randperm(n, generator=rng).tolist()]
 
     return [
         case([100, 10_000], 0.0, "2 models, and no irreducible loss"),
         case([100, 1_000, 10_000], round(uniform(rng, 1.0, 2.0), 2), "3 models on a line"),
         case([200, 3_000, 20_000, 500_000], 1.7, "4 models near a line", noise=0.2),
         case(sizes(5), uniform(rng, 1.0, 2.0), "5 models in no order", noise=0.05),
-        case([264_256, 124_439_808, 8_030_261_248], 1.69, "a model of this course, GPT-2 and Llama 3", noise=0.02),
+        case([1_024, 264_256, 124_439_808, 8_030_261_248], 1.69, "from a thousand parameters to Llama 3", noise=0.02),
         case(sizes(13), uniform(rng, 1.0, 2.0), "13 models", noise=0.1),
     ]
 
