@@ -372,7 +372,6 @@ MISTAKES = [
         "rounds",
         [
             STEPS.but(law=lambda factor, exponent: (round(factor, 2), round(exponent, 2))),
-            STEPS.but(law=lambda factor, exponent: (round(factor, 3), round(exponent, 3))),
             STEPS.but(law=lambda factor, exponent: (factor, round(exponent, 2))),
         ],
         does="the numbers are rounded",
