@@ -172,13 +172,13 @@ def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8", newline="\n")
         if name == "page_to_keep":
-            (folder / page_to_keep.DOCUMENT).write_bytes(page_to_keep.document(_sources(folder)))
+            (folder / page_to_keep.DOCUMENT).write_bytes(page_to_keep.document(sources(folder)))
     return changes
 
 
 def collection(name: str, folder: Path = FOLDER) -> NotebookNode:
     """Collect questions or words from the sources of all lessons; nothing has to be run for that."""
-    book = COLLECTIONS[name](_sources(folder))
+    book = COLLECTIONS[name](sources(folder))
     book.metadata = nbformat.from_dict(METADATA)
     return book
 
@@ -186,6 +186,11 @@ def collection(name: str, folder: Path = FOLDER) -> NotebookNode:
 def lessons(folder: Path = FOLDER) -> list[str]:
     """List the names of all lessons that have a source, in the order to read them: first those without a number."""
     return sorted((path.stem for path in (folder / "source").glob("*.py")), key=lambda name: (name[0].isdigit(), name))
+
+
+def sources(folder: Path) -> dict[str, NotebookNode]:
+    """Read the sources of all lessons, in their order."""
+    return {name: read_source(_source(name, folder)) for name in lessons(folder)}
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
@@ -208,11 +213,6 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         print("".join(f"  {line}\n" for line in changes), end="")
         failed |= options.check and bool(changes)
     return int(failed)
-
-
-def _sources(folder: Path) -> dict[str, NotebookNode]:
-    """Read the sources of all lessons, in their order."""
-    return {name: read_source(_source(name, folder)) for name in lessons(folder)}
 
 
 def _source(name: str, folder: Path) -> Path:

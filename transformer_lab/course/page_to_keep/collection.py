@@ -29,7 +29,9 @@ def collect(lessons: Mapping[str, NotebookNode]) -> NotebookNode:
     """
     drawn = draw(lessons)
     words = f"<details><summary>What is on it, in words</summary>\n\n{drawn.alternative_text}\n\n</details>"
-    picture = nbformat.v4.new_markdown_cell(f"![The Transformer on one page](attachment:page.png)\n\n{words}", id="page")
+    picture = nbformat.v4.new_markdown_cell(
+        f"![The Transformer on one page](attachment:page.png)\n\n{words}", id="page"
+    )
     picture["attachments"] = {"page.png": {"image/png": b64encode(drawn.png()).decode("ascii")}}
     return nbformat.v4.new_notebook(cells=[nbformat.v4.new_markdown_cell(INTRODUCTION, id="title"), picture])
 

@@ -27,7 +27,7 @@ BYTES_PER_NUMBER = 2
 
 
 class Costs(NamedTuple):
-    """What a model has, and what it costs; a translator has two embeddings' worth of work and one table.
+    """What a model has, and what it costs.
 
     Args:
         sizes: Its sizes, by their names in the code.

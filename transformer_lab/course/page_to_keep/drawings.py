@@ -16,11 +16,13 @@ from transformer_lab.inspection.diagrams.canvas import (
     Box,
     Diagram,
     Spot,
+    text_width,
 )
 
 NAMES, SHAPES = 6.4, 5.6
 """Points of the names of boxes, and of the shapes on arrows."""
 HEIGHT = 0.19
+GAP = 0.16
 SUBLAYER = 0.66
 """From one sublayer to the next."""
 
@@ -108,9 +110,13 @@ def inside_attention() -> Diagram:
         ("merge_heads", BLUE, "(b, n_q, d)"),
         ("w_o", BLUE, "(b, n_q, d)"),
     ]
-    boxes = [_box(d, name, (0.86 * i, 0), colour) for i, (name, colour, _) in enumerate(steps)]
-    for box, (_, _, shape) in zip(boxes, steps, strict=True):
-        d.text(shape, (box.x, box.bottom.y - 0.08), size=SHAPES)
+    boxes: list[Box] = []
+    x = 0.0
+    for name, colour, shape in steps:
+        half = max(text_width(name, NAMES) + 0.2, text_width(shape, SHAPES)) / 2
+        boxes.append(_box(d, name, (x + half, 0), colour))
+        d.text(shape, (x + half, boxes[-1].bottom.y - 0.08), size=SHAPES)
+        x += 2 * half + GAP
     for one, other in pairwise(boxes):
         d.arrow(one, other)
     return d
@@ -144,7 +150,7 @@ def block_of_today() -> Diagram:
                 d.text(remarks[name], (x + 0.14, box.y), size=SHAPES, align="left")
                 told.add(name)
             boxes.append(box)
-            y += 0.27
+            y += 0.295
         plus = _plus(d, (x, y))
         d.path([(x, start), (boxes[0].x, start), boxes[0].bottom])
         d.path([boxes[-1].top, (boxes[-1].x, plus.y), plus.left])

@@ -40,10 +40,10 @@ def page(terms: Mapping[str, Sequence[str]]) -> Diagram:
     d.text("The Transformer on one page", (LEFT, 11.35), size=TITLE, align="left", bold=True)
     d.text(LETTERS, (LEFT, 11.02), size=SMALLEST, align="left")
     d.place(transformer(), 1.72, 7.5)
-    d.text("What a block of today changes", (5.4, 11.35), size=HEADING, align="left", bold=True)
-    d.place(block_of_today(), 6.65, 7.95)
+    d.text("What a block of today changes", (5.45, 11.35), size=HEADING, align="left", bold=True)
+    d.place(block_of_today(), 6.65, 7.85)
     d.text("inside every\nattention", (LEFT, 7.07), size=SMALLEST, align="left")
-    d.place(inside_attention(), 1.5, 7.1)
+    d.place(inside_attention(), 1.15, 7.1)
     _formulas(d, 6.82)
     _counts(d, 3.6, three_models())
     _terms(d, 2.14, terms)
@@ -79,7 +79,7 @@ def _counts(d: Diagram, y: float, models: Mapping[str, Costs]) -> None:
     lines += [
         ("all parameters, N", "", [f"{costs.total:,}" for costs in all_costs]),
         (
-            "operations, one token",
+            "forward, one token",
             "2 × matrices + 4 d n an attention; base: a pair of tokens",
             [f"{costs.flops / 1e9:.2f}·10⁹ + {costs.flops_of_scores:,} n" for costs in all_costs],
         ),
