@@ -1,7 +1,10 @@
 """Tensor files: all comes back, the old file stays whole, and what is damaged or does not fit is named."""
 
+import errno
 import json
 import os
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -73,3 +76,29 @@ def test_the_information_is_json_beside_the_tensors(tmp_path):
     data = path.read_bytes()
     header = json.loads(data[8 : 8 + int.from_bytes(data[:8], "little")])
     assert json.loads(header["__metadata__"]["info"]) == {"step": 3}
+
+
+def test_a_disk_that_is_full_is_told_with_the_file_which_stays_whole(tmp_path, monkeypatch):
+    path = tmp_path / "model.safetensors"
+    write_tensors(path, {"a": torch.ones(3)}, {})
+
+    def fill(self, content):
+        with self.open("wb") as file:
+            file.write(content[:5])
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(Path, "write_bytes", fill)
+    with pytest.raises(OSError, match=rf"No space left on device: '{path}'"):
+        write_tensors(path, {"a": torch.zeros(3)}, {})
+    assert torch.equal(read_tensors(path)[0]["a"], torch.ones(3))
+    assert list(tmp_path.iterdir()) == [path]
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="there are no such modes")
+def test_who_may_read_a_file_is_left_to_the_umask(tmp_path):
+    before = os.umask(0o027)
+    try:
+        write_tensors(tmp_path / "model.safetensors", {"a": torch.ones(3)}, {})
+    finally:
+        os.umask(before)
+    assert (tmp_path / "model.safetensors").stat().st_mode & 0o777 == 0o640

@@ -9,7 +9,7 @@ from dataclasses import fields
 from typing import Any, Literal, get_args, get_origin
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def check_width(name: str, width: int, **inputs: Tensor) -> None:
@@ -33,35 +33,62 @@ def check_width(name: str, width: int, **inputs: Tensor) -> None:
             raise ValueError(f"{given} must be {name}={width} wide; got shape {tuple(x.shape)}")
 
 
-def check_tokens(tokens: Tensor, vocab_size: int, max_length: float = math.inf, start: int = 0) -> None:
-    """Raise ValueError unless a model has embeddings and positions for these token ids.
+def check_sequences(d_model: int, **inputs: Tensor) -> None:
+    """Raise ValueError unless every input is a batch of sequences of ``d_model`` wide vectors.
 
-    The ids themselves are checked on a CPU only: elsewhere, that would make the program wait for the accelerator.
+    >>> check_sequences(8, x=torch.zeros(3, 8))
+    Traceback (most recent call last):
+        ...
+    ValueError: x must be of shape (batch, n, d_model=8); got shape (3, 8)
+    """
+    for given, x in inputs.items():
+        if x.dim() != 3 or x.shape[-1] != d_model:
+            raise ValueError(f"{given} must be of shape (batch, n, {d_model=}); got shape {tuple(x.shape)}")
+
+
+def check_tokens(tokens: Tensor, max_length: float = math.inf, start: int = 0) -> None:
+    """Raise ValueError unless a model has positions for these token ids.
 
     Args:
         tokens: The token ids.
-        vocab_size: Vocabulary size.
         max_length: Maximum number of tokens, those before these included.
         start: Number of tokens before these.
 
     Raises:
-        ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
+        ValueError: ``tokens`` is empty, too long, or not an integer tensor of shape (batch, n).
 
-    >>> check_tokens(torch.tensor([[1, 11]]), vocab_size=11)
+    >>> check_tokens(torch.tensor([[1, 11, 2]]), max_length=2)
     Traceback (most recent call last):
         ...
-    ValueError: token ids go from 0 to vocab_size − 1 = 10; got 11
+    ValueError: this model takes 1 to max_length=2 tokens; got 3
     """
     if tokens.dim() != 2 or tokens.dtype not in (torch.int64, torch.int32):
         raise ValueError(f"tokens must be int64 of shape (batch, n); got {tokens.dtype} of shape {tuple(tokens.shape)}")
     if not 1 <= tokens.shape[1] <= max_length - start:
         n = f"{tokens.shape[1]} after {start}" if start else tokens.shape[1]
         raise ValueError(f"this model takes 1 to max_length={max_length} tokens; got {n}")
-    if tokens.device.type != "cpu" or torch.compiler.is_compiling() or not tokens.numel():
-        return  # reading the ids would also break a compiled graph in two
-    low, high = (int(end) for end in tokens.aminmax())
-    if low < 0 or high >= vocab_size:
-        raise ValueError(f"token ids go from 0 to vocab_size − 1 = {vocab_size - 1}; got {low if low < 0 else high}")
+
+
+def look_up(embedding: nn.Embedding, tokens: Tensor) -> Tensor:
+    """Return the embeddings of tokens; an id outside the vocabulary is named.
+
+    It is told from the look-up that failed: reading the ids before would break compiled graphs and ``torch.func.vmap``,
+    and make a program wait for its accelerator. On an accelerator such an id ends the program.
+
+    Raises:
+        ValueError: An id is outside the vocabulary.
+
+    >>> look_up(nn.Embedding(11, 8), torch.tensor([[1, 11]]))
+    Traceback (most recent call last):
+        ...
+    ValueError: token ids go from 0 to vocab_size − 1 = 10; got 11
+    """
+    try:
+        return embedding(tokens)
+    except IndexError as error:
+        low, high = (int(end) for end in tokens.aminmax())
+        last = embedding.num_embeddings - 1
+        raise ValueError(f"token ids go from 0 to vocab_size − 1 = {last}; got {low if low < 0 else high}") from error
 
 
 def check_length(n_tokens: int, max_length: int) -> None:

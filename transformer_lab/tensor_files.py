@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from safetensors import safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import Tensor, nn
 
 from transformer_lab.atomic_write import atomic_write
@@ -22,11 +22,19 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, 
         path: The file.
         tensors: The tensors by name.
         info: What JSON can hold; it becomes the file's metadata.
+
+    Raises:
+        OSError: The file cannot be written.
     """
     # safetensors rejects tensors that share memory, as tied embeddings do.
     own = {name: tensor.detach().cpu().clone().contiguous() for name, tensor in tensors.items()}
+    # Not save_file, which leaves temporary files of its own when it is killed, and sets modes whatever the umask says.
+    content = save(own, metadata={"format": "pt", "info": json.dumps(dict(info))})
     with atomic_write(path) as temporary:
-        save_file(own, temporary, metadata={"format": "pt", "info": json.dumps(dict(info))})
+        try:
+            temporary.write_bytes(content)
+        except OSError as error:
+            raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:

@@ -110,3 +110,14 @@ def test_the_beams_of_a_source_follow_each_other_in_its_row():
     assert torch.equal(grouped[0], torch.cat([x[0], x[1], x[2]], dim=1))
     assert torch.equal(grouped[1], torch.cat([x[3], x[4], x[5]], dim=1))
     assert torch.equal(ungroup_beams(grouped, rows=6), x)
+
+
+def test_another_number_of_sentences_is_refused():
+    cache, tokens = ModelCache([LayerCache(7)]), torch.zeros(3, 2, dtype=torch.int64)
+    cache.layers[0].self_attention.append(*drawn(2, batch=3))
+    cache.commit(tokens)
+    with pytest.raises(ValueError, match="this cache is of 3 sentences; got keys of 1"):
+        cache.layers[0].self_attention.append(*drawn(1, batch=1))
+    with pytest.raises(ValueError, match="this cache is of 3 sentences; got tokens of 2"):
+        cache.with_new(tokens[:2])
+    assert cache.length == cache.layers[0].self_attention.length == 2

@@ -19,7 +19,7 @@ from tests.helpers.contracts.attention import (
 from tests.helpers.torch_parity import assert_twins, drawn, either_way, make_twins, vectors
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV
-from transformer_lab.attention.masks import causal_mask
+from transformer_lab.attention.masks import causal_mask, mask_of_heads
 from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
 from transformer_lab.inspection.hooks import record_attention
 
@@ -141,11 +141,50 @@ def test_heads_that_do_not_divide_the_width_are_named(n_heads):
             make(15, n_heads)
 
 
+@pytest.mark.parametrize("batch", [N_HEADS, N_HEADS + 1], ids=["as many sentences as heads", "more"])
+@pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
+def test_a_mask_with_three_axes_is_one_for_each_sentence(batch, seen):
+    attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(batch, N_KEY, D_MODEL)
+    mask = torch.rand(batch, N_KEY, N_KEY, generator=torch.Generator().manual_seed(0)) < 0.5
+    with record_attention(attention if seen else nn.Module()):
+        together = attention(x, x, x, mask)
+    for i in range(batch):
+        assert_close(together[i, None], attention(x[i, None], x[i, None], x[i, None], mask[i]))
+
+
+def test_numbers_in_a_mask_are_added_to_the_scores_and_minus_infinity_hides():
+    ours, theirs = MultiHeadAttention(D_MODEL, N_HEADS), nn.MultiheadAttention(D_MODEL, N_HEADS, batch_first=True)
+    make_twins(ours, theirs, "ours")
+    x, added = vectors(BATCH, N_KEY, D_MODEL), vectors(N_KEY, N_KEY).detach()
+    added[0, 1:] = -torch.inf
+    assert_close(ours(x, x, x, added), theirs(x, x, x, attn_mask=added)[0])
+    added[1] = -torch.inf  # theirs gives nan there
+    assert_close(ours(x, x, x, added)[:, 1], ours.w_o.bias.expand(BATCH, -1))
+
+
+@pytest.mark.parametrize(
+    ("shape", "message"),
+    [
+        ((N_KEY,), r"a mask must be of shape .*; got shape \(\d+,\)"),
+        ((1, 1, 1, N_KEY, N_KEY), "a mask must be of shape"),
+        ((N_HEADS, N_KEY, N_KEY), f"one for the heads needs four axes: .* got {BATCH} sentences"),
+    ],
+    ids=["one axis", "five axes", "heads first"],
+)
+def test_a_mask_whose_axes_are_not_clear_is_refused(shape, message):
+    attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(BATCH, N_KEY, D_MODEL)
+    with pytest.raises(ValueError, match=message):
+        mask_of_heads(torch.ones(shape, dtype=torch.bool), len(x))
+    if len(shape) == 3:
+        with pytest.raises(ValueError, match=message):
+            attention(x, x, x, torch.ones(shape, dtype=torch.bool))
+
+
 def test_vectors_of_another_width_are_named():
     x = torch.ones(2, 5, 14)
-    with pytest.raises(ValueError, match=r"query must be d_model=15 wide; got shape \(2, 5, 14\)"):
+    with pytest.raises(ValueError, match=r"query must be of shape \(batch, n, d_model=15\); got shape \(2, 5, 14\)"):
         MultiHeadAttention(15, 3)(x, x, x)
-    with pytest.raises(ValueError, match=r"x must be d_model=15 wide; got shape \(2, 5, 14\)"):
+    with pytest.raises(ValueError, match=r"x must be of shape \(batch, n, d_model=15\); got shape \(2, 5, 14\)"):
         GroupedQueryAttention(15, 3, 1)(x)
 
 

@@ -1,7 +1,10 @@
 """``train``: what is typed is what is done, alone and under torchrun."""
 
 import json
+import os
+import re
 import signal
+import socket
 import subprocess
 import sys
 from dataclasses import fields
@@ -22,6 +25,7 @@ from transformer_lab.text.translator import Translator
 from transformer_lab.training import recipes
 from transformer_lab.training.checkpoint import CHECKPOINT
 from transformer_lab.training.config import TrainingConfig
+from transformer_lab.training.folder_lock import folder_lock
 from transformer_lab.training.log import LOG
 
 
@@ -127,7 +131,7 @@ def test_a_stopped_run_on_text_goes_on_with_the_same_command(story, language_mod
 
     def interrupt_the_third(self, *tokens):
         calls.append(tokens)
-        if len(calls) == 3:
+        if len(calls) == 2 + 3:  # the first two measure how long a step takes
             signal.raise_signal(signal.SIGINT)
         return forward(self, *tokens)
 
@@ -145,7 +149,7 @@ def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, ca
 
     def interrupt_the_third(self, *tokens):
         calls.append(tokens)
-        if len(calls) == 3:
+        if len(calls) == 2 + 3:  # the first two measure how long a step takes
             signal.raise_signal(signal.SIGINT)
         return forward(self, *tokens)
 
@@ -163,8 +167,8 @@ def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, ca
 def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
     (tmp_path / "bad.tsv").write_text("eins\tEINS\nzwei\n", "utf-8")
     assert main(["train", "bad.tsv", "-o", "m", *SMALL, *FEW]) == 0
-    said = "skipped 1 × no tab, so no translation\n  bad.tsv, line 2: no tab, so no translation\n"
-    assert capsys.readouterr().err == said
+    said = "skipped 1 × no tab, so no translation\n  bad.tsv, line 2: no tab, so no translation\n1 pair of "
+    assert capsys.readouterr().err.startswith(said)
     assert main(["train", "bad.tsv", "-o", "strict", *SMALL, *FEW, "--bad-lines", "refuse"]) == 2
     assert capsys.readouterr().err == "transformer-lab: bad.tsv, line 2: no tab, so no translation\n"
 
@@ -177,6 +181,9 @@ def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
         (["dates", "--steps", "50"], "warmup=100, total=50"),
         (["dates", "--d-model", "30"], "n_heads=4"),
         (["dates", "--device", "gpu"], "cannot compute on the device 'gpu'"),
+        (["dates", "--seed", "99999999999999999999"], "seed must be less than 2 ** 63; got seed=99999999999999999999"),
+        (["nowhere.tsv", "--n-heads", "3"], "n_heads must divide d_model; got d_model="),
+        (["nowhere.txt", "--text", "--n-heads", "3"], "got d_model=256, n_heads=3"),
         (["dates", "--threads", "0"], "got --threads 0"),
         (["dates", "--validation", "x"], "dates bring their own validation"),
         (["dates", "--vocab-size", "300"], "and vocabulary"),
@@ -190,6 +197,32 @@ def test_what_stands_in_the_way_is_told_in_one_line(arguments, said, capsys, mon
     assert main(["train", *arguments]) == 2
     error = capsys.readouterr().err
     assert error.startswith("transformer-lab: ") and said in error and error.count("\n") == 1
+
+
+def test_the_first_line_tells_what_is_learned_from_and_how_long_it_takes(corpus, story, tmp_path, capsys, monkeypatch):
+    monkeypatch.setattr(recipes, "N_TRAINING_DATES", 30)
+    monkeypatch.setattr(recipes, "N_HELD_OUT_DATES", 5)
+    counts = r"[\d,]+ tokens; [\d,]+ parameters; [\d,]+ steps per epoch; [\d,]+ steps in about a minute\n"
+    for arguments, items in (([*corpus], "pairs"), (["--text", str(story)], "windows"), (["dates"], "30 pairs")):
+        small = [*SMALL, *FEW] if items != "30 pairs" else [*FEW, "--d-model", "16", "--n-heads", "2", "--d-ff", "8"]
+        assert main(["train", *arguments, "-o", items, *small]) == 0
+        assert re.search(rf"{items} of {counts}", capsys.readouterr().err)
+
+
+def test_two_runs_do_not_work_in_one_folder(corpus, tmp_path, capsys):
+    with folder_lock(tmp_path / "m"):
+        assert main(["train", *corpus, "-o", "m", *SMALL, *FEW]) == 2
+    user = f"process {os.getpid()} on {socket.gethostname()}"
+    assert capsys.readouterr().err == f"transformer-lab: m is in use by {user}\n"
+
+
+def test_a_changed_validation_is_noticed(corpus, tmp_path, capsys):
+    same = ["train", *corpus, "-o", "m", *SMALL, *FEW, "--validation", "val.tsv"]
+    Path("val.tsv").write_text("eins\tEINS\n", "utf-8")
+    assert main(same) == 0
+    Path("val.tsv").write_text("eins\tEINE\n", "utf-8")
+    assert main(same) == 2
+    assert "was made with other settings: val.tsv='" in capsys.readouterr().err
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")

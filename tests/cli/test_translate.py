@@ -93,11 +93,35 @@ def test_a_line_that_is_cut_is_reported_by_number(model, told, capsys):
     assert capsys.readouterr() == (backwards(["eins", "q" * 50]), said)
 
 
-def test_a_line_that_is_not_utf_8_is_refused_by_number(model, told, capsys, monkeypatch):
-    monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xff\n"))
-    assert main(["translate", "-m", str(model)]) == 2
-    error = "transformer-lab: standard input, line 2: not UTF-8 (invalid start byte)\n"
-    assert capsys.readouterr() == (backwards(["eins"]), error)
+def test_a_line_of_millions_of_characters_is_cut_before_it_is_tokenized(model, told, capsys):
+    assert main(["translate", "-m", str(model), "q" * 3_000_000]) == 0
+    said = "arguments, line 1: more than 950 characters, of which the model reads 19 tokens\n"
+    assert capsys.readouterr() == (backwards(["q" * 950]), said)
+
+
+@pytest.mark.parametrize(
+    ("bad_lines", "second", "said"),
+    [
+        (["--bad-lines", "replace"], "\N{REPLACEMENT CHARACTER}zwei", "translated with �"),
+        ([], "\N{REPLACEMENT CHARACTER}zwei", "translated with �"),
+        (["--bad-lines", "skip"], "", "its translation is empty"),
+    ],
+    ids=["replace", "default", "skip"],
+)
+def test_a_line_that_is_not_utf_8_costs_no_other_line(model, told, capsys, monkeypatch, bad_lines, second, said):
+    monkeypatch.setattr(sys, "stdin", Stdin(b"eins\n\xffzwei\ndrei\n"))
+    assert main(["translate", "-m", str(model), *bad_lines]) == 0
+    report = f"standard input, line 2: not UTF-8 (invalid start byte); {said}\n"
+    assert capsys.readouterr() == (backwards(["eins", second, "drei"]), report)
+
+
+@pytest.mark.parametrize("batch_size", ["1", "64"])
+def test_a_line_that_is_an_error_comes_after_all_before_it(model, told, capsys, tmp_path, batch_size):
+    (tmp_path / "lines").write_bytes(b"eins\nzwei\n\xff\nvier\n")
+    options = ["--bad-lines", "error", "--batch-size", batch_size, "--file", str(tmp_path / "lines")]
+    assert main(["translate", "-m", str(model), *options]) == 2
+    error = "transformer-lab: lines, line 3: not UTF-8 (invalid start byte)\n"
+    assert capsys.readouterr() == (backwards(["eins", "zwei"]), error)
 
 
 @pytest.mark.parametrize(

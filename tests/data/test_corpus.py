@@ -84,7 +84,7 @@ def test_a_bad_line_is_refused_by_number(tmp_path, number):
 
 
 def test_bad_lines_of_a_pair_of_files_are_reported_by_number(tmp_path):
-    source = written(tmp_path / "x.de", b"a\n\nc\n\xff\ne\nf\ng\n")
+    source = written(tmp_path / "x.de", b"a\n\nc\n\xff\ne\n")
     target = written(tmp_path / "x.en", b"A\nB\n \nD\n\xfe\n")
     errors = LineErrors("skip")
     assert list(read_pairs([source, target], errors)) == [Pair(1, "a", "A")]
@@ -93,16 +93,31 @@ def test_bad_lines_of_a_pair_of_files_are_reported_by_number(tmp_path):
         "x.de and x.en, line 3: an empty side",
         "x.de, line 4: not UTF-8 (invalid start byte)",
         "x.en, line 5: not UTF-8 (invalid start byte)",
-        "x.de, line 6: no line of the other file goes with it",
-        "x.de, line 7: no line of the other file goes with it",
     ]
 
 
-def test_the_longer_file_is_named_whichever_it_is(tmp_path):
-    short, long = written(tmp_path / "short", b"a\n"), written(tmp_path / "long", b"A\nB\n")
+@pytest.mark.parametrize("on_error", ["skip", "raise"])
+def test_files_of_unequal_length_are_refused_whichever_is_longer(tmp_path, on_error):
+    short, long = written(tmp_path / "short", b"a\n"), written(tmp_path / "long", b"A\nB\nC\n")
     for paths in ([short, long], [long, short]):
-        with pytest.raises(ValueError, match=r"^long, line 2: no line of the other file"):
-            list(read_pairs(paths))
+        with pytest.raises(ValueError, match=r"^long has 3 lines and short 1: line n of one should translate line n"):
+            list(read_pairs(paths, LineErrors(on_error)))
+
+
+@pytest.mark.parametrize("packed", [False, True], ids=["plain", "gzipped"])
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        ("drei\tthree\n".encode("utf-16"), "is UTF-16, and should be UTF-8"),
+        (b"\xfe\xff" + "drei\tthree\n".encode("utf-16-be"), "is UTF-16, and should be UTF-8"),
+        (b"drei\tthree\rvier\tfour\r", "end with CR, and should end with LF"),
+    ],
+    ids=["UTF-16", "UTF-16 BE", "CR"],
+)
+def test_files_that_would_be_misread_are_refused(tmp_path, content, message, packed):
+    path = written(tmp_path / "corpus.tsv", gzip.compress(content) if packed else content)
+    with pytest.raises(ValueError, match=message):
+        list(read_pairs([path], LineErrors("skip")))
 
 
 def test_of_many_bad_lines_some_are_shown_and_all_are_counted(tmp_path):

@@ -6,7 +6,7 @@ import pytest
 
 from transformer_lab.data.corpus import LineErrors
 from transformer_lab.data.documents import read_documents, write_documents
-from transformer_lab.data.prepare import HELD_OUT, ORIGIN, TOKENIZER, prepare, prepare_text
+from transformer_lab.data.prepare import HELD_OUT, ORIGIN, TOKENIZER, prepare, prepare_text, sha256_of
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID
 
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
@@ -41,6 +41,37 @@ def test_an_overlong_side_is_reported_by_number(corpus, tmp_path, line):
         prepare([corpus], tmp_path / "strict", 260, max_length=10, errors=LineErrors("raise"))
 
 
+def test_a_line_of_a_million_characters_is_neither_learned_from_nor_tokenized(corpus, tmp_path):
+    clean, *_ = prepare([corpus], tmp_path / "clean", 300, max_length=20)
+    with corpus.open("a", encoding="utf-8") as file:
+        file.write("x" * 1_000_000 + "\ta\n" + "y" * 990 + "\ta\n")
+    errors = LineErrors("skip")
+    tokenizer, sources, _ = prepare([corpus], tmp_path / "data", 300, max_length=20, errors=errors)
+    assert errors.examples == [
+        "corpus.tsv, line 2501: more than 1,000 characters",
+        "corpus.tsv, line 2502: more than 19 tokens",
+    ]
+    assert tokenizer.get_vocab() == clean.get_vocab()
+    assert len(sources) == len(PAIRS)
+
+
+def test_a_changed_corpus_of_the_same_name_and_size_is_noticed(corpus, tmp_path):
+    prepare([corpus], tmp_path / "data", 300, max_length=20)
+    text = corpus.read_text("utf-8")
+    corpus.write_text(text[:-2] + ("q" if text[-2] != "q" else "p") + text[-1], "utf-8")
+    with pytest.raises(ValueError, match="was made from"):
+        prepare([corpus], tmp_path / "data", 300, max_length=20)
+
+
+@pytest.mark.parametrize("name", [ORIGIN, "source.lengths.npy"])
+@pytest.mark.parametrize("content", [b"", b'{"files": '], ids=["empty", "cut"])
+def test_a_damaged_file_of_a_preparation_is_named(corpus, tmp_path, name, content):
+    prepare([corpus], tmp_path / "data", 300, max_length=20)
+    (tmp_path / "data" / name).write_bytes(content)
+    with pytest.raises(ValueError, match=f"{name} is damaged"):
+        prepare([corpus], tmp_path / "data", 300, max_length=20)
+
+
 def test_each_bad_line_is_reported_once(corpus, tmp_path):
     corpus.write_bytes(b"\n" + corpus.read_bytes())
     errors = LineErrors("skip")
@@ -69,7 +100,7 @@ def test_another_corpus_or_vocabulary_is_not_mixed_up_with_the_first(corpus, tmp
         prepare([corpus], tmp_path / "data", 301, max_length=20)
     with corpus.open("a") as file:
         file.write("a\tb\n")
-    with pytest.raises(ValueError, match=r"was made from .*'bytes'"):
+    with pytest.raises(ValueError, match=r"was made from .*'sha256'"):
         prepare([corpus], tmp_path / "data", 300, max_length=20)
 
 
@@ -80,7 +111,7 @@ def test_a_preparation_that_was_cut_off_is_done_again(corpus, tmp_path):
     (data / TOKENIZER).write_text("{")
     tokenizer, sources, _ = prepare([corpus], data, 300, max_length=20)
     assert len(sources) == 2500 and tokenizer.encode("eins").ids
-    assert json.loads((data / ORIGIN).read_text())["files"] == [{"name": "corpus.tsv", "bytes": corpus.stat().st_size}]
+    assert json.loads((data / ORIGIN).read_text())["files"] == [{"name": "corpus.tsv", "sha256": sha256_of(corpus)}]
 
 
 # Text

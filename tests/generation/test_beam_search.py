@@ -154,6 +154,10 @@ def test_an_empty_beam_is_refused(beam_size, longest):
         beam_search_from_state(state, torch.full((3, 1), BOS), longest, EOS, beam_size, 1.0)
 
 
+def test_no_sentences_give_no_translations():
+    assert beam_search(translator(), SOURCE[:0], BOS, EOS, 5, beam_size=3).shape[0] == 0
+
+
 def test_greedy_decoding_is_what_a_loop_without_a_cache_gives():
     model = translator(4)
     assert_close(

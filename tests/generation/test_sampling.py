@@ -60,6 +60,13 @@ def test_samples_come_as_often_as_they_should(how):
     assert ((counts[kept] - expected[kept]) ** 2 / expected[kept]).sum() < 22.5  # 1 in 1000 for 6 degrees of freedom
 
 
+@pytest.mark.parametrize("dtype", [torch.float32, torch.float16])
+@pytest.mark.parametrize("temperature", [1e-30, 1e-45, 1e-300])
+def test_no_temperature_is_too_low(temperature, dtype):
+    logits = torch.tensor([[3.0, 200.0, -5.0], [90.0, 1.0, 2.0]], dtype=dtype)
+    assert sample_next(logits, temperature).tolist() == [1, 0]
+
+
 def test_a_generator_decides_and_nothing_else():
     logits = torch.zeros(5, 11)
     before = torch.get_rng_state()

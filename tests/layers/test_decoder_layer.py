@@ -79,5 +79,5 @@ def test_dropout_is_on_what_each_sublayer_adds(layer):
 
 @layers
 def test_vectors_of_another_width_are_named(layer):
-    with pytest.raises(ValueError, match=r"must be d_model=12 wide; got shape \(2, 5, 13\)"):
+    with pytest.raises(ValueError, match=r"must be of shape \(batch, n, d_model=12\); got shape \(2, 5, 13\)"):
         layer(D_MODEL, N_HEADS, D_FF)(torch.ones(2, 5, 13), torch.ones(2, 7, 13))

@@ -1,6 +1,7 @@
 """The log: pandas reads it, and a resumed run leaves no gap and no double row."""
 
 import pandas as pd
+import pytest
 
 from transformer_lab.training.log import COLUMNS, Log
 
@@ -52,3 +53,9 @@ def test_a_new_run_begins_a_new_log(tmp_path):
 def test_a_log_that_is_gone_is_begun_anew(tmp_path):
     Log(tmp_path / "log.csv", step=50).add(step=60)
     assert pd.read_csv(tmp_path / "log.csv")["step"].tolist() == [60]
+
+
+def test_a_file_that_is_no_log_is_named(tmp_path):
+    (tmp_path / "log.csv").write_text("time,loss\n10,0.5\n")
+    with pytest.raises(ValueError, match=r"log\.csv is damaged: its first line should be step,seconds,"):
+        Log(tmp_path / "log.csv", step=10)

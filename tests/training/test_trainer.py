@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 from itertools import islice
+from pathlib import Path
 
 import pandas as pd
 import pytest
@@ -13,13 +14,26 @@ import torch
 from torch.nn import functional as F
 from torch.testing import assert_close
 
-from tests.training.small_task import STEPS, batches, model, text_batches, text_model, text_trainer, trainer
+from tests.training.small_task import (
+    SHAPE,
+    STEPS,
+    batches,
+    config,
+    model,
+    text_batches,
+    text_model,
+    text_trainer,
+    trainer,
+)
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
 from transformer_lab.generation.decode import greedy_decode
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import PARAMETERS, read_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT
 from transformer_lab.training.log import LOG
+from transformer_lab.training.trainer import Trainer
 from transformer_lab.training.validation import ValidationResult
 
 
@@ -210,6 +224,48 @@ def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
         trainer(tmp_path, peak_rate=2e-2)
     with pytest.raises(ValueError, match=r"other settings: dropout=0\.1, not 0\.0$"):
         trainer(tmp_path, dropout=0.0)
+
+
+def test_the_settings_are_compared_before_the_tensors(tmp_path):
+    trainer(tmp_path).run()
+    wider = Transformer(TransformerConfig(**vars(SHAPE) | {"d_model": 18}))
+    with pytest.raises(ValueError, match=r"other settings: d_model=16, not 18$"):
+        Trainer(wider, batches(), config(), tmp_path)
+
+
+def test_a_run_goes_on_past_its_end_if_it_gets_more_steps(tmp_path, uninterrupted):
+    constant = {"schedule": "noam", "peak_rate": 0.1}
+    trainer(tmp_path / "at once", steps=STEPS + 7, **constant).run()
+    trainer(tmp_path / "in two", **constant).run()
+    again = trainer(tmp_path / "in two", steps=STEPS + 7, log_every=2, save_every=3, **constant)
+    assert again.run() and again.progress.step == STEPS + 7
+    assert same(parameters(tmp_path / "in two"), parameters(tmp_path / "at once"))
+    with pytest.raises(ValueError, match=f"other settings: steps={STEPS + 7}, not {STEPS}$"):
+        trainer(tmp_path / "in two", **constant)
+
+
+def test_a_run_is_not_gone_on_with_other_held_out_data(tmp_path):
+    Trainer(model(), batches(), config(), tmp_path, held_out={"val.tsv": "1f"}).run()
+    for other in ({"val.tsv": "2e"}, {"test.tsv": "1f"}, None):
+        with pytest.raises(ValueError, match=r"other settings: val\.tsv='1f', not "):
+            Trainer(model(), batches(), config(), tmp_path, held_out=other)
+
+
+@pytest.mark.parametrize("damage", [Path.unlink, lambda path: path.write_bytes(b"{")], ids=["gone", "damaged"])
+def test_the_best_parameters_are_replaced_by_the_last_if_they_are_lost(tmp_path, damage):
+    trainer(tmp_path, scoring([9.5, 8.5]), validate_every=STEPS // 2).run()
+    last = trainer(tmp_path, scoring([]), validate_every=STEPS // 2).model.state_dict()
+    damage(tmp_path / PARAMETERS)
+    with pytest.warns(UserWarning, match=f"{PARAMETERS}, of the best validation, is missing or damaged"):
+        trainer(tmp_path, scoring([]), validate_every=STEPS // 2).run()
+    assert same(parameters(tmp_path), last)
+
+
+def test_measuring_a_step_changes_nothing(tmp_path, uninterrupted):
+    run = trainer(tmp_path)
+    assert 0 < run.seconds_per_step() < 60
+    run.run()
+    assert losses(tmp_path) == losses(uninterrupted)
 
 
 def test_a_damaged_checkpoint_is_not_gone_on_from(tmp_path):

@@ -101,7 +101,7 @@ def attend(
         given = f"mask={mask is not None}, bias={bias is not None}, {n_query=}, {n_key=}"
         raise ValueError(f"is_causal needs as many keys as queries, and neither a mask nor a bias; got {given}")
     grouped = q.shape[:-2] != k.shape[:-2]
-    if grouped and not (q.dim() == k.dim() == 4 and len(q) == len(k) and q.shape[1] % k.shape[1] == 0):
+    if grouped and not (q.dim() == k.dim() == 4 and q.shape[0] == k.shape[0] and q.shape[1] % k.shape[1] == 0):
         shapes = f"queries of shape {tuple(q.shape)}, keys of shape {tuple(k.shape)}"
         raise ValueError(f"queries and keys must have the same leading axes, or heads in groups; got {shapes}")
     sdpa = partial(F.scaled_dot_product_attention, q, k, v, dropout_p=dropout, enable_gqa=grouped)

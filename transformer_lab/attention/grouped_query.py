@@ -6,7 +6,7 @@ from torch import Tensor, nn
 from transformer_lab.attention.kv_cache import KVCache
 from transformer_lab.attention.multi_head import AttentionBase, merge_heads, split_heads
 from transformer_lab.attention.positions import Positional
-from transformer_lab.checks import check_width
+from transformer_lab.checks import check_sequences
 
 
 def repeat_kv(x: Float[Tensor, "batch n_kv_heads n d_k"], n_repeats: int) -> Float[Tensor, "batch n_heads n d_k"]:
@@ -72,7 +72,7 @@ class GroupedQueryAttention(AttentionBase):
     def forward(
         self,
         x: Float[Tensor, "batch n d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n #n_key"] | Float[Tensor, "*#batch_and_heads #n #n_key"] | None = None,
         positional: Positional | None = None,
         cache: KVCache | None = None,
         is_causal: bool = False,
@@ -81,7 +81,7 @@ class GroupedQueryAttention(AttentionBase):
 
         Args:
             x: The sequence.
-            mask: True where a position may attend to another.
+            mask: True where a position may attend to another; numbers instead of booleans are added to the scores.
             positional: What attention is told about positions.
             cache: Holds the keys and values of earlier calls, which are attended to as well.
             is_causal: Whether each position attends to itself and those before it only, which is faster without a mask.
@@ -90,7 +90,7 @@ class GroupedQueryAttention(AttentionBase):
             ValueError: The input is not ``d_model`` wide, or ``is_causal`` is combined with a mask, a bias, or keys of
                 earlier calls.
         """
-        check_width("d_model", self.d_model, x=x)
+        check_sequences(self.d_model, x=x)
         q = self.norm_q(split_heads(self.w_q(x), self.n_heads))  # (batch, n_heads, n, d_k)
         k, v = self.norm_k(split_heads(self.w_k(x), self.n_kv_heads)), split_heads(self.w_v(x), self.n_kv_heads)
         bias, rotation = (None, None) if positional is None else (positional.bias, positional.rotation)
@@ -105,7 +105,9 @@ class GroupedQueryAttention(AttentionBase):
         q: Float[Tensor, "batch n_heads n_query d_k"],
         k: Float[Tensor, "batch n_kv_heads n_key d_k"],
         v: Float[Tensor, "batch n_kv_heads n_key d_k"],
-        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"]
+        | Float[Tensor, "*#batch_and_heads #n_query #n_key"]
+        | None = None,
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:

@@ -35,13 +35,15 @@ class KVCache:
         """Store the keys and values of new tokens; return those of all tokens so far.
 
         Raises:
-            ValueError: There would be more than ``max_length`` tokens.
+            ValueError: There would be more than ``max_length`` tokens, or there were other numbers of sentences.
         """
         start, end = self.length, self.length + k.shape[2]
         if end > self.max_length:
             raise ValueError(f"this cache has room for max_length={self.max_length} tokens; got {end}")
         if self._buffer is None:
             self._buffer = k.new_empty(2, *k.shape[:2], self.max_length, k.shape[3])
+        if k.shape[0] != self._buffer.shape[1]:
+            raise ValueError(f"this cache is of {self._buffer.shape[1]} sentences; got keys of {k.shape[0]}")
         self._buffer[0, :, :, start:end], self._buffer[1, :, :, start:end] = k, v
         self.length = end
         keys, values = self._buffer[:, :, :, :end]
@@ -116,7 +118,13 @@ class ModelCache:
         return 0 if self._tokens is None else self._tokens.shape[1]
 
     def with_new(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
-        """Return the tokens so far, followed by these; the cache is unchanged until ``commit``."""
+        """Return the tokens so far, followed by these; the cache is unchanged until ``commit``.
+
+        Raises:
+            ValueError: They are of another number of sentences than those so far.
+        """
+        if self._tokens is not None and self._tokens.shape[0] != tokens.shape[0]:
+            raise ValueError(f"this cache is of {self._tokens.shape[0]} sentences; got tokens of {tokens.shape[0]}")
         return tokens if self._tokens is None else torch.cat([self._tokens, tokens], dim=1)
 
     def commit(self, tokens: Int[Tensor, "batch n"]) -> None:

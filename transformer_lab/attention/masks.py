@@ -49,6 +49,34 @@ def causal_mask(
     return torch.ones(n_query, n_key, dtype=torch.bool, device=device).tril(n_key - n_query)
 
 
+def mask_of_heads(mask: Tensor, n_sentences: int) -> Tensor:
+    """Return a mask, or a bias, with an axis for the heads if it has one for the sentences.
+
+    Args:
+        mask: Of shape (n_query, n_key), the same for all; (batch, n_query, n_key), the same for the heads of a
+            sentence; or (batch, n_heads, n_query, n_key). An axis of length 1 stands for any length.
+        n_sentences: Number of sentences.
+
+    Raises:
+        ValueError: It has another number of axes, or three of which the first is not for the sentences.
+
+    >>> mask_of_heads(torch.ones(3, 5, 5), n_sentences=3).shape
+    torch.Size([3, 1, 5, 5])
+    """
+    shape = tuple(mask.shape)
+    if mask.dim() not in (2, 3, 4):
+        axes = "(n_query, n_key), (batch, n_query, n_key) or (batch, n_heads, n_query, n_key)"
+        raise ValueError(f"a mask must be of shape {axes}; got shape {shape}")
+    if mask.dim() != 3:
+        return mask
+    if mask.shape[0] not in (1, n_sentences):
+        raise ValueError(
+            "the first of a mask's three axes is for the sentences (one for the heads needs four axes: "
+            f"mask[None]); got {n_sentences} sentences and a mask of shape {shape}"
+        )
+    return mask[:, None]
+
+
 def sliding_window_mask(
     query_positions: Int[Tensor, "*batch n_query"], key_positions: Int[Tensor, "*batch n_key"], window: int
 ) -> Bool[Tensor, "*batch n_query n_key"]:

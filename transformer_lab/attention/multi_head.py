@@ -2,13 +2,14 @@
 
 from collections.abc import Callable
 
+import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
 from transformer_lab.attention.kv_cache import KVCache, SourceKV, group_beams, ungroup_beams
-from transformer_lab.attention.masks import causal_mask
-from transformer_lab.checks import check_positive, check_width
+from transformer_lab.attention.masks import causal_mask, mask_of_heads
+from transformer_lab.checks import check_positive, check_sequences
 
 
 def split_heads(x: Float[Tensor, "batch n d_model"], n_heads: int) -> Float[Tensor, "batch {n_heads} n d_k"]:
@@ -55,12 +56,18 @@ class AttentionBase(nn.Module):
         q: Float[Tensor, "batch n_heads n_query d_k"],
         k: Float[Tensor, "batch n_kv_heads n_key d_k"],
         v: Float[Tensor, "batch n_kv_heads n_key d_k"],
-        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_key"]
+        | Float[Tensor, "*#batch_and_heads #n_query #n_key"]
+        | None = None,
         bias: Float[Tensor, "*#batch_and_heads #n_query #n_key"] | None = None,
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n_heads n_query d_k"]:
         """Attend in all heads, by the fused kernels unless a ``weights_hook`` needs the weights; as ``attend``."""
         dropout = self.dropout if self.training else 0.0
+        if mask is not None:
+            mask = mask_of_heads(mask, q.shape[0])
+            if mask.is_floating_point():  # added to the scores; where it is −∞, nothing may be attended to
+                bias, mask = mask if bias is None else bias + mask, mask > -torch.inf
         if self.weights_hook is None:
             return attend(q, k, v, mask, bias, dropout, is_causal)
         if is_causal:
@@ -104,7 +111,9 @@ class MultiHeadAttention(AttentionBase):
         query: Float[Tensor, "batch n_query d_model"],
         key: Float[Tensor, "batch n_key d_model"],
         value: Float[Tensor, "batch n_key d_model"],
-        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_all_keys"] | None = None,
+        mask: Bool[Tensor, "*#batch_and_heads #n_query #n_all_keys"]
+        | Float[Tensor, "*#batch_and_heads #n_query #n_all_keys"]
+        | None = None,
         cache: KVCache | None = None,
     ) -> Float[Tensor, "batch n_query d_model"]:
         """Attend from every query to the keys.
@@ -113,16 +122,17 @@ class MultiHeadAttention(AttentionBase):
             query: The sequence that attends; in cross-attention the decoder's.
             key: The sequence that is attended to: the same, or in cross-attention the encoder's output.
             value: What is averaged; nearly always the same tensor as ``key``.
-            mask: True where a query may attend to a key; it may differ between sentences and heads.
+            mask: True where a query may attend to a key; it may differ between sentences and heads. Numbers instead of
+                booleans are added to the scores, as ``alibi_bias`` is.
             cache: Holds the projected keys and values of earlier calls, which are attended to as well.
 
         Raises:
             ValueError: An input is not ``d_model`` wide, or the numbers of keys and values, or of the sentences of
                 queries and keys, differ.
         """
-        check_width("d_model", self.d_model, query=query, key=key, value=value)
-        if len(query) != len(key):
-            raise ValueError(f"queries and keys must be of as many sentences; got {len(query)} and {len(key)}")
+        check_sequences(self.d_model, query=query, key=key, value=value)
+        if query.shape[0] != key.shape[0]:
+            raise ValueError(f"queries and keys must be of as many sentences; got {query.shape[0]} and {key.shape[0]}")
         q = split_heads(self.w_q(query), self.n_heads)  # (batch, n_heads, n_query, d_k)
         k, v = self.project_kv(key, value)
         if cache is not None:
@@ -154,14 +164,14 @@ class MultiHeadAttention(AttentionBase):
         Raises:
             ValueError: The queries are not ``d_model`` wide, or the number of sources does not divide theirs.
         """
-        check_width("d_model", self.d_model, query=query)
-        rows, n_sources = len(query), len(source.k)
+        check_sequences(self.d_model, query=query)
+        rows, n_sources = query.shape[0], source.k.shape[0]
         if rows != n_sources and (n_sources == 0 or rows % n_sources):
             raise ValueError(f"the number of sources must divide that of rows; got {n_sources} sources, {rows} rows")
         q = split_heads(self.w_q(query), self.n_heads)
         if rows == n_sources:
             return self.w_o(merge_heads(self.attend_heads(q, source.k, source.v, mask)))
         if mask is not None:
-            mask = group_beams(mask.expand(rows, -1, q.shape[2], -1), n_sources)
+            mask = group_beams(mask_of_heads(mask, rows).expand(rows, -1, q.shape[2], -1), n_sources)
         output = self.attend_heads(group_beams(q, n_sources), source.k, source.v, mask)
         return self.w_o(merge_heads(ungroup_beams(output, rows)))

@@ -2,6 +2,7 @@
 
 import argparse
 import sys
+import warnings
 from collections.abc import Sequence
 
 
@@ -21,7 +22,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(unrecognized)}")
     args.unrecognized = unrecognized
     try:
-        exit_code: int = args.run(args)
+        with warnings.catch_warnings():
+            warnings.showwarning = lambda message, *_: print(f"transformer-lab: {message}", file=sys.stderr)
+            exit_code: int = args.run(args)
     except (OSError, ValueError) as error:
         print(f"transformer-lab: {error}", file=sys.stderr)
         return 2

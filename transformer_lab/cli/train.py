@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 DESCRIPTION = """Train a Transformer that translates or, with --text, a language model that continues texts. Its folder
 gets everything that is needed to use it: parameters, configuration, tokenizer, a log that pandas reads, and a
 checkpoint. Ctrl-C ends training after a step and keeps the model; the same command goes on where a run was stopped or
-killed."""
+killed, and with a larger --steps past its end."""
 
 EXAMPLES = """examples:
   transformer-lab train dates
@@ -101,11 +102,14 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
 def run(args: argparse.Namespace) -> int:
     """Train, and return the exit code: 0, or 130 if training was stopped."""
     from transformer_lab.training.distributed import distributed_world
+    from transformer_lab.training.folder_lock import folder_lock
 
     set_threads(args.threads, otherwise=1 if is_dates(args) else None)
     folder = args.out or _default_folder(args.corpus)
-    with distributed_world() as world:
+    with distributed_world() as world, folder_lock(folder) if world.is_main else nullcontext():
         trainer = _make_trainer(args, folder, world)
+        if world.is_main:
+            print(_describe(trainer), file=sys.stderr)
         finished = trainer.run()
     progress = trainer.progress
     if world.is_main:
@@ -116,6 +120,18 @@ def run(args: argparse.Namespace) -> int:
         if not finished:
             print("stopped before the end: the same command goes on")
     return 0 if finished else 130
+
+
+def _describe(trainer: "Trainer[Any]") -> str:
+    """Return what a run learns from, how large its model is, and how long it will take, in one line."""
+    n_parameters = sum(parameter.numel() for parameter in trainer.model.parameters())
+    per_epoch = len(trainer.batches.plan(0)) / trainer.config.accumulate
+    left = max(0, trainer.config.steps - trainer.progress.step)
+    parts = [f"{trainer.batches}", f"{n_parameters:,} parameters", f"{per_epoch:,.0f} steps per epoch"]
+    if left and trainer.world.size == 1:
+        minutes = left * trainer.seconds_per_step() / 60
+        parts.append(f"{left:,} steps in about {f'{minutes:.0f} min' if minutes >= 1 else 'a minute'}")
+    return "; ".join(parts)
 
 
 def _make_trainer(args: argparse.Namespace, folder: Path, world: "World") -> "Trainer[Any]":

@@ -3,20 +3,24 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from itertools import count
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from transformer_lab.cli.common import DEFAULT_MODEL, MODEL, add_beam, add_machine, load_model, print_stream
 
 if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
 
+BadLines = Literal["replace", "skip", "error"]
+
+CHARACTERS_PER_TOKEN = 50
+"""Number of characters, for each token that the model reads, that are looked at; what follows them is cut off."""
+
 MAX_BYTES_PER_READ = 2**16
 """Largest number of bytes that are read at once."""
 
 DESCRIPTION = """Translate, a line of output for each line of input: greedily, or by beam search. A line longer than
-the model takes is cut, and reported by number."""
+the model takes is cut, and reported by number, as a line is that cannot be read."""
 
 EXAMPLES = """examples:
   transformer-lab translate "3 mars 2021" 2021年3月3日
@@ -40,6 +44,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("-m", "--model", default=DEFAULT_MODEL, help=f"the model: {MODEL}")
     most = "tokens that a translation has at most (default: as many as the model can write)"
     parser.add_argument("--max-length", type=int, metavar="N", help=most)
+    bad = "what becomes of a line that is not UTF-8, which is reported by number: it is translated with a � for what"
+    bad += " cannot be read (the default), its translation is empty, or it ends the command after the lines before it"
+    parser.add_argument("--bad-lines", choices=["replace", "skip", "error"], default="replace", help=bad)
     together = "lines that are translated together at most; fewer where no more are there (default: 64)"
     parser.add_argument("--batch-size", type=int, default=64, metavar="N", help=together)
     add_beam(parser)
@@ -51,8 +58,8 @@ def run(args: argparse.Namespace) -> int:
     """Translate, and return the exit code: 0, or 1 if the reader closed the pipe.
 
     Raises:
-        ValueError: Arguments contradict each other or are out of range, the model cannot be loaded, or the input is not
-            UTF-8.
+        ValueError: Arguments contradict each other or are out of range, the model cannot be loaded, or a line is not
+            UTF-8 and ``--bad-lines`` is error.
         OSError: A file cannot be read.
     """
     from transformer_lab.data.corpus import read_lines
@@ -70,13 +77,15 @@ def run(args: argparse.Namespace) -> int:
         where, chunks = args.file.name, [read_lines(args.file)]
     else:
         where, chunks = "standard input", _arriving(sys.stdin.buffer.read1)  # type: ignore[union-attr]
-    translator, numbers = load_model(args), count(1)
-    batches = (_texts(chunk, numbers, where, translator) for chunk in chunks)
-    return print_stream(
-        f"{translation}\n"
-        for texts in batches
-        for translation in translator.translate(texts, args.max_length, args.batch_size, args.beam)
-    )
+    reader = LineReader(load_model(args), where, args.bad_lines)
+
+    def translations() -> Iterator[str]:
+        for chunk in chunks:
+            texts = reader.texts(chunk)
+            yield from reader.translator.translate(texts, args.max_length, args.batch_size, args.beam)
+            reader.raise_error()
+
+    return print_stream(f"{translation}\n" for translation in translations())
 
 
 def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
@@ -89,17 +98,60 @@ def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:
         yield [begun]
 
 
-def _texts(lines: Iterable[bytes], numbers: Iterator[int], where: str, translator: "TextTranslator") -> Iterator[str]:
-    """Decode lines, and report those that the model will truncate."""
-    from transformer_lab.data.corpus import decode
+class LineReader:
+    """Turns lines into texts for a translator, and reports by number what is wrong with them.
 
-    for raw, number in zip(lines, numbers):  # noqa: B905 (the numbers go on with the next chunk)
+    Args:
+        translator: The translator.
+        where: Where the lines come from, for the reports.
+        bad_lines: What becomes of lines that are not UTF-8.
+    """
+
+    def __init__(self, translator: "TextTranslator", where: str, bad_lines: BadLines) -> None:
+        self.translator, self.where, self.bad_lines = translator, where, bad_lines
+        self.number = 0
+        self.error: ValueError | None = None
+
+    def texts(self, lines: Iterable[bytes]) -> Iterator[str]:
+        """Yield the texts of lines; at a bad one that is an error, stop, so that those before are translated."""
+        for raw in lines:
+            self.number += 1
+            text = self._decode(raw)
+            if text is None:
+                return
+            yield self._cut(text)
+
+    def raise_error(self) -> None:
+        """Raise the error that ``texts`` has stopped at, if there is one.
+
+        Raises:
+            ValueError: A line is not UTF-8.
+        """
+        if self.error:
+            raise self.error
+
+    def _decode(self, raw: bytes) -> str | None:
+        from transformer_lab.data.corpus import decode
+
         try:
-            line = decode(raw, number)
+            return decode(raw, self.number)
         except UnicodeDecodeError as error:
-            raise ValueError(f"{where}, line {number}: not UTF-8 ({error.reason})") from error
-        n_tokens = len(translator.source_tokens(line.strip()))
-        if n_tokens > translator.longest:
-            said = f"{n_tokens} tokens, of which the model reads {translator.longest}"
-            print(f"{where}, line {number}: {said}", file=sys.stderr)
-        yield line
+            said = f"not UTF-8 ({error.reason})"
+        if self.bad_lines == "error":
+            self.error = ValueError(f"{self.where}, line {self.number}: {said}")
+            return None
+        self._report(f"{said}; {'its translation is empty' if self.bad_lines == 'skip' else 'translated with �'}")
+        return "" if self.bad_lines == "skip" else raw.decode(errors="replace")
+
+    def _cut(self, text: str) -> str:
+        """Report a text of which the model will read the beginning only."""
+        longest = self.translator.longest
+        if len(text) > longest * CHARACTERS_PER_TOKEN:  # to tokenize megabytes takes long, for a few tokens
+            text = text[: longest * CHARACTERS_PER_TOKEN]
+            self._report(f"more than {len(text):,} characters, of which the model reads {longest} tokens")
+        elif (n_tokens := len(self.translator.source_tokens(text.strip()))) > longest:
+            self._report(f"{n_tokens} tokens, of which the model reads {longest}")
+        return text
+
+    def _report(self, said: str) -> None:
+        print(f"{self.where}, line {self.number}: {said}", file=sys.stderr)

@@ -112,9 +112,15 @@ class EpochBatches(ABC, Generic[AnyBatch]):
 
     def __init__(self, lengths: NDArray[np.int64], n_tokens: int, pad_id: int, seed: int, item: str) -> None:
         self.n_tokens, self.pad_id, self.seed, self._lengths = n_tokens, pad_id, seed, lengths
+        self.item = item
         longest = int(lengths.max())
         if longest > n_tokens:
             raise ValueError(f"a batch of n_tokens={n_tokens} cannot hold the longest {item}, of {longest} tokens")
+
+    def __str__(self) -> str:
+        """Return the numbers of items and of tokens, of the longer side where there are two."""
+        n_items = len(self._lengths)
+        return f"{n_items:,} {self.item}{'s' if n_items > 1 else ''} of {int(self._lengths.sum()):,} tokens"
 
     @abstractmethod
     def collate(self, indices: Sequence[int]) -> AnyBatch:

@@ -11,6 +11,9 @@ from itertools import zip_longest
 from pathlib import Path
 from typing import Literal, NamedTuple
 
+BYTES_LOOKED_AT = 2**13
+"""Number of bytes that tell how a file is encoded."""
+
 MAX_LISTED_ERRORS = 20
 """Number of bad lines that are listed; the rest are only counted."""
 
@@ -70,7 +73,8 @@ def read_pairs(paths: Sequence[Path], errors: LineErrors | None = None) -> Itera
         errors: Records lines that are empty, undecodable or unpaired. None: the first such line raises an error.
 
     Raises:
-        ValueError: There are not one or two files, one is damaged, or a line is bad and ``errors`` raises.
+        ValueError: There are not one or two files, one is damaged or longer than the other, or a line is bad and
+            ``errors`` raises.
         OSError: A file cannot be read.
     """
     errors = errors or LineErrors("raise")
@@ -86,16 +90,33 @@ def read_lines(path: Path) -> Iterator[bytes]:
     """Yield the lines of a file, decompressed if its content is gzipped, whatever its name.
 
     Raises:
-        ValueError: The compressed file is damaged.
+        ValueError: The compressed file is damaged, or the text is in UTF-16 or has CR alone as line ends.
         OSError: The file cannot be read.
     """
     with path.open("rb") as file:
         compressed = file.peek(2).startswith(b"\x1f\x8b")
     with gzip.open(path) if compressed else path.open("rb") as lines:
         try:
+            check_encoding(lines.peek(BYTES_LOOKED_AT)[:BYTES_LOOKED_AT], path)
             yield from lines
         except (EOFError, zlib.error, gzip.BadGzipFile) as error:
             raise ValueError(f"{path} is damaged: {error}") from error
+
+
+def check_encoding(start: bytes, path: Path) -> None:
+    """Raise ValueError if a file begins as one that would be read as something else than it is.
+
+    Args:
+        start: Its first bytes.
+        path: The file, for the message.
+
+    Raises:
+        ValueError: It begins with the byte order mark of UTF-16, or its lines end with CR alone.
+    """
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise ValueError(f"{path} is UTF-16, and should be UTF-8: iconv -f UTF-16 -t UTF-8 converts it")
+    if b"\r" in start and b"\n" not in start:
+        raise ValueError(f"the lines of {path} end with CR, and should end with LF: tr '\\r' '\\n' converts it")
 
 
 def decode(raw: bytes, number: int) -> str:
@@ -140,10 +161,12 @@ def _read_two(source_path: Path, target_path: Path, errors: LineErrors) -> Itera
     where = f"{source_path.name} and {target_path.name}"
     both = zip_longest(read_lines(source_path), read_lines(target_path))
     for number, (raw_source, raw_target) in enumerate(both, start=1):
-        if raw_source is None or raw_target is None:
-            longer = source_path if raw_target is None else target_path
-            errors.record(longer.name, number, "no line of the other file goes with it")
-            continue
+        if raw_source is None or raw_target is None:  # after a line that is missing in the middle, all is misaligned
+            longer, shorter = (source_path, target_path) if raw_target is None else (target_path, source_path)
+            raise ValueError(
+                f"{longer.name} has {number + sum(1 for _ in both):,} lines and {shorter.name} {number - 1:,}: "
+                "line n of one should translate line n of the other"
+            )
         source = decode_line(raw_source, source_path, number, errors)
         target = decode_line(raw_target, target_path, number, errors)
         if source is not None and target is not None:

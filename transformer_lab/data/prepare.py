@@ -1,5 +1,6 @@
 """From files to tokens on disk: one pass learns the tokenizer, one applies it."""
 
+import hashlib
 import json
 from collections.abc import Callable, Iterator, Sequence
 from itertools import chain, islice
@@ -17,6 +18,9 @@ from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, bpe_tokenizer, load_
 
 TOKENIZER, SOURCE, TARGET, ORIGIN = "tokenizer.json", "source.tokens", "target.tokens", "origin.json"
 WINDOWS, HELD_OUT = "windows.tokens", "held_out.txt"
+
+MAX_CHARACTERS_PER_TOKEN = 50
+"""Characters of a side, for each token that the model takes, from which on it is overlong without being tokenized."""
 
 PAIRS_PER_CHUNK = 1000
 """Number of pairs that are tokenized together."""
@@ -44,7 +48,7 @@ def prepare(
     errors = errors or LineErrors()
 
     def write() -> None:
-        tokenizer = learn_tokenizer(paths, vocab_size, LineErrors(errors.on_error))
+        tokenizer = learn_tokenizer(paths, vocab_size, max_length, LineErrors(errors.on_error))
         tokenize(paths, tokenizer, max_length, folder, errors)
         tokenizer.save(str(folder / TOKENIZER))
 
@@ -105,7 +109,13 @@ def prepare_text(
 
 
 def _describe(paths: Sequence[Path]) -> list[dict[str, Any]]:
-    return [{"name": path.name, "bytes": path.stat().st_size} for path in paths]
+    return [{"name": path.name, "sha256": sha256_of(path)} for path in paths]
+
+
+def sha256_of(path: Path) -> str:
+    """Return the SHA-256 of a file's content, in hexadecimal digits."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None]) -> None:
@@ -119,14 +129,31 @@ def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None])
         write()
         with atomic_write(folder / ORIGIN) as temporary:  # last: where it exists, the other files are complete
             temporary.write_text(json.dumps(origin), "utf-8")
-    elif (before := json.loads((folder / ORIGIN).read_text("utf-8"))) != origin:
+        return
+    try:
+        before = json.loads((folder / ORIGIN).read_text("utf-8"))
+    except ValueError as error:
+        raise ValueError(f"{folder / ORIGIN} is damaged: {error}; without {folder}, it is prepared anew") from error
+    if before != origin:
         raise ValueError(f"{folder} was made from {before}, not from {origin}")
 
 
-def learn_tokenizer(paths: Sequence[Path], vocab_size: int, errors: LineErrors | None = None) -> Tokenizer:
-    """Learn one byte-level BPE tokenizer for both sides of a corpus."""
-    sides = (side for pair in read_pairs(paths, errors) for side in (pair.source, pair.target))
-    return bpe_tokenizer(sides, vocab_size)
+def learn_tokenizer(
+    paths: Sequence[Path], vocab_size: int, max_length: int, errors: LineErrors | None = None
+) -> Tokenizer:
+    """Learn one byte-level BPE tokenizer for both sides of a corpus, without its overlong pairs."""
+    pairs = _without_overlong(paths, max_length, errors or LineErrors())
+    return bpe_tokenizer((side for pair in pairs for side in (pair.source, pair.target)), vocab_size)
+
+
+def _without_overlong(paths: Sequence[Path], max_length: int, errors: LineErrors) -> Iterator[Pair]:
+    """Yield the pairs of a corpus that may fit the model: to tokenize one of millions of characters takes long."""
+    where, longest = " and ".join(path.name for path in paths), max_length * MAX_CHARACTERS_PER_TOKEN
+    for pair in read_pairs(paths, errors):
+        if max(len(pair.source), len(pair.target)) > longest:
+            errors.record(where, pair.line, f"more than {longest:,} characters")
+        else:
+            yield pair
 
 
 def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folder: Path, errors: LineErrors) -> None:
@@ -141,7 +168,7 @@ def tokenize(paths: Sequence[Path], tokenizer: Tokenizer, max_length: int, folde
     where = " and ".join(path.name for path in paths)
     n_pairs = 0
     with TokenWriter(folder / SOURCE) as sources, TokenWriter(folder / TARGET) as targets:
-        for line, source, target in _encode(read_pairs(paths, errors), tokenizer):
+        for line, source, target in _encode(_without_overlong(paths, max_length, errors), tokenizer):
             # As input, a target has no last token, and as output no first: it may be one longer than a source.
             if max(len(source), len(target)) >= max_length:
                 errors.record(where, line, f"more than {max_length - 1} tokens")

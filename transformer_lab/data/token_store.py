@@ -22,11 +22,14 @@ class TokenStore:
 
     Raises:
         OSError: The file or its index does not exist.
-        ValueError: The index does not fit the file, as after an interrupted write.
+        ValueError: The index is damaged or does not fit the file, as after an interrupted write.
     """
 
     def __init__(self, path: Path) -> None:
-        self.lengths: NDArray[np.uint32] = np.load(_index_of(path))
+        try:
+            self.lengths: NDArray[np.uint32] = np.load(_index_of(path))
+        except (EOFError, ValueError) as error:
+            raise ValueError(f"{_index_of(path)} is damaged: {error}") from error
         self._ends: NDArray[np.int64] = np.cumsum(self.lengths, dtype=np.int64)
         n_tokens = int(self._ends[-1]) if len(self.lengths) else 0
         size = path.stat().st_size

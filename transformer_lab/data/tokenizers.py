@@ -3,6 +3,7 @@
 Both are instances of ``tokenizers.Tokenizer``, and are saved in its format, ``tokenizer.json``.
 """
 
+import re
 from collections.abc import Iterable
 from pathlib import Path
 
@@ -11,6 +12,10 @@ from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, train
 PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
 SPECIAL = [PAD, BOS, EOS, UNKNOWN]
 PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID = range(4)
+
+LONGEST_WORD = 500
+"""Number of characters without a space that a vocabulary is learned from at most; scripts without spaces need many."""
+OVERLONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
 
 
 def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
@@ -32,7 +37,9 @@ def character_tokenizer(texts: Iterable[str]) -> Tokenizer:
 def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
     """Learn byte-level BPE: the most frequent strings become tokens, and any text can be encoded.
 
-    Sennrich et al. (2016), arXiv:1508.07909, on bytes as in GPT-2.
+    Sennrich et al. (2016), arXiv:1508.07909, on bytes as in GPT-2. Of a text without a space over more than
+    ``LONGEST_WORD`` characters (an address, a hash, a row of dashes), that piece is not learned from: the time grows
+    with the square of its length, and its repetitions would fill the vocabulary.
 
     Args:
         texts: The texts to learn from; they are read once, one by one.
@@ -51,7 +58,7 @@ def bpe_tokenizer(texts: Iterable[str], vocab_size: int) -> Tokenizer:
         vocab_size=vocab_size, special_tokens=SPECIAL, initial_alphabet=pre_tokenizers.ByteLevel.alphabet(),
         show_progress=False,
     )  # fmt: skip
-    tokenizer.train_from_iterator(texts, trainer)
+    tokenizer.train_from_iterator((OVERLONG_WORD.sub(" ", text) for text in texts), trainer)
     return _plain(tokenizer)
 
 

@@ -59,7 +59,7 @@ def beam_search_from_state(
     finished = torch.zeros(batch, 1, dtype=torch.bool, device=tokens.device)
     for n in range(1, max_new_tokens + 1):
         logits = state.next_logits(tokens).float()
-        steps = logits.log_softmax(dim=-1).view(len(active), -1, logits.shape[-1])
+        steps = logits.log_softmax(dim=-1).view(*total.shape, logits.shape[-1])
         steps = steps.masked_fill(finished[..., None], -torch.inf)
         steps[..., eos_id].masked_fill_(finished, 0.0)  # a text that has finished continues with eos_id only
         totals, lengths = total[..., None] + steps, length + ~finished

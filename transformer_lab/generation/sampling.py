@@ -36,7 +36,8 @@ def filter_logits(
     tensor([[0.5714, 0.4286, 0.0000, 0.0000]])
     """
     check_sampling_options(temperature, top_k, top_p)
-    logits = logits / temperature
+    logits = logits - logits.amax(dim=-1, keepdim=True)  # so that no temperature makes them overflow
+    logits = logits / max(temperature, torch.finfo(logits.dtype).tiny)
     if top_k is None and top_p is None:
         return logits
     ranked, order = logits.sort(dim=-1, descending=True)

@@ -5,7 +5,7 @@ from torch import Tensor, nn
 
 from transformer_lab.attention.kv_cache import LayerCache, SourceKV
 from transformer_lab.attention.multi_head import MultiHeadAttention
-from transformer_lab.checks import check_width
+from transformer_lab.checks import check_sequences
 from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 
 
@@ -109,7 +109,7 @@ class PreNormDecoderLayer(DecoderLayer):
         cache: LayerCache | None = None,
     ) -> Float[Tensor, "batch n d_model"]:
         """Return the layer's output at every position; arguments as in ``DecoderLayer``."""
-        check_width("d_model", self.self_attention.d_model, x=x)
+        check_sequences(self.self_attention.d_model, x=x)
         self_cache, source = (None, None) if cache is None else (cache.self_attention, cache.source)
         normalised = self.norm_1(x)
         x = x + self.dropout(self.self_attention(normalised, normalised, normalised, mask, self_cache))

@@ -4,7 +4,7 @@ from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
 from transformer_lab.attention.multi_head import MultiHeadAttention
-from transformer_lab.checks import check_width
+from transformer_lab.checks import check_sequences
 from transformer_lab.layers.feed_forward import Activation, make_feed_forward
 
 
@@ -73,7 +73,7 @@ class PreNormEncoderLayer(EncoderLayer):
         Raises:
             ValueError: The input is not ``d_model`` wide.
         """
-        check_width("d_model", self.self_attention.d_model, x=x)
+        check_sequences(self.self_attention.d_model, x=x)
         normalised = self.norm_1(x)
         x = x + self.dropout(self.self_attention(normalised, normalised, normalised, mask))
         return x + self.dropout(self.feed_forward(self.norm_2(x)))

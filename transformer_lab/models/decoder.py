@@ -41,8 +41,9 @@ class Decoder(LayerStack):
                 the numbers of sentences of tokens and memory differ.
         """
         x = self.embed(tokens, 0 if cache is None else cache.length)
-        if len(memory) != len(tokens):
-            raise ValueError(f"the memory must be of as many sentences as the tokens; got {len(memory)}, {len(tokens)}")
+        n_memories, n_sentences = memory.shape[0], tokens.shape[0]  # len() would make constants of them under export
+        if n_memories != n_sentences:
+            raise ValueError(f"the memory must be of as many sentences as the tokens; got {n_memories}, {n_sentences}")
         for i, layer in enumerate(self.layers):
             x = layer(x, memory, mask, memory_mask, None if cache is None else cache.layers[i])
         return self.norm(x)

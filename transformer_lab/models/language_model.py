@@ -4,6 +4,7 @@ One model, built from the parts that its configuration names, goes from GPT-2 to
 """
 
 import math
+from collections.abc import Callable
 
 import torch
 from jaxtyping import Bool, Float, Int
@@ -13,7 +14,7 @@ from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.attention.kv_cache import KVCache, LayerCache, ModelCache
 from transformer_lab.attention.masks import causal_mask, decoder_mask, padding_mask, sliding_window_mask
 from transformer_lab.attention.positions import Positional, Rotation, distance_bias, sinusoidal_encoding
-from transformer_lab.checks import check_tokens, check_width
+from transformer_lab.checks import check_sequences, check_tokens, look_up
 from transformer_lab.layers.feed_forward import make_feed_forward
 from transformer_lab.layers.mixture_of_experts import MixtureOfExperts
 from transformer_lab.layers.norms import make_norm
@@ -75,7 +76,7 @@ class Block(nn.Module):
         is_causal: bool = False,
     ) -> Float[Tensor, "batch n d_model"]:
         """Return the block's output at every position; arguments and errors as in ``GroupedQueryAttention``."""
-        check_width("d_model", self.self_attention.d_model, x=x)
+        check_sequences(self.self_attention.d_model, x=x)
         attended = self.self_attention(self.norm_1(x), mask, positional, cache, is_causal)
         x = x + self.dropout(self.post_norm_1(attended))
         return x + self.dropout(self.post_norm_2(self.feed_forward(self.norm_2(x))))
@@ -118,9 +119,21 @@ class LanguageModel(nn.Module):
         self.blocks = nn.ModuleList(Block(config) for _ in range(config.n_layers))
         self.norm = make_norm(config.norm, config.d_model, config.norm_eps, config.bias)
         self.head = nn.Linear(config.d_model, config.vocab_size, bias=False)
-        if config.tied:
-            self.head.weight = self.embedding.weight
+        self._tie()
         self._initialise()
+
+    def _tie(self) -> None:
+        if self.config.tied:
+            self.head.weight = self.embedding.weight
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
+        was_empty = self.embedding.weight.is_meta
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if was_empty:  # ``to_empty`` makes a new tensor for each name, and no state dict holds the sinusoids
+            self._tie()
+            if self.config.positions == "sinusoidal" and self.positions is not None:
+                self.positions.copy_(sinusoidal_encoding(*self.positions.shape))
+        return self
 
     def forward(
         self, tokens: Int[Tensor, "batch n"], cache: ModelCache | None = None
@@ -144,7 +157,7 @@ class LanguageModel(nn.Module):
         ``head`` turns it into logits, of as many positions as are needed.
         """
         config = self.config
-        check_tokens(tokens, config.vocab_size, config.max_length, 0 if cache is None else cache.length)
+        check_tokens(tokens, config.max_length, 0 if cache is None else cache.length)
         text = tokens if cache is None else cache.with_new(tokens)
         key_positions = self.position_ids(text)
         query_positions = key_positions[:, -tokens.shape[1] :]
@@ -169,7 +182,7 @@ class LanguageModel(nn.Module):
         self, tokens: Int[Tensor, "batch n"], positions: Int[Tensor, "#batch n"]
     ) -> Float[Tensor, "batch n d_model"]:
         """Return the embeddings of tokens, plus those of their positions if positions are added."""
-        x = self.embedding(tokens) * self.scale
+        x = look_up(self.embedding, tokens) * self.scale
         return self.dropout(x if self.positions is None else x + self.positions[positions])
 
     def position_ids(self, text: Int[Tensor, "batch n"]) -> Int[Tensor, "#batch n"]:
@@ -194,7 +207,11 @@ class LanguageModel(nn.Module):
             mask = sliding_window_mask(query_positions, key_positions, self.config.window.size)[:, None]
             return mask if pad_id is None else mask & padding_mask(text, pad_id), positional, False
         # The kernels mask the future by themselves, faster, if nothing else is masked or added and no keys are cached.
-        is_causal = pad_id is None and positional.bias is None and n_query == n_key
+        is_causal = pad_id is None and positional.bias is None
+        if (
+            n_query != n_key
+        ):  # a statement: torch.compile would pass an expression on as a symbol, which no kernel takes
+            is_causal = False
         return None if is_causal else self.mask(text, n_query), positional, is_causal
 
     def mask(self, text: Int[Tensor, "batch n_key"], n_query: int) -> Bool[Tensor, "*batch n_query n_key"] | None:

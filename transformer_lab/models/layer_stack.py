@@ -1,6 +1,7 @@
 """What encoder and decoder have in common: embedded tokens, their positions, and a stack of layers."""
 
 import math
+from collections.abc import Callable
 from typing import ClassVar
 
 import torch
@@ -8,7 +9,7 @@ from jaxtyping import Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.attention.positions import sinusoidal_encoding
-from transformer_lab.checks import check_tokens
+from transformer_lab.checks import check_tokens, look_up
 from transformer_lab.layers.feed_forward import Activation
 from transformer_lab.models.initialisation import initialise
 
@@ -67,6 +68,13 @@ class LayerStack(nn.Module):
         self.norm = self.final_norm(d_model)
         initialise(self)
 
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
+        was_empty = self.positions.is_meta
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        if was_empty and not isinstance(self.positions, nn.Parameter):  # no state dict holds the sinusoids
+            self.positions.copy_(sinusoidal_encoding(*self.positions.shape))
+        return self
+
     def embed(self, tokens: Int[Tensor, "batch n"], start: int = 0) -> Float[Tensor, "batch n d_model"]:
         """Return the embeddings of tokens, scaled by √d_model, plus their positions: sections 3.4 and 3.5 of the paper.
 
@@ -79,6 +87,6 @@ class LayerStack(nn.Module):
         Raises:
             ValueError: ``tokens`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
         """
-        check_tokens(tokens, self.embedding.num_embeddings, len(self.positions), start)
+        check_tokens(tokens, len(self.positions), start)
         scale = math.sqrt(self.embedding.embedding_dim)
-        return self.dropout(self.embedding(tokens) * scale + self.positions[start : start + tokens.shape[1]])
+        return self.dropout(look_up(self.embedding, tokens) * scale + self.positions[start : start + tokens.shape[1]])

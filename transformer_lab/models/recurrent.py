@@ -5,7 +5,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 
 from transformer_lab.attention.additive import AdditiveAttention
-from transformer_lab.checks import check_tokens
+from transformer_lab.checks import check_tokens, look_up
 
 
 class RecurrentTranslator(nn.Module):
@@ -54,8 +54,8 @@ class RecurrentTranslator(nn.Module):
             ValueError: Tokens are empty, not an integer tensor, or hold an id outside the vocabulary; or the numbers of
                 sources and targets differ.
         """
-        for tokens, embedding in ((source, self.source_embedding), (target, self.target_embedding)):
-            check_tokens(tokens, embedding.num_embeddings)
+        check_tokens(source)
+        check_tokens(target)
         if len(source) != len(target):
             raise ValueError(f"every source needs a target; got {len(source)} sources, {len(target)} targets")
         states, mask = self.encode(source)
@@ -70,7 +70,7 @@ class RecurrentTranslator(nn.Module):
         """
         order = (source == self.pad_id).int().argsort(dim=1, stable=True)
         source = source.gather(1, order)
-        states, _ = self.encoder(self.source_embedding(source))
+        states, _ = self.encoder(look_up(self.source_embedding, source))
         return states, source != self.pad_id
 
     def decode(
@@ -82,7 +82,7 @@ class RecurrentTranslator(nn.Module):
     ) -> tuple[Float[Tensor, "batch n_target vocab_size"], Float[Tensor, "batch d_model"]]:
         """Return the logits of the next token at every position, and the decoder's state after the last."""
         logits = []
-        for y in self.target_embedding(target).unbind(dim=1):
+        for y in look_up(self.target_embedding, target).unbind(dim=1):
             context = self.context(state, states, mask)
             state = self.decoder(torch.cat([y, context], dim=-1), state)
             logits.append(self.head(torch.cat([state, context], dim=-1)))

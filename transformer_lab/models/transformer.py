@@ -1,5 +1,7 @@
 """The Transformer: an encoder for the source, a decoder for the target."""
 
+from collections.abc import Callable
+
 import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
@@ -41,9 +43,21 @@ class Transformer(nn.Module):
         encoder, decoder = (PreNormEncoder, PreNormDecoder) if config.pre_norm else (Encoder, Decoder)
         self.encoder = encoder(config.n_source_tokens, **config.stack)
         self.decoder = decoder(config.vocab_size, **config.stack)
-        if config.source_vocab_size is None:
-            self.encoder.embedding = self.decoder.embedding
+        self._tie()
         self.output_bias = nn.Parameter(torch.zeros(config.vocab_size)) if config.output_bias else None
+
+    def _tie(self) -> None:
+        """Share the embeddings' weights if source and target share a vocabulary.
+
+        The weights, not the module: torch.func, which swaps each module's tensors, would swap a shared module twice.
+        """
+        if self.config.source_vocab_size is None:
+            self.encoder.embedding.weight = self.decoder.embedding.weight
+
+    def _apply(self, fn: Callable[[Tensor], Tensor], recurse: bool = True) -> nn.Module:
+        super()._apply(fn, recurse)  # type: ignore[no-untyped-call]
+        self._tie()  # ``to_empty`` makes a new tensor for each name
+        return self
 
     def forward(
         self, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n_target"]
@@ -81,7 +95,7 @@ class Transformer(nn.Module):
         Raises:
             ValueError: ``target`` is empty, too long, not an integer tensor, or holds an id outside the vocabulary.
         """
-        check_tokens(target, self.config.vocab_size, self.config.max_length, 0 if cache is None else cache.length)
+        check_tokens(target, self.config.max_length, 0 if cache is None else cache.length)
         tokens = target if cache is None else cache.with_new(target)
         mask = None  # of a single query that may attend to everything
         if self.config.hide_target_padding:

@@ -4,7 +4,7 @@ It is a safetensors file: tensors by name, and JSON in its metadata. Reading it 
 whenever the run is killed, the old or the new checkpoint is there, whole.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -44,7 +44,11 @@ def save_training(
 
 
 def load_training(
-    path: Path, model: nn.Module, optimizer: torch.optim.Optimizer, average: Mapping[str, Tensor] | None = None
+    path: Path,
+    model: nn.Module,
+    optimizer: torch.optim.Optimizer,
+    average: Mapping[str, Tensor] | None = None,
+    check: Callable[[Mapping[str, Any]], None] = lambda info: None,
 ) -> dict[str, Any]:
     """Restore what ``save_training`` saved, and return its ``info``.
 
@@ -53,6 +57,7 @@ def load_training(
         model: The model to load into.
         optimizer: The optimiser to load into.
         average: The averaged parameters to load into, if an average is kept.
+        check: Called with the ``info`` before anything is loaded; it raises ValueError if the run is another one.
 
     Raises:
         ValueError: The file is damaged, is not a checkpoint of a run, or is of a model of another shape.
@@ -61,6 +66,7 @@ def load_training(
     tensors, info = read_tensors(path)
     if "random" not in tensors:
         raise ValueError(f"{path} does not hold a training run")
+    check(info)
     load_parameters(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)
     for name, tensor in (average or {}).items():
         tensor.copy_(tensors.get(f"average.{name}", tensor))

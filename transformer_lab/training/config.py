@@ -65,6 +65,8 @@ class TrainingConfig:
         for name in ("smoothing", "average"):
             if not 0 <= (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 0 and less than 1; got {name}={value}")
+        if self.seed >= 2**63:
+            raise ValueError(f"seed must be less than 2 ** 63; got seed={self.seed}")
         if self.patience and not self.validate_every:
             raise ValueError(f"patience={self.patience} counts validations, and validate_every=0 makes none")
         self.rate(1, d_model=1)

@@ -19,6 +19,9 @@ class Log:
         path: The file.
         step: Step from which the run is resumed: rows of later steps, written after the last checkpoint, are dropped,
             since these steps will be repeated.
+
+    Raises:
+        ValueError: The file there is no log of this library.
     """
 
     def __init__(self, path: Path, step: int) -> None:
@@ -26,6 +29,10 @@ class Log:
         kept: list[dict[str, str]] = []
         if step and path.exists():
             with path.open(newline="", encoding="utf-8") as file:
+                header = ",".join(COLUMNS)
+                if not header.startswith(file.readline().rstrip()):  # it may have been cut off
+                    raise ValueError(f"{path} is damaged: its first line should be {header}")
+                file.seek(0)
                 # An incomplete row lacks its last columns.
                 kept = [row for row in csv.DictReader(file) if None not in row.values() and int(row["step"]) <= step]
         with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:

@@ -1,8 +1,9 @@
 """Recipes: from a task to the trainer of a model, with its data and its validation."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import torch
 from tokenizers import Tokenizer
@@ -11,7 +12,7 @@ from transformer_lab.data.batches import Batch, Batches, InMemory, TextBatch, Wi
 from transformer_lab.data.corpus import LineErrors, read_pairs
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.documents import read_documents
-from transformer_lab.data.prepare import HELD_OUT, prepare, prepare_text
+from transformer_lab.data.prepare import HELD_OUT, prepare, prepare_text, sha256_of
 from transformer_lab.data.tokenizers import EOS_ID, PAD_ID, character_tokenizer
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
@@ -97,6 +98,7 @@ def train_corpus(
         OSError: A file cannot be read or written.
     """
     world, errors = world or World(), errors or LineErrors()
+    _check_shape(Transformer, shape)
     pairs = [(pair.source, pair.target) for pair in read_pairs(validation, errors)] if validation else []
     if world.is_main:
         prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
@@ -105,7 +107,7 @@ def train_corpus(
     translator = _make_translator(tokenizer, shape, config.seed, device)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
     validate = Validation(translator, pairs, bleu, config.batch_tokens) if validation else None
-    return _make_trainer(folder, translator, batches, config, validate, world)
+    return _make_trainer(folder, translator, batches, config, validate, world, _hashes(validation))
 
 
 def train_text(
@@ -141,6 +143,7 @@ def train_text(
         OSError: A file cannot be read or written.
     """
     world, errors, data = world or World(), errors or LineErrors(), folder / "data"
+    _check_shape(LanguageModel, shape)
     if world.is_main:
         prepare_text(paths, data, shape.vocab_size, shape.max_length, not validation, errors)
     world.barrier()
@@ -150,11 +153,22 @@ def train_text(
     model = LanguageModel(replace(shape, vocab_size=tokenizer.get_vocab_size())).to(device)
     batches = WindowBatches(windows, config.batch_tokens, config.seed)
     validate = TextValidation(model, tokenizer, texts, EOS_ID, config.batch_tokens) if texts or validation else None
-    trainer = Trainer(model, batches, config, folder, validate, world, published_tensors)
+    held_out = _hashes(validation)
+    trainer = Trainer(model, batches, config, folder, validate, world, published_tensors, held_out)
     if world.is_main:
         write_options(folder, published_options(model.config, bos_id=EOS_ID, eos_id=EOS_ID))
         tokenizer.save(str(folder / TOKENIZER))
     return trainer
+
+
+def _check_shape(model: type[Transformer] | type[LanguageModel], shape: Any) -> None:
+    """Raise ValueError if no model has this shape: before a corpus is read, which may take long."""
+    with torch.device("meta"):  # without numbers
+        model(shape)
+
+
+def _hashes(paths: Sequence[Path]) -> dict[str, str]:
+    return {path.name: sha256_of(path) for path in paths}
 
 
 def _make_translator(
@@ -172,8 +186,9 @@ def _make_trainer(
     config: TrainingConfig,
     validation: Validation | None,
     world: World | None,
+    held_out: Mapping[str, str] | None = None,
 ) -> Trainer[Batch]:
-    trainer = Trainer(translator.model, batches, config, folder, validation, world)
+    trainer = Trainer(translator.model, batches, config, folder, validation, world, held_out=held_out)
     if trainer.world.is_main:
         translator.save_description(folder)
     return trainer

@@ -2,6 +2,7 @@
 
 import math
 import time
+import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import asdict
@@ -16,7 +17,7 @@ from tqdm import tqdm
 from transformer_lab.data.batches import AnyBatch, EpochBatches
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
-from transformer_lab.tensor_files import PARAMETERS, write_tensors
+from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT, load_training, save_training
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.distributed import World
@@ -27,6 +28,9 @@ from transformer_lab.training.optimizer import make_optimizer
 from transformer_lab.training.progress import Progress
 from transformer_lab.training.validation import ValidationResult
 from transformer_lab.training.weight_average import WeightAverage
+
+MAY_CHANGE = ("log_every", "save_every")
+"""Settings that a resumed run may change: they do not change its numbers. There may also be more steps."""
 
 
 class Trainer(Generic[AnyBatch]):
@@ -43,6 +47,8 @@ class Trainer(Generic[AnyBatch]):
         validate: Evaluates the model on held-out data. None: the last parameters count as the best.
         world: The processes that train together, and which of them this is. None: this one alone.
         parameters_of: Returns the parameters as the folder holds them, for a layout with names of its own.
+        held_out: What tells the held-out data from others, such as the hash of each file: a run is not resumed with
+            other data, whose scores could not be compared.
 
     Raises:
         ValueError: The folder's checkpoint is of another model or has other settings, or ``config.patience`` is set
@@ -58,6 +64,7 @@ class Trainer(Generic[AnyBatch]):
         validate: Callable[[], ValidationResult] | None = None,
         world: World | None = None,
         parameters_of: Callable[[Any], Mapping[str, Tensor]] = nn.Module.state_dict,
+        held_out: Mapping[str, str] | None = None,
     ) -> None:
         self.model, self.config, self.folder = model, config, folder
         self.batches: EpochBatches[AnyBatch] = batches
@@ -67,7 +74,7 @@ class Trainer(Generic[AnyBatch]):
         self.forward: Callable[..., Tensor] = torch.compile(model, dynamic=True) if config.compile else model
         self.average = WeightAverage(model, config.average) if config.average else None
         self.progress = Progress()
-        self.settings = {"training": asdict(config), "model": asdict(model.config)}
+        self.settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
         if config.patience and not validate:
             raise ValueError(f"patience={config.patience} counts validations, and there is nothing to validate on")
         torch.manual_seed(config.seed + self.world.rank)  # for dropout: each process draws its own
@@ -105,6 +112,19 @@ class Trainer(Generic[AnyBatch]):
                 self._after_step(bar)
             self.save()
         return self.is_finished
+
+    def seconds_per_step(self) -> float:
+        """Return the time of a step, from gradients of the first batch that are computed twice and thrown away."""
+        batch = next(iter(self.batches.from_step(0))).to(self.device)
+        devices = [self.device] if self.device.type == "cuda" else []
+        with torch.random.fork_rng(devices):  # for dropout, so that the run is the same with and without this
+            for _ in range(2):  # the first time, kernels are chosen and compiled
+                started = time.perf_counter()
+                self.model.train()
+                self._loss(batch).backward()  # type: ignore[no-untyped-call]
+                seconds = time.perf_counter() - started
+        self.optimizer.zero_grad()
+        return seconds * self.config.accumulate
 
     def _step(self, batches: list[AnyBatch]) -> None:
         """Make one step of the optimiser.
@@ -184,15 +204,38 @@ class Trainer(Generic[AnyBatch]):
 
     def _resume(self) -> None:
         path = self.folder / CHECKPOINT
-        info = load_training(path, self.model, self.optimizer, self._average_tensors)
-        for kind, now in self.settings.items():
-            differs = [f"{k}={info[kind].get(k)!r}, not {v!r}" for k, v in now.items() if info[kind].get(k) != v]
-            if differs:
-                raise ValueError(f"{path} was made with other settings: {'; '.join(differs)}")
+        info = load_training(path, self.model, self.optimizer, self._average_tensors, self._check_settings)
         self.progress = Progress(**info["progress"])
+        if self.progress.best is not None and not self._has_parameters():
+            warnings.warn(
+                f"{self.folder / PARAMETERS}, of the best validation, is missing or damaged: the parameters of step "
+                f"{self.progress.step} take its place",
+                stacklevel=3,
+            )
+            self.progress.best, self.progress.evaluations_since_best = None, 0
         if not self.world.is_main:
             self.progress.loss_sum = 0.0  # the main process has the sum of all
             torch.manual_seed(hash((self.config.seed, self.world.rank, self.progress.step)))
+
+    def _check_settings(self, info: Mapping[str, Any]) -> None:
+        """Raise ValueError if a checkpoint is of a run with other settings; some may change, and steps be added."""
+        for kind, now in self.settings.items():
+            before = info.get(kind, {})
+            differs = [
+                f"{name}={before.get(name)!r}, not {now.get(name)!r}"
+                for name in {**before, **now}
+                if before.get(name) != now.get(name)
+                and not (kind == "training" and (name in MAY_CHANGE or (name == "steps" and now[name] > before[name])))
+            ]
+            if differs:
+                raise ValueError(f"{self.folder / CHECKPOINT} was made with other settings: {'; '.join(differs)}")
+
+    def _has_parameters(self) -> bool:
+        try:
+            read_tensors(self.folder / PARAMETERS)
+        except (OSError, ValueError):
+            return False
+        return True
 
     def _stop_requested(self, interruption: Interruption) -> bool:
         """Return whether any process was asked to stop, so that all of them stop after the same step."""

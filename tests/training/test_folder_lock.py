@@ -1,0 +1,40 @@
+"""The lock of a run's folder: one process at a time, and none after its end."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from transformer_lab.training.folder_lock import LOCK, folder_lock
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="there are no such locks")
+
+HOLD = """
+import sys
+from pathlib import Path
+from transformer_lab.training.folder_lock import folder_lock
+with folder_lock(Path(sys.argv[1])):
+    print("held", flush=True)
+    sys.stdin.read()
+"""
+
+
+def test_a_second_process_is_refused_and_told_who_has_it(tmp_path):
+    with folder_lock(tmp_path / "run"):
+        said = f"run is in use by process {os.getpid()} on "
+        with pytest.raises(ValueError, match=said), folder_lock(tmp_path / "run"):
+            pass
+    assert not (tmp_path / "run" / LOCK).exists()
+
+
+def test_a_process_that_was_killed_locks_nobody_out(tmp_path):
+    command = [sys.executable, "-c", HOLD, str(tmp_path)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as other:
+        assert other.stdout.readline() == "held\n"
+        with pytest.raises(ValueError, match=f"in use by process {other.pid} on "), folder_lock(tmp_path):
+            pass
+        other.kill()
+        other.wait()
+    with folder_lock(tmp_path):
+        assert (tmp_path / LOCK).read_text().startswith(f"process {os.getpid()} ")

@@ -1,0 +1,44 @@
+"""A lock on the folder of a run, so that two runs do not write into it at the same time."""
+
+import os
+import socket
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+LOCK = "run.lock"
+"""Name of the lock in a run's folder; it names the process that has it."""
+
+
+@contextmanager
+def folder_lock(folder: Path) -> Iterator[None]:
+    """Hold the lock of a folder, which is made if it does not exist.
+
+    The system releases the lock when the process ends, however it ends. Windows has no such locks: there, nothing is
+    locked.
+
+    Raises:
+        ValueError: Another process holds it; the message names that process.
+        OSError: The lock cannot be written.
+    """
+    if sys.platform == "win32":
+        yield
+        return
+    import fcntl
+
+    folder.mkdir(parents=True, exist_ok=True)
+    path = folder / LOCK
+    with path.open("a+", encoding="utf-8") as file:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            file.seek(0)
+            raise ValueError(f"{folder} is in use by {file.read() or 'another process'}") from error
+        file.truncate(0)
+        file.write(f"process {os.getpid()} on {socket.gethostname()}")
+        file.flush()
+        try:
+            yield
+        finally:
+            path.unlink(missing_ok=True)
