@@ -4,5 +4,5 @@ In reading order: ``config`` holds the settings of a run, ``presets`` those that
 ``loss``, ``optimizer``, ``schedules`` and ``weight_average`` are the parts that ``trainer`` combines; ``muon`` is
 another optimiser, and ``fine_tuning`` holds the losses of answers and of preferences; ``validation``,
 ``metrics``, ``progress`` and ``log`` measure how it goes; ``checkpoint``, ``interrupt`` and ``distributed`` let a run
-be resumed, stopped, and shared among processes. Uses ``text``.
+be resumed, stopped, and shared among processes, and ``data_parallel`` shows how processes share a batch. Uses ``text``.
 """
