@@ -19,6 +19,7 @@ from tests.course.exercises.alternatives import (
     lesson_09,
     lesson_10,
     lesson_11,
+    lesson_13,
 )
 from transformer_lab.attention import multi_head
 from transformer_lab.course import notebook
@@ -552,6 +553,7 @@ UNUSUAL = {
     },
     **lesson_08.UNUSUAL,
     **lesson_09.UNUSUAL,
+    **lesson_13.UNUSUAL,
     **lesson_06.UNUSUAL,
     **lesson_07.UNUSUAL,
     **lesson_00.UNUSUAL,

@@ -85,6 +85,10 @@ SIGNATURES = {
     "GroupedQueryAttention": "(d_model, n_heads, n_kv_heads)",
     "route": "(logits, k)",
     "LoRALinear": "(linear, rank, alpha)",
+    "accumulate": "(losses, n_tokens)",
+    "all_reduce_gradients": "(gradients, n_tokens)",
+    "training_flops": "(n_parameters, n_tokens)",
+    "fit_scaling_law": "(n_parameters, losses, irreducible)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

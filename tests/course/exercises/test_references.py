@@ -3,6 +3,7 @@
 import collections
 import itertools
 import math
+import statistics
 
 import numpy as np
 import pytest
@@ -532,6 +533,30 @@ class LoRALinear(nn.Module):
         return ((weight @ x.double().unsqueeze(-1)).squeeze(-1) + bias).float()
 
 
+def accumulate(losses, n_tokens):
+    """Every token has the mean loss of its micro-batch."""
+    return (losses / n_tokens)[n_tokens > 0].repeat_interleave(n_tokens[n_tokens > 0]).mean()
+
+
+def all_reduce_gradients(gradients, n_tokens):
+    """The gradient of a mean over tokens, each of which pulls as its worker's gradient says."""
+    parameters = torch.zeros(gradients.shape[1], requires_grad=True)
+    losses = (gradients @ parameters).repeat_interleave(n_tokens)
+    losses.mean().backward()
+    return torch.stack([parameters.grad] * len(gradients))
+
+
+def training_flops(n_parameters, n_tokens):
+    """Three matrix products for each parameter and token: of the output, and of the gradients of both its factors."""
+    operations_of_a_product, products = 2, 3
+    return n_tokens * n_parameters * operations_of_a_product * products
+
+
+def fit_scaling_law(n_parameters, losses, irreducible):
+    minus_alpha, log_b = statistics.linear_regression(np.log(n_parameters), np.log(np.array(losses) - irreducible))
+    return math.exp(log_b), -minus_alpha
+
+
 INDEPENDENT = {
     "context_vector": lambda weights, states: torch.einsum("bn,bnd->bd", weights, states),
     "luong_step": luong_step,
@@ -595,6 +620,10 @@ INDEPENDENT = {
     "GroupedQueryAttention": GroupedQueryAttention,
     "route": route,
     "LoRALinear": LoRALinear,
+    "accumulate": accumulate,
+    "all_reduce_gradients": all_reduce_gradients,
+    "training_flops": training_flops,
+    "fit_scaling_law": fit_scaling_law,
 }
 
 

@@ -1,0 +1,1 @@
+"""The exercise ``accumulate``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``training_flops``: its cases, its reference, its mistakes."""
