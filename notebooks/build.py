@@ -4,8 +4,8 @@
     python notebooks/build.py 01_lookup        build one
     python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
 
-Whatever is built, ``interview_questions.ipynb`` and ``glossary.ipynb`` are brought up to date with the sources of all
-lessons; by its name each is built alone.
+Whatever is built, ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_to_keep.ipynb``, with the PDF that is
+printed, are brought up to date with the sources of all lessons; by its name each is built alone.
 
 A cell whose source and text outputs are as before is left as it is stored, pictures included: building twice changes
 no byte, on any machine. To renew pictures, delete the notebook first.
@@ -29,9 +29,14 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
 from transformer_lab.course import glossary, interview_questions
+from transformer_lab.course.page_to_keep import collection as page_to_keep
 
 FOLDER = Path(__file__).parent
-COLLECTIONS = {"interview_questions": interview_questions.collect, "glossary": glossary.collect}
+COLLECTIONS = {
+    "interview_questions": interview_questions.collect,
+    "glossary": glossary.collect,
+    "page_to_keep": page_to_keep.collect,
+}
 """Notebooks that are collected from the sources of all lessons."""
 SECONDS_PER_CELL = 600
 METADATA = {
@@ -166,12 +171,14 @@ def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
         text = nbformat.writes(keep_what_is_the_same(new, old)) + "\n"
         if not path.exists() or path.read_text(encoding="utf-8") != text:
             path.write_text(text, encoding="utf-8", newline="\n")
+        if name == "page_to_keep":
+            (folder / page_to_keep.DOCUMENT).write_bytes(page_to_keep.document(sources(folder)))
     return changes
 
 
 def collection(name: str, folder: Path = FOLDER) -> NotebookNode:
-    """Collect interview questions or new words from the sources of all lessons; nothing has to be run for that."""
-    book = COLLECTIONS[name]({lesson: read_source(_source(lesson, folder)) for lesson in lessons(folder)})
+    """Collect questions or words from the sources of all lessons; nothing has to be run for that."""
+    book = COLLECTIONS[name](sources(folder))
     book.metadata = nbformat.from_dict(METADATA)
     return book
 
@@ -179,6 +186,11 @@ def collection(name: str, folder: Path = FOLDER) -> NotebookNode:
 def lessons(folder: Path = FOLDER) -> list[str]:
     """List the names of all lessons that have a source, in the order to read them: first those without a number."""
     return sorted((path.stem for path in (folder / "source").glob("*.py")), key=lambda name: (name[0].isdigit(), name))
+
+
+def sources(folder: Path) -> dict[str, NotebookNode]:
+    """Read the sources of all lessons, in their order."""
+    return {name: read_source(_source(name, folder)) for name in lessons(folder)}
 
 
 def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:

@@ -44,6 +44,7 @@ MAY_USE: dict[str, str] = {
     "course.lesson_text": "",
     "course.interview_questions": "course.lesson_text",
     "course.glossary": "course.lesson_text",
+    "course.page_to_keep": "course.glossary inspection models",
     "course.notebook": "course.session",
     "course.grading": "course.checking course.jail atomic_write",
 }

@@ -535,7 +535,7 @@ class LoRALinear(nn.Module):
 
 def accumulate(losses, n_tokens):
     """Every token has the mean loss of its micro-batch."""
-    return (losses / n_tokens)[n_tokens > 0].repeat_interleave(n_tokens[n_tokens > 0]).mean()
+    return (losses / n_tokens).repeat_interleave(n_tokens).mean()
 
 
 def all_reduce_gradients(gradients, n_tokens):

@@ -503,28 +503,48 @@ class Diagram:
     def png(self) -> bytes:
         """Return the picture, on white."""
         x0, y0, x1, y1 = self.extent
-        x0, y0, x1, y1 = x0 - MARGIN, y0 - MARGIN, x1 + MARGIN, y1 + MARGIN
         buffer = BytesIO()
         with matplotlib.style.context("default"):
-            figure = Figure(figsize=(x1 - x0, y1 - y0), dpi=2 * PIXELS_PER_INCH, facecolor="white")
-            FigureCanvasAgg(figure)
-            ax = figure.add_axes((0, 0, 1, 1), xlim=(x0, x1), ylim=(y0, y1))
-            ax.set_axis_off()
-            frames = sorted(self.frames, key=lambda frame: -frame.width * frame.height)  # the outer ones behind
-            others = [element for element in self.elements if not isinstance(element, Frame)]
-            for i, element in enumerate([*frames, *others]):
-                _draw(element, ax, zorder=1 + 0.001 * i)
-            for label in self.labels:
-                _write(label, ax)
-            for left, bottom, right, top in self.crossed_out:
-                for ys in ((bottom, top), (top, bottom)):
-                    ax.plot((left, right), ys, color=WRONG, linewidth=3, alpha=0.55, zorder=9)
+            figure = self._figure(Rect(x0 - MARGIN, y0 - MARGIN, x1 + MARGIN, y1 + MARGIN))
             figure.savefig(buffer, format="rgba", facecolor="white")
             size = figure.canvas.get_width_height()
         picture = Image.frombytes("RGBA", size, buffer.getvalue()).convert("RGB")
         small = BytesIO()
         picture.quantize(N_COLOURS, dither=Image.Dither.NONE).save(small, "png", optimize=True)
         return small.getvalue()
+
+    def pdf(self, width: float, height: float) -> bytes:
+        """Return the picture as a document to print, in the middle of a sheet of paper; the same bytes every time.
+
+        Args:
+            width: Width of the paper, in inches.
+            height: Height of the paper, in inches.
+        """
+        x0, y0, x1, y1 = self.extent
+        left, bottom = (x0 + x1 - width) / 2, (y0 + y1 - height) / 2
+        buffer = BytesIO()
+        with matplotlib.style.context("default"):
+            figure = self._figure(Rect(left, bottom, left + width, bottom + height))
+            figure.savefig(buffer, format="pdf", metadata=dict.fromkeys(("Creator", "Producer", "CreationDate")))
+        return buffer.getvalue()
+
+    def _figure(self, rect: Rect) -> Figure:
+        """Draw what is in a rectangle."""
+        x0, y0, x1, y1 = rect
+        figure = Figure(figsize=(x1 - x0, y1 - y0), dpi=2 * PIXELS_PER_INCH, facecolor="white")
+        FigureCanvasAgg(figure)
+        ax = figure.add_axes((0, 0, 1, 1), xlim=(x0, x1), ylim=(y0, y1))
+        ax.set_axis_off()
+        frames = sorted(self.frames, key=lambda frame: -frame.width * frame.height)  # the outer ones behind
+        others = [element for element in self.elements if not isinstance(element, Frame)]
+        for i, element in enumerate([*frames, *others]):
+            _draw(element, ax, zorder=1 + 0.001 * i)
+        for label in self.labels:
+            _write(label, ax)
+        for left, bottom, right, top in self.crossed_out:
+            for ys in ((bottom, top), (top, bottom)):
+                ax.plot((left, right), ys, color=WRONG, linewidth=3, alpha=0.55, zorder=9)
+        return figure
 
     def save(self, path: str | Path) -> None:
         """Write the picture as a PNG file."""

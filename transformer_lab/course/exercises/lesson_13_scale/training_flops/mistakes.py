@@ -1,5 +1,7 @@
 """What goes wrong when the operations of a training are counted."""
 
+import torch
+
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_13_scale.training_flops.answer import STEPS
 
@@ -55,16 +57,194 @@ MISTAKES = [
     ),
     Mistake(
         "adds_parameters_and_tokens",
-        [STEPS.but(flops=lambda of_a_token, n_tokens: of_a_token + n_tokens)],
-        does="the number of tokens is added, not multiplied",
-        says="The number of tokens is added. *Each* token passes through all parameters.",
+        [
+            STEPS.but(flops=lambda of_a_token, n_tokens: of_a_token + n_tokens),
+            STEPS.but(flops=lambda n_parameters, n_tokens: 6 * (n_parameters + n_tokens)),
+            STEPS.but(flops=lambda n_parameters, n_tokens: 2 * n_parameters + 4 * n_tokens),
+        ],
+        does="parameters and tokens are added, not multiplied",
+        says="Parameters and tokens are added. *Each* token passes through all parameters.",
         hints=["Twice as many tokens: how much more does the training cost?", "For each token, the same again.", SIX],
     ),
     Mistake(
+        "one_pass_of_one_token",
+        [
+            STEPS.but(flops=lambda forward, backward, n_tokens: forward + backward * n_tokens),
+            STEPS.but(flops=lambda forward, backward, n_tokens: forward * n_tokens + backward),
+        ],
+        does="only one of the two passes is multiplied by the number of tokens",
+        says="One of the passes is counted for all tokens, the other for a single one: brackets are missing.",
+        hints=[
+            "Which of the two passes does a token go through only once in the whole training?",
+            "Add the two passes first, then multiply.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "too_many_operations",
+        [
+            STEPS.but(backward=lambda forward: 3 * forward),
+            STEPS.but(of_a_token=lambda forward, backward: 2 * forward + backward),
+            STEPS.but(of_a_token=lambda of_a_token: 2 * of_a_token),
+            STEPS.but(of_a_token=lambda of_a_token: 3 * of_a_token),
+            STEPS.but(of_a_token=lambda of_a_token: 4 * of_a_token).attempt,
+            STEPS.but(of_a_token=lambda of_a_token, n_parameters: of_a_token + n_parameters),
+            STEPS.but(of_a_token=lambda of_a_token, n_parameters: of_a_token + 4 * n_parameters).attempt,
+        ],
+        does="more operations are counted for each parameter and token than 2 forward and 4 backward",
+        says=(
+            "More than 6 operations are counted for each parameter and token: a pass, or a part of one, is "
+            "counted again."
+        ),
+        hints=[
+            "With one parameter and one token, what comes out?",
+            "2 forward. Backward, as many for the inputs and as many for the parameters.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "five_operations",
+        [
+            STEPS.but(backward=lambda n_parameters: 3 * n_parameters),
+            STEPS.but(forward=lambda n_parameters: n_parameters, backward=lambda n_parameters: 4 * n_parameters),
+        ],
+        does="5 operations are counted for each parameter and token",
+        says=(
+            "5 operations are counted for each parameter and token: in one of the passes a product or a sum is missing."
+        ),
+        hints=[
+            "With one parameter and one token, what comes out?",
+            "Each of the three matrix products has a product *and* a sum for each parameter.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "squares",
+        [
+            STEPS.but(flops=lambda of_a_token, n_tokens: of_a_token * n_tokens**2),
+            STEPS.but(n_parameters=lambda n_parameters: n_parameters**2),
+            STEPS.but(flops=lambda of_a_token, n_parameters: of_a_token * n_parameters).attempt,
+        ],
+        does="the square of one of the two numbers is taken",
+        says="One of the two numbers is squared. Twice the tokens cost twice as much, and so does twice the model.",
+        hints=[
+            "Twice as many tokens: how much more does the training cost?",
+            "Each of the two arguments occurs once.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "divides",
+        [
+            STEPS.but(flops=lambda of_a_token, n_tokens: of_a_token // n_tokens),
+            STEPS.but(flops=lambda of_a_token, n_tokens: of_a_token / n_tokens),
+            STEPS.but(flops=lambda n_parameters, n_tokens: 6 * n_tokens // n_parameters),
+            STEPS.but(flops=lambda n_parameters, n_tokens: 6 * n_tokens / n_parameters),
+        ],
+        does="one of the two numbers is divided by the other",
+        says="One of the two numbers is divided by the other. Both make the training longer.",
+        hints=[
+            "Twice as many tokens: how much more does the training cost? And a model twice as large?",
+            "Each token passes through all parameters.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "tokens_of_chinchilla",
+        [
+            STEPS.but(n_tokens=lambda n_parameters: 20 * n_parameters),
+        ],
+        does="20 tokens for each parameter are taken, whatever `n_tokens` is",
+        says="20 tokens for each parameter are what Chinchilla advises. How many are read here, `n_tokens` says.",
+        hints=[
+            "Does `n_tokens` occur in the code?",
+            "An advice is no number of tokens that were read.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "in_another_unit",
+        [
+            STEPS.but(flops=lambda flops: flops / 1e9),
+            STEPS.but(flops=lambda flops: flops / 1e12),
+            STEPS.but(flops=lambda flops: flops / 1e15).attempt,
+            STEPS.but(flops=lambda flops: flops // 10**9),
+            STEPS.but(flops=lambda flops: flops // 10**12),
+        ],
+        does="the operations are counted in billions or more",
+        says="The operations are counted in billions or more. Single operations are asked for.",
+        hints=[
+            "What comes out for one parameter and one token?",
+            "How fast a machine is plays no part yet.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "overflows",
+        [
+            STEPS.but(flops=lambda flops: (flops + 2**31) % 2**32 - 2**31),
+            STEPS.but(flops=lambda flops: flops % 2**32).attempt,
+        ],
+        does="the number is kept in 32 bits, where large ones overflow",
+        says="Large numbers come out wrong, even negative: 32 bits end at about 2 billion.",
+        hints=[
+            "What is the largest int32?",
+            "Python's own ints do not overflow, those of torch and numpy do.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "through_float32",
+        [
+            STEPS.but(flops=lambda flops: int(torch.tensor(float(flops)))),
+        ],
+        does="the number is rounded to the digits of a float32",
+        says="Only the first 7 digits are right: somewhere the number is a float32.",
+        hints=[
+            "How many digits has a float32?",
+            "A count needs no tensors of floats.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "two_numbers",
+        [
+            STEPS.but(flops=lambda forward, backward, n_tokens: (forward * n_tokens, backward * n_tokens)),
+        ],
+        does="the two passes are returned separately",
+        says="The two passes come as two numbers. Their sum is asked for.",
+        hints=[
+            "What does the annotation after `->` promise?",
+            "A training has both.",
+            SIX,
+        ],
+    ),
+    Mistake(
+        "text",
+        [
+            STEPS.but(flops=lambda flops: str(flops)),
+            STEPS.but(flops=lambda flops: f"{flops:,}"),
+            STEPS.but(flops=lambda flops: f"{flops:.2e}").attempt,
+        ],
+        does="a text comes out, not a number",
+        says="A text comes out. A number is asked for, so that one can go on computing.",
+        hints=[
+            "What does `type` say of the result?",
+            "Formatting comes last, in `print`.",
+            SIX,
+        ],
+    ),
+    Mistake(
         "a_float",
-        [STEPS.but(flops=lambda flops: float(flops)), STEPS.but(flops=lambda flops: flops / 1e9).attempt],
+        [
+            STEPS.but(flops=lambda flops: float(flops)),
+        ],
         does="a float comes out, not an int",
-        says="A float comes out. Operations are counted, so an int is asked for, in single operations.",
-        hints=["What does `type` say of the result?", "`1e9` and `/` make floats.", SIX],
+        says="A float comes out. Operations are counted, so an int is asked for.",
+        hints=[
+            "What does `type` say of the result?",
+            "`6.0`, `1e9` and `/` make floats.",
+            SIX,
+        ],
     ),
 ]
