@@ -61,7 +61,7 @@ class StepReport(NamedTuple):
 
 
 def data_parallel_step(
-    world: World, model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id: int, n_repeats: int = 10
+    world: World, model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id: int, n_repeats: int = 5
 ) -> StepReport:
     """Compute the gradients of one batch together with other processes, and time it: for ``run_processes``.
 
