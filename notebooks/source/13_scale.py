@@ -158,8 +158,7 @@ check(accumulate)
 # ([transformers#34191](https://github.com/huggingface/transformers/pull/34191)). Take four texts with 2, 4, 8 and 32
 # tokens to predict, each a micro-batch.
 #
-# **Predict.** How long is the error of that gradient, compared with the right gradient: nearest to 0.01, 0.1 or 1 times
-# as long?
+# **Predict.** How large is the error of that gradient, relative to the right gradient: nearest to 0.01, 0.1 or 1?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -229,7 +228,7 @@ check(all_reduce_gradients)
 # dist.all_reduce(gradient)  # now the sum over all processes
 # ```
 #
-# Each process takes every second of 32 texts. One process alone then computes all 32 texts, for comparison.
+# Each process takes every second of 32 texts. One process alone then computes all 32.
 #
 # **Predict.** With two cores, how many times as fast are two processes: `"less than 2"`, `"2"` or `"more than 2"`?
 
@@ -427,7 +426,8 @@ compare(prediction_gradients, measured="equal" if same else "different")
 # ## Is it arithmetic or memory that takes the time?
 #
 # The **roofline** (Williams et al., 2009) draws speed against arithmetic intensity: up to a certain intensity memory
-# sets the limit, beyond it the arithmetic does. We multiply n rows by a matrix of 2048 × 2048.
+# sets the limit, beyond it the arithmetic does; a real product stays below. We multiply n rows by a matrix of
+# 2048 × 2048.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -627,8 +627,8 @@ ax = plots.lines(widths, {"one rate": moved[0], "rate / width": moved[1]}, "widt
 # near 1, so that no few directions make up all of the step. Embeddings and vectors stay with AdamW. A comparison is
 # fair only if *both* are tuned: four learning rates each, three seeds.
 #
-# **Predict.** After 80 steps, whose loss is lower, `"AdamW"` or `"Muon"`? And if AdamW gets 120 steps, about as much
-# time: `"AdamW"`, `"Muon"`, or `"neither"` (their seeds overlap)?
+# **Predict.** After 80 steps, whose loss is lower, `"AdamW"` or `"Muon"`? And if AdamW gets 120 steps: `"AdamW"`,
+# `"Muon"`, or `"neither"` (their seeds overlap)?
 
 # %% tags=["prediction"]
 prediction_steps, prediction_time = ..., ...
@@ -694,9 +694,9 @@ compare(prediction_time, measured="neither" if overlap else "Muon" if with_muon.
 print("step for step, Muon is better with each of the seeds:", bool((with_muon < with_adamw).all()))
 
 # %% [markdown]
-# Step for step, Muon is better than the best AdamW. In as much *time* it is not, at this size: its products of small
-# matrices cost about a third of a step. They do not grow with the batch, so with many tokens in a step they cost
-# little. Moonlight (Liu et al., 2025), of 16 billion parameters, was trained with it.
+# Step for step, Muon is better than the best AdamW; with half as many steps more, AdamW is level. At this size, Muon's
+# products of matrices make a step about a third longer. They do not grow with the batch, so with many tokens in a step
+# they cost little. Moonlight (Liu et al., 2025), of 16 billion parameters, was trained with it.
 
 # %% [markdown]
 # ## Bug hunt
@@ -912,7 +912,7 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # <details><summary>A new optimiser is better than AdamW. What do you ask?</summary>
 #
 # Was AdamW tuned as well, how large is the spread of seeds, and is it better for the same time? Muon was better step
-# for step, and not in as much time. (<i>Muon beside AdamW</i>)
+# for step, each step took longer, and with half as many steps more AdamW was level. (<i>Muon beside AdamW</i>)
 # </details>
 #
 # <details><summary>How far do you trust a scaling law?</summary>
