@@ -227,6 +227,13 @@ def test_an_empty_diagram_is_a_white_picture():
     assert (pixels(Diagram("Nothing.")) == 1).all()
 
 
+def test_a_document_has_the_size_of_the_paper_and_the_same_bytes_every_time():
+    document = two_boxes().pdf(5, 7)
+    assert b"/MediaBox [ 0 0 360 504 ]" in document
+    assert b"Date" not in document
+    assert two_boxes().pdf(5, 7) == document != two_boxes().pdf(5, 8)
+
+
 def test_every_colour_of_the_kit_is_in_the_picture_as_it_is_defined():
     d = Diagram("Colours.")
     for i, colour in enumerate((*COLOURS, GREY)):

@@ -82,8 +82,9 @@ def costs(model: nn.Module, config: TransformerConfig | LanguageModelConfig) -> 
         if part in ("self-attention", "cross-attention", "feed-forward") and parameter.dim() == 2:
             matrices += parameter.numel()
     n_attentions = sum(name.endswith("w_o.weight") for name, _ in model.named_parameters())
-    is_translator = isinstance(config, TransformerConfig)
-    n_kv_heads = config.n_heads if is_translator else config.n_kv_heads or config.n_heads
+    n_kv_heads = config.n_heads
+    if isinstance(config, LanguageModelConfig) and config.n_kv_heads is not None:
+        n_kv_heads = config.n_kv_heads
     sizes = {name: getattr(config, name) for name in ("vocab_size", "d_model", "n_layers", "n_heads", "d_ff")}
     sizes["n_kv_heads"] = n_kv_heads
     d_kv = n_kv_heads * config.d_model // config.n_heads

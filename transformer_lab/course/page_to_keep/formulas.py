@@ -16,7 +16,7 @@ class Formula(NamedTuple):
 
 
 FORMULAS = [
-    Formula("softmax", 1, r"$p_i = e^{s_i} \,/\, \Sigma_j\, e^{s_j}$"),
+    Formula("softmax", 1, r"$p_i = \exp(s_i)\,/\,\Sigma_j \exp(s_j)$"),
     Formula("scaled dot-product attention", 2, r"$\mathrm{softmax}(Q K^\top / \sqrt{d_k})\, V$"),
     Formula("multi-head attention", 3, r"$[\mathrm{head}_1 \ldots \mathrm{head}_h]\, W_o,\ \ d_k = d / h$"),
     Formula(
@@ -24,16 +24,14 @@ FORMULAS = [
         4,
         r"$j \leq i;\ \ t_j \neq \mathrm{pad};\ \ i - w < j \leq i$   (else $-\infty$)",
     ),
-    Formula("sinusoidal positions", 5, r"$\sin,\ \cos\ (p\,/\,10000^{2i/d})$  in columns $2i,\ 2i+1$"),
-    Formula("RoPE", 5, r"turn pairs of $q$, $k$ by $p\,\theta_i,\ \ \theta_i = \mathrm{base}^{-2i/d_k}$"),
+    Formula("sinusoidal positions", 5, r"$\sin,\ \cos\,(p\,/\,10000^{2i/d})$,  columns $2i,\ 2i+1$"),
+    Formula("RoPE", 5, r"turn $q$, $k$ by $p \cdot \mathrm{base}^{-2i/d}$   ($d$: of a head)"),
     Formula("ALiBi", 5, r"score $- \,2^{-8m/h}\,|i - j|$  in head $m = 1 \ldots h$"),
     Formula("LayerNorm", 6, r"$(x - \mu)\,/\,\sqrt{\sigma^2 + \epsilon} \odot w + b$"),
     Formula("RMSNorm", 11, r"$x\,/\,\sqrt{\mathrm{mean}(x^2) + \epsilon} \odot w$"),
     Formula("post-norm; pre-norm", 6, r"$\mathrm{norm}(x + f(x));\ \ x + f(\mathrm{norm}(x))$"),
     Formula("feed-forward network", 6, r"$W_2 \max(0,\ W_1 x + b_1) + b_2$"),
-    Formula(
-        "SwiGLU", 11, r"$W_{down}\,(\mathrm{SiLU}(W_{gate}\, x) \odot W_{up}\, x)$,  $\mathrm{SiLU}(z) = z\,\sigma(z)$"
-    ),
+    Formula("SwiGLU", 11, r"$W_{down}\,(\mathrm{SiLU}(W_{gate}\, x) \odot W_{up}\, x)$;  SiLU: $z\,\sigma(z)$"),
     Formula("mixture of experts", 11, r"$\Sigma_{i \in top}\ p_i\, E_i(x),\ \ p = \mathrm{softmax}(s_{top})$"),
     Formula("grouped-query attention", 10, r"head $i$ reads keys, values  $\lfloor i\, h_{kv} / h \rfloor$"),
     Formula("low-rank adaptation", 11, r"$W x + (\alpha / r)\, B A x,\ \ B = 0$ at first"),
@@ -42,11 +40,11 @@ FORMULAS = [
     Formula("Noam rate", 8, r"$d^{-1/2} \min(step^{-1/2},\ step \cdot warmup^{-3/2})$"),
     Formula("AdamW", 8, r"$w \leftarrow w - \eta\,(\hat m / (\sqrt{\hat v} + \epsilon) + \lambda w)$"),
     Formula("perplexity; bits per byte", 9, r"$e^L;\ \ L\, n_{tokens} \,/\, (n_{bytes} \ln 2)$"),
-    Formula("sampling", 9, r"$\mathrm{softmax}(s / T)$;  top $k$;  fewest with $\Sigma\, p \geq P$"),
+    Formula("sampling", 9, r"$\mathrm{softmax}(s / T)$;  top_k;  fewest: $\Sigma\, p \geq$ top_p"),
     Formula("DPO", 9, r"$-\ln \sigma(\beta\,[r(y_+) - r(y_-)]),\ \ r = \ln \pi - \ln \pi_{ref}$"),
     Formula("beam search", 10, r"score $= \ln p(y)\,/\,((5 + |y|)/6)^\alpha$"),
     Formula("KV cache", 10, r"$2\, n_{layers}\, h_{kv}\, d_k \cdot n \cdot b \cdot$ bytes per number"),
-    Formula("online softmax", 10, r"$m' = \max(m, s),\ \ l' = l\, e^{m - m'} + e^{s - m'}$"),
+    Formula("online softmax", 10, r"$l \leftarrow l\, e^{m - M} + e^{s - M},\ \ M = \max(m, s)$"),
     Formula("speculative decoding", 10, r"keep a draft token with  $\min(1,\ p / p_{draft})$"),
     Formula(
         "accumulation, all-reduce", 13, r"$L = \Sigma$ losses $/\ \Sigma$ tokens;  $\Sigma\, n_w g_w / \Sigma\, n_w$"

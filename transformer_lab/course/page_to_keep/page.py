@@ -12,7 +12,8 @@ SMALLEST = 5.5
 """Points of the smallest text, printed."""
 TITLE = 11.0
 HEADING = 7.0
-FORMULA, NAME = 7.4, 5.6
+FORMULA, NAME = 7.9, 5.6
+"""Points of a formula, whose subscripts are 0.7 times as large, and of its name."""
 COLUMNS = 3
 LETTERS = """b texts in a batch, n tokens in each, V tokens in the vocabulary;
 d = d_model, h heads of width d_k; N parameters, D tokens of training.
