@@ -4,5 +4,6 @@ In reading order: ``config`` holds the settings of a run, ``presets`` those that
 ``loss``, ``optimizer``, ``schedules`` and ``weight_average`` are the parts that ``trainer`` combines; ``muon`` is
 another optimiser, and ``fine_tuning`` holds the losses of answers and of preferences; ``validation``,
 ``metrics``, ``progress`` and ``log`` measure how it goes; ``checkpoint``, ``interrupt``, ``distributed`` and
-``folder_lock`` let a run be resumed, stopped, shared among processes, and kept from others. Uses ``text``.
+``folder_lock`` let a run be resumed, stopped, shared among processes, and kept from others; ``data_parallel`` shows how
+processes share a batch. Uses ``text``.
 """

@@ -1,0 +1,58 @@
+"""Processes that compute a batch together: what one would have computed, and no waiting for those that are gone."""
+
+import os
+import sys
+import time
+
+import pytest
+import torch
+from torch.multiprocessing import ProcessExitedException
+from torch.nn import functional as F
+
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.training.data_parallel import data_parallel_step, run_processes
+
+pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
+
+PAD = 0
+
+
+def leave(world):
+    """Be two processes, of which one is gone while the other waits for it."""
+    if world.rank == 1:
+        os._exit(3)
+    world.barrier()
+
+
+def gradient_text_by_text(model, texts):
+    """Return the gradient of the mean loss of all tokens, text by text, without padding."""
+    losses = [F.cross_entropy(model(text[None, :-1])[0], text[1:], reduction="sum") for text in texts]
+    loss = sum(losses) / sum(len(text) - 1 for text in texts)
+    return torch.cat([gradient.flatten() for gradient in torch.autograd.grad(loss, list(model.parameters()))])
+
+
+def test_each_process_ends_with_the_gradient_of_the_whole_batch():
+    config = LanguageModelConfig.llama(29, d_model=12, n_heads=2, d_ff=20, n_layers=1)
+    model = LanguageModel(config).double()
+    texts = [torch.randint(1, 29, (n,)) for n in (11, 3, 7, 4, 9)]
+    tokens = torch.nn.utils.rnn.pad_sequence(texts, batch_first=True, padding_value=PAD)
+    reports = run_processes(data_parallel_step, model, tokens, PAD, n_processes=2)
+    assert [report.n_tokens for report in reports] == [10 + 6 + 8, 2 + 3]
+    for rank, report in enumerate(reports):
+        torch.testing.assert_close(report.own, gradient_text_by_text(model, texts[rank::2]))
+        torch.testing.assert_close(report.reduced, gradient_text_by_text(model, texts))
+        assert report.seconds.keys() == {"one process", "together", "all-reduce"}
+        assert min(report.seconds.values()) > 0
+
+
+def test_a_process_that_is_gone_is_not_waited_for():
+    with pytest.raises(ProcessExitedException, match="process 1 terminated with exit code 3"):
+        run_processes(leave)
+
+
+def test_processes_that_take_too_long_are_ended():
+    start = time.monotonic()
+    with pytest.raises(TimeoutError, match=r"2 processes took longer than 0\.5 seconds"):
+        run_processes(leave, seconds=0.5)
+    assert time.monotonic() - start < 30

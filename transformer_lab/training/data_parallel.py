@@ -1,0 +1,138 @@
+"""Data parallelism on one machine: start a few connected processes, and see that they compute what one would."""
+
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import timedelta
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import torch
+import torch.distributed as dist
+from jaxtyping import Float, Int
+from torch import Tensor, nn
+from torch.multiprocessing.spawn import spawn
+from torch.nn import functional as F
+
+from transformer_lab.training.distributed import World
+
+
+def run_processes(work: Callable[..., Any], *args: Any, n_processes: int = 2, seconds: float = 120) -> list[Any]:
+    """Run a function in new processes that can exchange tensors, and return what it returns in each, by rank.
+
+    Args:
+        work: The function; it takes a ``World`` and ``args``. It is imported by the new processes, so it must be
+            defined in a module, not in a notebook.
+        *args: What it takes besides, which is copied to each process.
+        n_processes: Number of processes.
+        seconds: How long they may take.
+
+    Raises:
+        TimeoutError: They took longer, and were ended.
+        torch.multiprocessing.ProcessRaisedException: One raised an error, which is shown; the others were ended.
+        torch.multiprocessing.ProcessExitedException: One ended by itself; so were the others.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        settings = n_processes, work, args, folder, seconds
+        started = spawn(_work_in_process, settings, n_processes, join=False)  # type: ignore[no-untyped-call]
+        ends_at = time.monotonic() + seconds
+        try:
+            while not started.join(max(0.0, ends_at - time.monotonic())):
+                if time.monotonic() >= ends_at:
+                    raise TimeoutError(f"{n_processes} processes took longer than {seconds} seconds")
+        finally:
+            for process in started.processes:
+                process.kill()
+                process.join()
+        return [torch.load(_result(folder, rank), weights_only=False) for rank in range(n_processes)]
+
+
+class StepReport(NamedTuple):
+    """What one process saw of a step of data parallelism."""
+
+    n_tokens: int
+    """How many tokens were predicted in its part of the batch."""
+    own: Float[Tensor, " n_parameters"]
+    """The gradient of the mean loss of its own part, all parameters in a row."""
+    reduced: Float[Tensor, " n_parameters"]
+    """The gradient after the all-reduce: that of the mean loss of the whole batch."""
+    seconds: dict[str, float]
+    """The fastest whole batch alone, step together, and all-reduce by itself; alone, all but the first process wait."""
+
+
+def data_parallel_step(
+    world: World, model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id: int, n_repeats: int = 5
+) -> StepReport:
+    """Compute the gradients of one batch together with other processes, and time it: for ``run_processes``.
+
+    Every process has the same parameters, and takes every ``world.size``-th text. The gradient of the mean over all
+    tokens is the sum of the gradients of the processes, weighted by their fractions of the tokens.
+
+    Args:
+        world: The processes.
+        model: Gives the logits of the next token at each position, (batch, n, vocab_size).
+        tokens: The whole batch.
+        pad_id: The token that pads short texts; it is not predicted.
+        n_repeats: How often each measurement is made.
+    """
+    part = tokens[world.rank :: world.size]
+    n_tokens = int((part[:, 1:] != pad_id).sum())
+    (total,) = world.sum(n_tokens)
+
+    def together() -> Tensor:
+        gradient = mean_loss_gradient(model, part, pad_id) * (n_tokens / total)
+        dist.all_reduce(gradient)
+        return gradient
+
+    def alone() -> None:
+        if world.is_main:
+            mean_loss_gradient(model, tokens, pad_id)
+
+    own, reduced = mean_loss_gradient(model, part, pad_id), together()
+    seconds = {
+        "one process": _fastest(alone, world, n_repeats),
+        "together": _fastest(together, world, n_repeats),
+        "all-reduce": _fastest(lambda: dist.all_reduce(torch.zeros_like(own)), world, n_repeats),
+    }
+    return StepReport(n_tokens, own, reduced, seconds)
+
+
+def mean_loss_gradient(model: nn.Module, tokens: Int[Tensor, "batch n"], pad_id: int) -> Float[Tensor, " n_parameters"]:
+    """Return the gradient of the mean loss over all next tokens that are no padding, all parameters in a row.
+
+    Args:
+        model: Gives the logits of the next token at each position, (batch, n, vocab_size).
+        tokens: The texts.
+        pad_id: The token that pads short texts; it is not predicted.
+    """
+    logits = model(tokens[:, :-1])
+    loss = F.cross_entropy(logits.flatten(0, 1), tokens[:, 1:].flatten(), ignore_index=pad_id)
+    return nn.utils.parameters_to_vector(torch.autograd.grad(loss, list(model.parameters())))
+
+
+def _fastest(run: Callable[[], object], world: World, n_repeats: int) -> float:
+    """Return the shortest time from where all processes are ready to where all are done."""
+    times = []
+    for _ in range(n_repeats):
+        world.barrier()
+        start = time.perf_counter()
+        run()
+        world.barrier()
+        times.append(time.perf_counter() - start)
+    return min(times)
+
+
+def _work_in_process(
+    rank: int, n_processes: int, work: Callable[..., Any], args: tuple[Any, ...], folder: str, seconds: float
+) -> None:
+    torch.set_num_threads(1)  # or the processes would be in each other's way
+    meeting = Path(folder, "meeting").as_uri()
+    dist.init_process_group("gloo", meeting, timedelta(seconds=seconds), n_processes, rank)
+    try:
+        torch.save(work(World(rank, n_processes), *args), _result(folder, rank))
+    finally:
+        dist.destroy_process_group()
+
+
+def _result(folder: str, rank: int) -> Path:
+    return Path(folder, f"result {rank}.pt")
