@@ -12,7 +12,7 @@ from transformer_lab.course.exercise import Exercise
 LESSONS = tuple(sorted(path.name.removeprefix("lesson_") for path in Path(__file__).parent.glob("lesson_*")))
 """The names of the lessons that have exercises, such as ``04_masks``; each has a folder here."""
 
-UNGRADED = ("primer", "interview_questions", "glossary")
+UNGRADED = ("primer", "interview_questions", "glossary", "page_to_keep")
 """Notebooks that are handed out with the lessons, and have no exercises."""
 
 
