@@ -39,8 +39,8 @@ def counted(monkeypatch) -> list[str]:
     """Note which functions beartype really checks."""
     calls = []
 
-    def beartype(function: Callable[..., Any], conf: object) -> Callable[..., Any]:
-        return lambda *args, **keywords: calls.append(function.__name__)
+    def beartype(conf: object) -> Callable[..., Any]:
+        return lambda function: lambda *args, **keywords: calls.append(function.__name__)
 
     monkeypatch.setattr(shape_checks, "beartype", beartype)
     return calls

@@ -29,7 +29,7 @@ def check_once(function: Callable[..., Any]) -> Callable[..., None]:
     Args:
         function: A function with the annotations to check.
     """
-    checked = beartype(function, conf=_CONF)
+    checked = beartype(conf=_CONF)(function)
     passed: set[Hashable] = set()
 
     def check(*args: Any, **keywords: Any) -> None:
@@ -62,4 +62,4 @@ def _kind(value: Any) -> Hashable:
         return type(value), value
     if isinstance(value, Collection):
         raise _Unknown
-    return type(value)
+    return (type(value),)
