@@ -48,11 +48,14 @@ def repetition(pytestconfig: pytest.Config) -> Repetition:
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only a thorough run repeats; where workers share the tests, begin with those that take longest."""
     if not config.option.thorough:
-        rotating = {item: marker.args[0] for item in items if (marker := item.get_closest_marker("rotating"))}
-        today = repetition_of(config).of_today(sorted({*rotating.values()}))  # where one alone was asked for, that
-        left_out = [item for item in items if item.get_closest_marker("thorough")]
-        left_out += [item for item, name in rotating.items() if name not in today]
-        config.hook.pytest_deselected(items=left_out)
+        rotating = {item: marker.args for item in items if (marker := item.get_closest_marker("rotating"))}
+        groups: dict[str, set[str]] = {}
+        for group, name in rotating.values():
+            groups.setdefault(group, set()).add(name)
+        today = {group: repetition_of(config).of_today(sorted(names)) for group, names in groups.items()}
+        left_out = {item for item in items if item.get_closest_marker("thorough")}
+        left_out |= {item for item, (group, name) in rotating.items() if name not in today[group]}
+        config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
     if hasattr(config, "workerinput"):
         items.sort(key=lambda item: expected_order(item.nodeid))

@@ -12,8 +12,8 @@ Each folder is a chapter, and reads from top to bottom; none needs a later one.
 7. ``course``: exercises, checks, and grading. Nothing above knows of it.
 
 The names below can be imported from here; each is loaded when it is first used. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
-before the first import to have every call checked against its jaxtyping annotation. The tests and the lessons do; it
-is off otherwise, for speed.
+before the first import to have every kind of call checked against its jaxtyping annotation. The tests and the lessons
+do; it is off otherwise, for speed.
 """
 
 import os
@@ -87,11 +87,12 @@ __all__ = [*_MODULES, "__version__"]
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from jaxtyping import install_import_hook
 
+    from transformer_lab import shape_checks as shape_checks
+
     _ROOMS = ("attention", "layers", "models", "generation", "inspection", "data", "pretrained", "text", "training")
     # Not all of the course: to check the calls of the judge, which has no shapes, would slow every check down.
     _CHECKED = [f"{__name__}.{room}" for room in (*_ROOMS, "course.exercises")]
-    # The numeric tower: where a float is wanted, 0 will do.
-    install_import_hook(_CHECKED, "beartype.beartype(conf=beartype.BeartypeConf(is_pep484_tower=True))")
+    install_import_hook(_CHECKED, f"{__name__}.shape_checks.check_once")
 
 
 def __getattr__(name: str) -> Any:

@@ -4,6 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+FEW = 3
+"""So many names of what takes turns run together, where a run was asked for these alone."""
+
 
 @dataclass(frozen=True)
 class Repetition:
@@ -28,17 +31,21 @@ class Repetition:
         return 2500 if self.thorough else 100
 
     def of_today(self, names: Sequence[str]) -> list[str]:
-        """Return those to run of several that take long and show nearly the same: all of them, or that of the day."""
-        return list(names) if self.thorough or not names else [names[self.seed % len(names)]]
+        """Return those to run of several that take long and show nearly the same: that of the day, or all if few."""
+        return list(names) if self.thorough or len(names) <= FEW else [names[self.seed % len(names)]]
 
     def __str__(self) -> str:
         """What this run repeats less often than a thorough one, in one line."""
         if self.thorough:
-            return f"Thorough: all seeds and seed {self.seed}, {self.examples} examples of each property, every lesson."
+            return (
+                f"Thorough: all seeds and seed {self.seed}, {self.examples} examples of each property, every lesson, "
+                "every way of every mistake."
+            )
         return (
-            f"Not thorough: seeds 0 and {self.seed}, {self.examples} examples of each property, "
-            "one lesson without vector instructions, one long one solved; `python3 course.py test --thorough` "
-            f"tries up to 25 seeds, {Repetition(True, 0).examples} examples, and every lesson."
+            f"Not thorough: seeds 0 and {self.seed}, {self.examples} examples of each property, one lesson without "
+            "vector instructions, one long one solved, every mistake in one way (a quarter of the exercises: in every "
+            "way), a few of its pairs; `python3 course.py test --thorough` tries up to 25 seeds, "
+            f"{Repetition(True, 0).examples} examples, every lesson, every way and 200 pairs."
         )
 
 

@@ -6,8 +6,13 @@ from xdist.scheduler import LoadFileScheduling
 
 BY_PARAMETER = ("tests/notebooks/test_attempts.py", "tests/course/exercises/test_every_exercise.py")
 """Files that take minutes, and are divided by the last parameter of their tests: a lesson or an exercise."""
-LONGEST = ("tests/notebooks/test_attempts.py", "tests/end_to_end/", "notebooks/", "tests/notebooks/test_portability.py")
-"""What executes whole lessons, in the order to start it; all else comes later, in its usual order."""
+LONGEST = (
+    "tests/notebooks/test_attempts.py", "tests/end_to_end/", "notebooks/", "tests/notebooks/test_portability.py",
+    "tests/training/test_trainer.py", "tests/known_mistakes/", "tests/course/exercises/test_steps.py",
+)  # fmt: skip
+"""What executes whole lessons, and the longest files, in the order to start it; all else comes later."""
+LAST = "tests/course/exercises/test_every_exercise.py"
+"""Many units of seconds: at the end, no worker waits long for the other."""
 
 
 class LessonsFirst(LoadFileScheduling):
@@ -26,6 +31,7 @@ def unit(nodeid: str) -> str:
 
 def expected_order(nodeid: str) -> tuple[int, int]:
     """Return a key to sort tests by: executed lessons first, and later, longer ones before earlier ones."""
-    rank = next((rank for rank, begin in enumerate(LONGEST) if nodeid.startswith(begin)), len(LONGEST))
+    others = len(LONGEST) + nodeid.startswith(LAST)
+    rank = next((rank for rank, begin in enumerate(LONGEST) if nodeid.startswith(begin)), others)
     lesson = re.search(r"\b(\d\d)_", nodeid)
     return rank, -int(lesson[1]) if lesson and rank < len(LONGEST) else 0

@@ -39,7 +39,10 @@ class Solved(NamedTuple):
 
 @pytest.fixture(
     scope="module",
-    params=[pytest.param(name, marks=[pytest.mark.rotating(name)] if name in LONG else []) for name in WITH_EXERCISES],
+    params=[
+        pytest.param(name, marks=[pytest.mark.rotating("solved", name)] if name in LONG else [])
+        for name in WITH_EXERCISES
+    ],
 )
 def solved(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Solved]:
     lesson, folder = Lesson.stored(request.param), tmp_path_factory.mktemp("parts")

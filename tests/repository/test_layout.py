@@ -19,6 +19,7 @@ PACKAGE = ROOT / "transformer_lab"
 MAY_USE: dict[str, str] = {
     # The library, in reading order. Whatever a room may use, it may use what that room may use.
     "checks": "",
+    "shape_checks": "",
     "device": "",
     "atomic_write": "",
     "tensor_files": "atomic_write",

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from tests.helpers.repetition import Repetition, seed_of_the_day
-from tests.helpers.scheduling import BY_PARAMETER, LONGEST, expected_order, unit
+from tests.helpers.scheduling import BY_PARAMETER, LAST, LONGEST, expected_order, unit
 
 ROOT = Path(__file__).parents[2]
 
@@ -36,8 +36,9 @@ def test_files_stay_whole_but_for_those_that_take_minutes():
     assert unit(f"{solved}::test_c") == solved
 
 
-def test_lessons_are_executed_first_and_later_ones_before_earlier_ones():
+def test_lessons_are_executed_first_and_later_ones_before_earlier_ones_and_short_units_come_last():
     tests = [
+        f"{LAST}::test_a[softmax]",
         "tests/attention/test_masks.py::test_a",
         "notebooks/primer.ipynb::Cell 0",
         "notebooks/01_lookup.ipynb::Cell 0",
@@ -46,15 +47,21 @@ def test_lessons_are_executed_first_and_later_ones_before_earlier_ones():
         "tests/notebooks/test_attempts.py::test_a[01_lookup]",
         "tests/attention/test_masks.py::test_b[12_x]",
     ]
-    assert sorted(tests, key=expected_order) == [tests[i] for i in (5, 3, 4, 2, 1, 0, 6)]
+    assert sorted(tests, key=expected_order) == [tests[i] for i in (6, 4, 5, 3, 2, 1, 7, 0)]
 
 
 def test_what_is_scheduled_by_name_is_there():
-    assert [path for path in (*BY_PARAMETER, *LONGEST) if not (ROOT / path).exists()] == []
+    assert [path for path in (*BY_PARAMETER, *LONGEST, LAST) if not (ROOT / path).exists()] == []
 
 
 def test_of_what_takes_long_a_thorough_run_has_all_and_others_each_in_turn():
-    assert Repetition(True, 5).of_today(["a", "b"]) == ["a", "b"]
-    assert [Repetition(False, day).of_today(["a", "b", "c"]) for day in (3, 4, 5, 6)] == [["a"], ["b"], ["c"], ["a"]]
-    assert Repetition(False, 5).of_today(["a"]) == ["a"]
+    assert Repetition(True, 5).of_today([*"abcd"]) == [*"abcd"]
+    assert [Repetition(False, day).of_today([*"abcd"]) for day in (4, 5, 6, 7, 8)] == [
+        ["a"],
+        ["b"],
+        ["c"],
+        ["d"],
+        ["a"],
+    ]
+    assert Repetition(False, 5).of_today(["a", "b", "c"]) == ["a", "b", "c"]
     assert Repetition(False, 5).of_today([]) == []

@@ -1,7 +1,8 @@
 """Every exercise does what it promises: right answers pass, every mistake is named, trivial answers fail.
 
-Exercises are tried on many seeds, because the grader's are secret. What takes most of the time is to call every
-spelling of every mistake on each seed, so ``--thorough`` says on how many.
+Exercises are tried on many seeds, because the grader's are secret. What takes most of the time is to make every mistake
+in every way on each seed. So every run makes each mistake once; in every way, it makes those of a quarter of the
+exercises, of all with ``--thorough``, and of those that were asked for by name.
 """
 
 import inspect
@@ -96,6 +97,15 @@ SIGNATURES = {
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 
 of_all = pytest.mark.parametrize("exercise", every_exercise().values(), ids=lambda e: e.name, indirect=True)
+of_a_quarter = pytest.mark.parametrize(
+    "exercise",
+    [
+        pytest.param(exercise, marks=pytest.mark.rotating("every way of every mistake", str(number % 4)))
+        for number, exercise in enumerate(every_exercise().values())
+    ],
+    ids=lambda e: e.name,
+    indirect=True,
+)
 
 
 @pytest.fixture(scope="module")
@@ -147,22 +157,35 @@ def test_only_runs_that_are_near_in_every_case_are_too_near():
 
 @of_all
 def test_the_reference_passes_and_every_mistake_is_named_and_far_from_all_else(exercise, repetition):
+    assert_named(exercise, 0, in_one_way(exercise, repetition.seed))
+
+
+@of_a_quarter
+def test_every_way_of_every_mistake_is_named_and_far_from_all_else(exercise, repetition):
     for seed in repetition.seeds(25):
-        known = behaviour(exercise, seed)
-        assert judge(exercise, seed, known.expected).passed, f"seed {seed}"
-        every_way = repetition.thorough or seed == 0  # on the seed of the day, one way of each mistake
-        observed = (
-            list(known.mistakes) if every_way else [(m, known.run(one_of(m.ways, seed))) for m in exercise.mistakes]
-        )
-        for mistake, seen in observed:
-            verdict = judge(exercise, seed, seen)
-            assert (verdict.status, verdict.mistake) == ("mistake", mistake.name), f"seed {seed}: {verdict}"
-        runs = [("the reference", known.expected), *((mistake.name, seen) for mistake, seen in observed)]
-        assert not list(far_apart(runs)), f"seed {seed}"
+        every_way = repetition.thorough or seed == 0
+        assert_named(exercise, seed, in_every_way(exercise) if every_way else in_one_way(exercise, seed))
 
 
-def one_of(ways, seed):
-    return ways[seed % len(ways)]
+def in_one_way(exercise, seed):
+    """Return each mistake with one of its ways, another from day to day."""
+    return [(mistake, mistake.ways[seed % len(mistake.ways)]) for mistake in exercise.mistakes]
+
+
+def in_every_way(exercise):
+    return [(mistake, way) for mistake in exercise.mistakes for way in mistake.ways]
+
+
+def assert_named(exercise, seed, ways):
+    """Check that the reference passes, and that each mistake is named and far from all else."""
+    known = behaviour(exercise, seed)
+    assert judge(exercise, seed, known.expected).passed, f"seed {seed}"
+    observed = [(mistake, known.run(way)) for mistake, way in ways]
+    for mistake, seen in observed:
+        verdict = judge(exercise, seed, seen)
+        assert (verdict.status, verdict.mistake) == ("mistake", mistake.name), f"seed {seed}: {verdict}"
+    runs = [("the reference", known.expected), *((mistake.name, seen) for mistake, seen in observed)]
+    assert not list(far_apart(runs)), f"seed {seed}"
 
 
 def trivial_answers(exercise):

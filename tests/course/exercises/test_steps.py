@@ -66,6 +66,6 @@ def test_pairs_show_the_same_whether_what_they_share_is_computed_once_or_again(e
 @in_steps
 def test_two_mistakes_at_once_never_pass_and_are_not_taken_for_others(exercise, repetition):
     """A pair may behave as a third mistake does, where one hides the other; that is rare, or the cases are too weak."""
-    found = tally(exercise, repetition.seed, 200 if repetition.thorough else 12)
+    found = tally(exercise, repetition.seed, 200 if repetition.thorough else 4)
     assert found.counts["passed"] == 0, found.others
     assert found.counts["another"] <= max(1, 0.1 * found.counts.total()), found.others

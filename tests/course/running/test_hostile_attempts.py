@@ -22,6 +22,23 @@ def changes_torch(scores):
     return torch.softmax(scores, -1)
 
 
+def in_turn(group, rows, columns):
+    """Combine each row with each column; in one run, each row comes with one column, and no two neighbours with one."""
+    return [
+        pytest.param(row, column, marks=pytest.mark.rotating(group, str((number + other) % len(columns))))
+        for number, row in enumerate(rows)
+        for other, column in enumerate(columns)
+    ]
+
+
+KINDS = ["score_variance", "FeedForward", "leaks_future", "sample_next"]
+KINDS_AND_RESULTS = [
+    *(("softmax", what) for what in RESULTS),
+    *(pytest.param(*row.values[::-1], marks=row.marks) for row in in_turn("results", RESULTS, KINDS)),
+]
+STRANGERS = [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object]
+EXERCISES_AND_STRANGERS = in_turn("strangers", every_exercise(), STRANGERS)
+
 # What stops an endless attempt may strike in a finalizer, where Python swallows it with a warning; it comes again.
 may_be_endless = pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 
@@ -40,8 +57,7 @@ def is_a_proper(verdict):
     return True
 
 
-@pytest.mark.parametrize("name", ["softmax", "score_variance", "FeedForward", "leaks_future", "sample_next"])
-@pytest.mark.parametrize("what", RESULTS)
+@pytest.mark.parametrize(("name", "what"), KINDS_AND_RESULTS)
 def test_any_result_gets_a_verdict(name, what):
     def gives(*_, **__):
         return RESULTS[what]
@@ -73,8 +89,7 @@ def test_any_attempt_without_a_name_gets_an_answer(ask, how):
     assert ask(ATTEMPTS[how])._repr_html_()
 
 
-@pytest.mark.parametrize("name", every_exercise())
-@pytest.mark.parametrize("attempt", [None, lambda: None, lambda *a, **k: None, nn.Linear, nn.Module, object])
+@pytest.mark.parametrize(("name", "attempt"), EXERCISES_AND_STRANGERS)
 def test_a_stranger_to_an_exercise_gets_a_verdict(name, attempt):
     verdict = notebook.check(attempt, name)
     assert is_a_proper(verdict)
