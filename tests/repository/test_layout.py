@@ -41,6 +41,7 @@ MAY_USE: dict[str, str] = {
     "course.checking": "course.exercises",
     "course.workspace": "course.checking inspection atomic_write",
     "course.session": "course.workspace",
+    "course.clinic": "generation training",
     "course.lesson_text": "",
     "course.interview_questions": "course.lesson_text",
     "course.glossary": "course.lesson_text",
@@ -153,7 +154,11 @@ def test_the_command_line_imports_only_what_the_command_needs():
 
 @pytest.mark.parametrize(
     "name",
-    [m for m, path in MODULES.items() if not path.name.startswith("__") and room_of(m) != "course.exercises"],
+    [
+        m
+        for m, path in MODULES.items()
+        if not path.name.startswith(("__", "patient_")) and room_of(m) != "course.exercises"
+    ],
 )
 def test_a_module_has_its_tests_where_one_looks_for_them(name):
     path = MODULES[name].relative_to(PACKAGE)

@@ -146,7 +146,7 @@ class LanguageModel(nn.Module):
         config = self.config
         check_tokens(tokens, config.vocab_size, config.max_length, 0 if cache is None else cache.length)
         text = tokens if cache is None else cache.with_new(tokens)
-        key_positions = positions_of(text, config.pad_id)
+        key_positions = self.position_ids(text)
         query_positions = key_positions[:, -tokens.shape[1] :]
         x = self.embed(tokens, query_positions)
         local = [config.is_local(i) for i in range(config.n_layers)]
@@ -171,6 +171,10 @@ class LanguageModel(nn.Module):
         """Return the embeddings of tokens, plus those of their positions if positions are added."""
         x = self.embedding(tokens) * self.scale
         return self.dropout(x if self.positions is None else x + self.positions[positions])
+
+    def position_ids(self, text: Int[Tensor, "batch n"]) -> Int[Tensor, "#batch n"]:
+        """Return the position of every token of each text, as ``positions_of``."""
+        return positions_of(text, self.config.pad_id)
 
     def attention_inputs(
         self,

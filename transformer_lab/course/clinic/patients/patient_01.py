@@ -1,0 +1,29 @@
+"""Patient 1."""
+
+from jaxtyping import Float
+from torch import Tensor
+
+from transformer_lab.course.clinic.patient import Batch, EncoderDecoder
+from transformer_lab.course.clinic.report import Report
+
+
+class Patient(EncoderDecoder):
+    """Patient 1."""
+
+    number = 1
+    complaint = "The training loss is the lowest that the owner has ever seen. The answers are nonsense."
+
+    def logits(self, batch: Batch) -> Float[Tensor, "batch n vocab_size"]:
+        """Return the logits of the next token at every position, as in training."""
+        return self.model(batch.targets, batch.inputs)
+
+
+REPORT = Report(
+    diagnosis="J",
+    bug="In training the target goes into both stacks: the encoder reads the answer, so the decoder need only copy it. "
+    "When the model answers, there is none to copy.",
+    repair="self.model(batch.source, batch.inputs)",
+    address="Found in many tutorials that feed one tensor to nn.Transformer twice; fairseq and Marian name the three "
+    "tensors source, decoder input and target for this reason",
+    test="Change one token of the answer: no prediction of it or of a token before it may change.",
+)

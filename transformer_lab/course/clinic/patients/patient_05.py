@@ -1,0 +1,38 @@
+"""Patient 5."""
+
+import torch
+from jaxtyping import Int
+from torch import Tensor, nn
+
+from transformer_lab.course.clinic.patient import DecoderOnly, exchange
+from transformer_lab.course.clinic.report import Report
+from transformer_lab.models import language_model
+
+
+class LanguageModel(language_model.LanguageModel):
+    """The model of patient 5."""
+
+    def position_ids(self, text: Int[Tensor, "batch n"]) -> Int[Tensor, "#batch n"]:
+        """Return the position of every token of each text."""
+        return torch.arange(text.shape[1])[None]
+
+
+class Patient(DecoderOnly):
+    """Patient 5."""
+
+    number = 5
+    complaint = "A word alone is reversed rightly. Beside longer words, in one batch, the same word often is not."
+
+    def build(self) -> nn.Module:
+        """Return the model."""
+        return exchange(super().build(), LanguageModel)
+
+
+REPORT = Report(
+    diagnosis="K",
+    bug="Positions are the numbers of the columns. A short question is padded on the left, so its first letter gets a "
+    "position that no first letter had in training.",
+    repair="Number the real tokens only: (text != pad_id).cumsum(dim=1) − 1.",
+    address="transformers#18104 and others like it: generate() with left padding needs position_ids",
+    test="The logits of a text are the same with padding before it and without.",
+)

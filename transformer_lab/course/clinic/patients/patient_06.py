@@ -1,0 +1,29 @@
+"""Patient 6."""
+
+from torch import nn
+
+from transformer_lab.course.clinic.patient import DecoderOnly
+from transformer_lab.course.clinic.report import Report
+
+
+class Patient(DecoderOnly):
+    """Patient 6."""
+
+    number = 6
+    complaint = "It learns in the end, but the loss of the first steps is far higher than a colleague's."
+
+    def build(self) -> nn.Module:
+        """Return the model."""
+        model = super().build()
+        nn.init.normal_(model.head.weight)  # type: ignore[arg-type]
+        return model
+
+
+REPORT = Report(
+    diagnosis="M",
+    bug="The last layer's weights are the embeddings, which have been drawn with a spread of 0.1 already. Drawn again, "
+    "with a spread of 1, they give logits as large as √d_model.",
+    repair="Draw a matrix that two layers share once, with the spread that the last layer needs.",
+    address="transformers#16749: the last layer of T5 was drawn with a spread of 1, and the loss began at 110",
+    test="The loss of an untrained model is ln(vocab_size), within a few tenths.",
+)

@@ -1,0 +1,70 @@
+"""The task of every patient: read a word, and write it backwards.
+
+It takes a second to learn, it needs attention and positions, and whether an answer is right can be seen at a glance.
+"""
+
+import random
+from collections.abc import Iterable
+
+import torch
+from jaxtyping import Int
+from torch import Tensor
+
+PAD_ID, BOS_ID, EOS_ID = 0, 1, 2
+"""Padding; the token that begins an answer, and so stands between question and answer; the token that ends it."""
+LETTERS = "abcdefgh"
+VOCAB_SIZE = 3 + len(LETTERS)
+MIN_LETTERS, MAX_LETTERS = 3, 5
+MAX_LENGTH = 24
+"""Number of positions of every model: a question, its answer and their marks, with room for padding."""
+
+Pair = tuple[str, str]
+"""A question and its answer."""
+
+
+def draw_pairs(n: int, seed: int | str, n_letters: int | None = None) -> list[Pair]:
+    """Draw words and their reversals.
+
+    Args:
+        n: Number of pairs.
+        seed: Seed of the draw.
+        n_letters: Length of the words; None: from 3 to 5, at random.
+
+    >>> draw_pairs(2, seed=0, n_letters=4)
+    [('ggah', 'haga'), ('eddg', 'gdde')]
+    """
+    rng = random.Random(f"pairs {seed}")
+    lengths = [rng.randint(MIN_LETTERS, MAX_LETTERS) if n_letters is None else n_letters for _ in range(n)]
+    words = ["".join(rng.choices(LETTERS, k=length)) for length in lengths]
+    return [(word, word[::-1]) for word in words]
+
+
+def encode(word: str) -> list[int]:
+    """Return the token ids of a word."""
+    return [3 + LETTERS.index(letter) for letter in word]
+
+
+def decode(tokens: Iterable[int]) -> str:
+    """Return the word up to the token that ends it; another mark in it is shown as a dot.
+
+    >>> decode([3, 0, 4, 2, 5])
+    'a·b'
+    """
+    word = ""
+    for token in tokens:
+        if token == EOS_ID:
+            break
+        word += LETTERS[token - 3] if token >= 3 else "·"
+    return word
+
+
+def pad(rows: list[list[int]], left: bool = False) -> Int[Tensor, "batch n"]:
+    """Return rows of token ids as a tensor, padded to one length after their end, or before their beginning.
+
+    >>> pad([[3, 4], [5]], left=True)
+    tensor([[3, 4],
+            [0, 5]])
+    """
+    n = max(map(len, rows))
+    padding = [[PAD_ID] * (n - len(row)) for row in rows]
+    return torch.tensor([gap + row if left else row + gap for row, gap in zip(rows, padding, strict=True)])
