@@ -36,6 +36,10 @@ def test_what_agrees_within_the_tolerance_is_the_same(seen, right):
         ({"remarks": 1, "output": 2}, {"remarks": 3, "output": 2}),
         ({"error": {"type": "E", "message": "m", "line": 3}}, {"error": {"type": "E", "message": "m", "line": 9}}),
         ({"error": {"type": "E", "message": "a (2) b (3)"}}, {"error": {"type": "E", "message": "a (3) b (2)"}}),
+        (
+            {"output": torch.tensor(2.0), "gradients": {"x": torch.ones(3)}},
+            {"output": 2.0, "gradients": {"x": None}},
+        ),
     ],
 )
 def test_observations_that_agree_within_the_tolerance_are_the_same(seen, right):

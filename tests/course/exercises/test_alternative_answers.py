@@ -19,6 +19,7 @@ from tests.course.exercises.alternatives import (
     lesson_09,
     lesson_10,
     lesson_11,
+    lesson_12,
 )
 from transformer_lab.attention import multi_head
 from transformer_lab.course import notebook
@@ -557,6 +558,7 @@ UNUSUAL = {
     **lesson_00.UNUSUAL,
     **lesson_10.UNUSUAL,
     **lesson_11.UNUSUAL,
+    **lesson_12.UNUSUAL,
 }
 
 SLOW = {

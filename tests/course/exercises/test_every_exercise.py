@@ -85,6 +85,9 @@ SIGNATURES = {
     "GroupedQueryAttention": "(d_model, n_heads, n_kv_heads)",
     "route": "(logits, k)",
     "LoRALinear": "(linear, rank, alpha)",
+    "gradient_norms": "(model)",
+    "cached_difference": "(model, tokens)",
+    "padding_difference": "(model, tokens, pad_id, n_pads)",
 }
 """What the curriculum promises learners and graders; transfer tasks are free to change."""
 

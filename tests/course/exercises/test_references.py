@@ -1,6 +1,7 @@
 """The references agree with implementations that share no code with them."""
 
 import collections
+import copy
 import itertools
 import math
 
@@ -532,6 +533,32 @@ class LoRALinear(nn.Module):
         return ((weight @ x.double().unsqueeze(-1)).squeeze(-1) + bias).float()
 
 
+def gradient_norms(model):
+    of_all = {name: np.zeros(1) if p.grad is None else p.grad.numpy() for name, p in model.named_parameters()}
+    return {name: math.sqrt(math.fsum(gradient.flatten().astype(float) ** 2)) for name, gradient in of_all.items()}
+
+
+def cached_difference(model, tokens):
+    """What is in the tables of the model that the cases have."""
+    n = tokens.shape[1]
+    change = model.cached_mixing[:n, :n].numpy() - model.mixing[:n, :n].numpy()
+    return float(max(np.abs(change @ model.embedding[text].numpy()).max() for text in tokens))
+
+
+def padding_difference(model, tokens, pad_id, n_pads):
+    """Each text alone, and one token after another."""
+    model = copy.deepcopy(model).eval()
+    found = []
+    for text in tokens.tolist():
+        alone, padded = (model(torch.tensor([begin + text]))[0].numpy() for begin in ([], n_pads * [pad_id]))
+        found += [np.abs(padded[n_pads + t] - alone[t]).max() for t, token in enumerate(text) if token != pad_id]
+    return float(max(found))
+
+
+def which_inputs(model, x):
+    return torch.autograd.functional.jacobian(model, x).any(dim=3).any(dim=1)
+
+
 INDEPENDENT = {
     "context_vector": lambda weights, states: torch.einsum("bn,bnd->bd", weights, states),
     "luong_step": luong_step,
@@ -595,6 +622,10 @@ INDEPENDENT = {
     "GroupedQueryAttention": GroupedQueryAttention,
     "route": route,
     "LoRALinear": LoRALinear,
+    "gradient_norms": gradient_norms,
+    "cached_difference": cached_difference,
+    "padding_difference": padding_difference,
+    "which_inputs": which_inputs,
 }
 
 

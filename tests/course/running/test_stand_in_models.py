@@ -132,6 +132,10 @@ def test_an_unknown_model_is_named():
         "linear_layer",
         "affine",
         "tied_parameters",
+        "after_backward",
+        "caching_mixer",
+        "padded_reader",
+        "position_mixer",
     ]
 
 
@@ -142,3 +146,74 @@ def test_a_linear_layer_is_one_of_torchs_with_or_without_a_bias():
     assert (layer.in_features, layer.out_features) == (2, 3)
     assert layer(torch.ones(2)).tolist() == [10.0, 15.0, 20.0]
     assert build_model(describe_model("linear_layer", weight=tables["weight"])).bias is None
+
+
+def test_parameters_after_backward_have_the_gradients_they_are_given():
+    tables = {"embedding.weight": torch.ones(3, 2), "embedding.weight.grad": torch.full((3, 2), 5.0)}
+    tables |= {"layers.0.w.weight": torch.ones(4, 2), "layers.0.w.bias": torch.ones(4), "scale": torch.tensor(2.0)}
+    tables |= {"layers.0.w.bias.grad": torch.arange(4.0), "frozen": torch.ones(1), "tied": torch.tensor(True)}
+    model = build_model(describe_model("after_backward", **tables))
+    assert model.head.weight is model.embedding.weight
+    gradients = {name: None if p.grad is None else p.grad.tolist() for name, p in model.named_parameters()}
+    assert gradients == {
+        "embedding.weight": [[5.0, 5.0]] * 3,
+        "layers.0.w.weight": None,
+        "layers.0.w.bias": [0.0, 1.0, 2.0, 3.0],
+        "scale": None,
+        "frozen": None,
+    }
+    assert [name for name, p in model.named_parameters() if not p.requires_grad] == ["frozen"]
+
+
+def test_the_state_of_a_model_tells_a_gradient_that_is_written_into_or_new():
+    tables = {"w.weight": torch.ones(2, 3), "w.weight.grad": torch.ones(2, 3), "w.bias": torch.ones(2)}
+    model = build_model(describe_model("after_backward", **tables))
+    before = state_of(model)
+    assert before["w.bias.grad"] is None
+    model.get_parameter("w.weight").grad.zero_()
+    model.get_parameter("w.bias").sum().backward()
+    assert [float(state_of(model)[f"w.{name}.grad"].sum()) for name in ("weight", "bias")] == [0.0, 2.0]
+    assert float(before["w.weight.grad"].sum()) == 6.0
+
+
+def test_a_caching_mixer_reads_from_its_cache_by_another_table():
+    tables = {"embedding": torch.tensor([[1.0], [10.0]]), "mixing": torch.tensor([[1.0, 0], [2, 3]])}
+    model = build_model(describe_model("caching_mixer", **tables, cached_mixing=torch.tensor([[1.0, 0], [2, 5]])))
+    cache, tokens = model.new_cache(), torch.tensor([[0, 1]])
+    assert model(tokens).tolist() == [[[1.0], [32.0]]]
+    assert model(tokens[:, :1], cache).tolist() == [[[1.0]]]
+    assert model(tokens[:, 1:], cache).tolist() == [[[52.0]]]
+    assert model(tokens, model.new_cache()).tolist() == [[[1.0], [52.0]]]
+    with pytest.raises(ValueError, match="reads at most 2 tokens; got 3"):
+        model(tokens[:, 1:], cache)
+    with pytest.raises(ValueError, match="of 1 texts; got 2"):
+        model(tokens.expand(2, -1), cache)
+
+
+@pytest.mark.parametrize(("hears", "counts", "moved"), [(0.0, False, 0.0), (1.0, False, 3.0), (0.0, True, 7.0)])
+def test_a_padded_reader_hears_padding_or_counts_it_as_it_is_told(hears, counts, moved):
+    tables = {"embedding": torch.tensor([[6.0], [0.0]]), "places": torch.tensor([[0.0], [7.0]])}
+    faults = {"hears_padding": torch.tensor(hears), "counts_padding": torch.tensor(counts)}
+    model = build_model(
+        describe_model("padded_reader", **tables, **faults, pad_id=torch.tensor(0), at_padding=torch.tensor(0.5))
+    )
+    assert model(torch.tensor([[1]])).tolist() == [[[0.0]]]
+    assert model(torch.tensor([[0, 1]]))[0, 1].tolist() == [moved]
+    with pytest.raises(ValueError, match="reads at most 2 tokens; got 3"):
+        model(torch.ones(1, 3).long())
+
+
+def test_outputs_are_larger_in_training_and_a_model_may_come_in_eval_mode():
+    tables = {"embedding": torch.ones(1, 1), "mixing": torch.ones(1, 1), "cached_mixing": torch.ones(1, 1)}
+    tables |= {"gain_in_training": torch.tensor(1.5)}
+    one = torch.zeros(1, 1).long()
+    assert build_model(describe_model("caching_mixer", **tables))(one).item() == 1.5
+    model = build_model(describe_model("caching_mixer", **tables, evaluates=torch.tensor(True)))
+    assert not model.training
+    assert model(one).item() == 1.0
+
+
+def test_a_position_mixer_mixes_positions_and_projects_them():
+    tables = {"mixing": torch.tensor([[1.0, 0, 2]]), "projection": torch.tensor([[1.0, 1.0], [0.0, 3.0]])}
+    x = torch.tensor([[1.0, 0], [9, 9], [0, 1]])
+    assert build_model(describe_model("position_mixer", **tables))(x).tolist() == [[1.0, 7.0]]

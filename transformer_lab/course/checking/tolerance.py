@@ -96,9 +96,10 @@ def observation_distance(seen: Observation, right: Observation, *, numbers_only:
 def gradient_distance(seen: Observation, right: Observation) -> float:
     """Return the largest distance between the gradients of two calls, in tolerances.
 
-    No gradient is one of 0. Where an output is not finite, nothing is known of its gradients.
+    No gradient is one of 0. Where an output is not finite, nothing is known of its gradients. Where it is a plain
+    number, there are none, and those of a number in a tensor do not count.
     """
-    if not _is_finite(right.get("output")):
+    if not _is_finite(right.get("output")) or isinstance(right.get("output"), float):
         return 0.0
     apart = 0.0
     for kind in GRADIENTS:

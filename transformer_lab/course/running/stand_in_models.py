@@ -35,9 +35,10 @@ def build_model(description: Mapping[str, Any]) -> nn.Module:
 
 
 def state_of(model: nn.Module) -> dict[str, Any]:
-    """Return what a call should leave as it found it, by name: the tables, and whether the model trains."""
+    """Return what a call should leave as it found it, by name: the tables, their gradients, and whether it trains."""
     tables = {name: table.detach().clone() for name, table in model.state_dict().items()}
-    return {**tables, "training": model.training}
+    gradients = {f"{name}.grad": None if p.grad is None else p.grad.clone() for name, p in model.named_parameters()}
+    return {**tables, **gradients, "training": model.training}
 
 
 class _Tables(nn.Module):
@@ -192,6 +193,154 @@ class TiedParameters(nn.Module):
         self.register_buffer("positions", positions)
 
 
+class AfterBackward(nn.Module):
+    """Parameters with gradients, as a backward pass leaves them, and nothing to run.
+
+    Args:
+        tables: For each parameter a table under its name, such as ``layers.0.weight``, and its gradient under that
+            name and ``.grad``. One that no gradient has reached has none.
+        frozen: The table of one more parameter, ``frozen``, which is not trained.
+        tied: Whether ``head.weight`` is the parameter ``embedding.weight``.
+    """
+
+    def __init__(self, frozen: Tensor | None = None, tied: Tensor | None = None, **tables: Tensor) -> None:
+        super().__init__()
+        for path, table in tables.items():
+            if not path.endswith(".grad"):
+                holder, name = self._holder(path)
+                holder.register_parameter(name, nn.Parameter(table))
+                holder.get_parameter(name).grad = tables.get(f"{path}.grad")
+        if frozen is not None:
+            self.frozen = nn.Parameter(frozen, requires_grad=False)
+        if tied is not None and tied:
+            holder, name = self._holder("head.weight")
+            holder.register_parameter(name, self.get_parameter("embedding.weight"))
+
+    def _holder(self, path: str) -> tuple[nn.Module, str]:
+        """Return the module of a parameter, which is made where it is new, and the parameter's own name."""
+        *modules, name = path.split(".")
+        holder: nn.Module = self
+        for module in modules:
+            if module not in dict(holder.named_children()):
+                holder.add_module(module, nn.Module())
+            holder = holder.get_submodule(module)
+        return holder, name
+
+
+class _ScaledInTraining(_Tables):
+    """A model whose outputs are larger while it trains, as what dropout leaves is.
+
+    Args:
+        gain_in_training: By how much; None means 1.
+        evaluates: Whether it comes in eval mode.
+        tables: The other tables.
+    """
+
+    gain_in_training: Tensor | None
+
+    def __init__(
+        self, gain_in_training: Tensor | None = None, evaluates: Tensor | None = None, **tables: Tensor
+    ) -> None:
+        super().__init__(**tables)
+        self.register_buffer("gain_in_training", gain_in_training)
+        if evaluates is not None:
+            self.train(not bool(evaluates))
+
+    def scaled(self, output: Tensor) -> Tensor:
+        """Return the output as it is in this mode."""
+        return output * self.gain_in_training if self.training and self.gain_in_training is not None else output
+
+
+class TokenCache:
+    """The tokens that a ``CachingMixer`` has read."""
+
+    def __init__(self) -> None:
+        self.tokens: Tensor | None = None
+
+    def with_new(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, "batch n_all"]:
+        """Append new tokens, and return all.
+
+        Raises:
+            ValueError: There are not as many texts as before.
+        """
+        if self.tokens is not None and len(self.tokens) != len(tokens):
+            raise ValueError(f"this cache is of {len(self.tokens)} texts; got {len(tokens)}")
+        self.tokens = tokens if self.tokens is None else torch.cat([self.tokens, tokens], dim=1)
+        return self.tokens
+
+
+class CachingMixer(_ScaledInTraining):
+    """Position t outputs ``Σ_s mixing[t, s] embedding[token_s]``, and by another table where there is a cache."""
+
+    embedding: Tensor
+    mixing: Tensor
+    cached_mixing: Tensor
+
+    def new_cache(self) -> TokenCache:
+        """Return an empty cache."""
+        return TokenCache()
+
+    def forward(
+        self, tokens: Int[Tensor, "batch n"], cache: TokenCache | None = None
+    ) -> Float[Tensor, "batch n vocab_size"]:
+        """Return the logits at every position of these tokens, which follow those in the cache.
+
+        Raises:
+            ValueError: There are more tokens than ``mixing`` has rows.
+        """
+        text = tokens if cache is None else cache.with_new(tokens)
+        n = text.shape[1]
+        if n > len(self.mixing):
+            raise ValueError(f"this model reads at most {len(self.mixing)} tokens; got {n}")
+        mixing = self.mixing if cache is None else self.cached_mixing
+        return self.scaled(mixing[n - tokens.shape[1] : n, :n] @ functional.embedding(text, self.embedding))
+
+
+class PaddedReader(_ScaledInTraining):
+    """Each position outputs the mean of the embeddings up to it, plus a row of ``places``.
+
+    Args:
+        hears_padding: The weight of padding in that mean, where a real token has 1.
+        counts_padding: Whether padding counts as a position.
+        at_padding: What is added to the outputs at padding, times the number of their column.
+    """
+
+    embedding: Tensor
+    places: Tensor
+    pad_id: Tensor
+    hears_padding: Tensor
+    counts_padding: Tensor
+    at_padding: Tensor
+
+    def forward(self, tokens: Int[Tensor, "batch n"]) -> Float[Tensor, "batch n vocab_size"]:
+        """Return the logits at every position.
+
+        Raises:
+            ValueError: There are more tokens than ``places`` has rows.
+        """
+        n = tokens.shape[1]
+        if n > len(self.places):
+            raise ValueError(f"this model reads at most {len(self.places)} tokens; got {n}")
+        real, columns = tokens != self.pad_id, torch.arange(n).expand_as(tokens)
+        weights = torch.where(real, 1.0, self.hears_padding)[..., None]
+        heard = (weights * functional.embedding(tokens, self.embedding)).cumsum(dim=1)
+        mean = heard / weights.cumsum(dim=1).clamp(min=1e-9)
+        positions = columns if self.counts_padding else (real.cumsum(dim=1) - 1).clamp(min=0)
+        besides = torch.where(real, 0.0, self.at_padding * (1 + columns))
+        return self.scaled(mean + self.places[positions] + besides[..., None])
+
+
+class PositionMixer(_Tables):
+    """Position i outputs ``Σ_j mixing[i, j] x_j projection``."""
+
+    mixing: Tensor
+    projection: Tensor
+
+    def forward(self, x: Float[Tensor, "n_in d"]) -> Float[Tensor, "n_out d_out"]:
+        """Return the mixed vectors."""
+        return self.mixing @ x @ self.projection
+
+
 STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "token_mixer": TokenMixer,
     "next_token_table": NextTokenTable,
@@ -200,4 +349,8 @@ STAND_INS: dict[str, Callable[..., nn.Module]] = {
     "linear_layer": LinearLayer,
     "affine": Affine,
     "tied_parameters": TiedParameters,
+    "after_backward": AfterBackward,
+    "caching_mixer": CachingMixer,
+    "padded_reader": PaddedReader,
+    "position_mixer": PositionMixer,
 }

@@ -1,0 +1,1 @@
+"""The exercise ``cached_difference``: its cases, its reference, its mistakes."""

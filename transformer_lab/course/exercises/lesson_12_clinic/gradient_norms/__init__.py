@@ -1,0 +1,1 @@
+"""The exercise ``gradient_norms``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``padding_difference``: its cases, its reference, its mistakes."""

@@ -1,0 +1,1 @@
+"""The exercise ``which_inputs``: its cases, its reference, its mistakes."""

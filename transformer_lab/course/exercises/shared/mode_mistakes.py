@@ -1,0 +1,58 @@
+"""Mistakes about the mode of a model that is measured, where there are the steps of ``mode_steps``.
+
+There is also a step ``answer``, which sets the mode back and asks for ``model`` and ``was_training``.
+"""
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.steps import InSteps, asking
+
+
+def of_the_mode(steps: InSteps, result: str) -> list[Mistake]:
+    """Return the mistakes about the mode.
+
+    Args:
+        steps: The answer.
+        result: The step whose value, a tensor of one number, the last step returns.
+    """
+    return [
+        Mistake(
+            "forgets_eval",
+            [steps.but(evaluating=lambda model: model)],
+            does="the model is not switched to eval mode",
+            says=(
+                "The model is not switched to eval mode. While it trains, dropout changes its logits, and what is "
+                "measured is not what the model does when it is used."
+            ),
+            hints=[
+                "Print `model.training` just before the model is called.",
+                "Every `nn.Module` has two modes, and a measurement belongs into the one that is not for training.",
+                "`model.eval()` first, and `model.train(was_training)` at the end.",
+            ],
+        ),
+        Mistake(
+            "stays_in_eval_mode",
+            [steps.but(answer=asking(lambda value: value.item(), result)).attempt],
+            says=(
+                "The numbers are right, and the model stays in eval mode. Somebody in the middle of a training would "
+                "train on without dropout. Look at what is done to the model after the last call."
+            ),
+            hints=[
+                "Print `model.training` before a call and after it.",
+                "Which mode it came in has to be known at the end, so it has to be noted at the beginning.",
+                "`was_training = model.training` first, `model.train(was_training)` last.",
+            ],
+        ),
+        Mistake(
+            "always_back_to_training",
+            [steps.but(answer=asking(lambda model, value: (model.train(), value.item())[1], "model", result)).attempt],
+            says=(
+                "The numbers are right, and at the end the model is put into training mode, even if it came in eval "
+                "mode. It should be left as it was. Look at what `model.train()` is given."
+            ),
+            hints=[
+                "Which mode does `model.train()` switch to? And `model.train(False)`?",
+                "`model.training` says which mode it is in. When does it have to be asked?",
+                "`was_training = model.training` first, `model.train(was_training)` last.",
+            ],
+        ),
+    ]
