@@ -24,7 +24,13 @@ MISTAKES = [
     ),
     Mistake(
         "pads_to_the_right",
-        [STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1))],
+        [
+            STEPS.but(longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1)),
+            STEPS.but(
+                longer=lambda pads, tokens: torch.cat([tokens, pads], dim=1),
+                padded=lambda logits, tokens: logits[:, : tokens.shape[1]],
+            ),
+        ],
         does="the pads are put to the right of the tokens",
         says=(
             "The pads are put to the *right*. Behind a causal mask no token sees them there, and none has another "
