@@ -14,11 +14,12 @@ Criterion = Callable[[pd.DataFrame, pd.DataFrame], bool]
 """Whether a measurement differs from that of the healthy twin by more than chance."""
 
 
-def zeros(tolerance: float) -> Criterion:
-    """Return the criterion that a number is 0 where the twin's is not, or the other way round."""
+def zeros(low: float, high: float) -> Criterion:
+    """Return the criterion that a number is 0, or below ``low``, where the twin's is above ``high``, or the reverse."""
 
     def differ(measured: pd.DataFrame, normal: pd.DataFrame) -> bool:
-        return bool(((measured.abs() < tolerance) != (normal.abs() < tolerance)).any(axis=None))
+        vanished, appeared = (measured < low) & (normal > high), (measured > high) & (normal < low)
+        return bool((vanished | appeared).any(axis=None))
 
     return differ
 
@@ -53,17 +54,17 @@ def spread_above(limit: float) -> Criterion:
 
 
 CRITERIA: dict[Instrument, Criterion] = {
-    instruments.leak_test: zeros(1e-4),
-    instruments.leak_test_with_cache: zeros(1e-4),
-    instruments.gradient_norms: zeros(1e-6),
-    instruments.overfit_one_batch: last_above(0.3),
-    instruments.cached_against_uncached: zeros(1e-3),
-    instruments.shuffle_question: zeros(1e-3),
-    instruments.pad_and_compare: zeros(1e-3),
-    instruments.compare_company: zeros(1e-3),
-    instruments.repeat_question: zeros(1e-4),
-    instruments.split_the_batch: zeros(1e-3),
-    instruments.drift_without_gradient: zeros(1e-6),
+    instruments.leak_test: zeros(1e-10, 1e-3),
+    instruments.leak_test_with_cache: zeros(1e-10, 1e-3),
+    instruments.gradient_norms: zeros(1e-7, 1e-5),
+    instruments.overfit_one_batch: last_above(0.5),
+    instruments.cached_against_uncached: zeros(1e-4, 1e-3),
+    instruments.shuffle_question: zeros(1e-4, 1e-3),
+    instruments.pad_and_compare: zeros(1e-4, 1e-3),
+    instruments.compare_company: zeros(1e-4, 1e-3),
+    instruments.repeat_question: zeros(1e-5, 1e-3),
+    instruments.split_the_batch: zeros(1e-4, 1e-3),
+    instruments.drift_without_gradient: zeros(1e-6, 1e-4),
     instruments.initial_loss: ratio(1.5),
     instruments.initial_logits: ratio(3.0),
     instruments.residual_stream: ratio(3.0),
@@ -77,22 +78,6 @@ CRITERIA: dict[Instrument, Criterion] = {
 def patient(number: int, seed: int = 0) -> Patient:
     """Return a patient, trained when it is first asked for."""
     return patient_class(number)(seed)
-
-
-@cache
-def twin(number: int, seed: int = 0) -> Patient:
-    """Return a patient's healthy twin: the same model, data and seed, without the bug. Patients may have one in common.
-
-    A patient that differs from a healthy model in a setting, such as its dropout, has a twin with this setting.
-    """
-    sick = patient_class(number)
-    return _healthy(sick.__base__, sick.dropout, sick.n_micro_batches, seed)
-
-
-@cache
-def _healthy(kind: type[Patient], dropout: float, n_micro_batches: int, seed: int) -> Patient:
-    settings = {"dropout": dropout, "n_micro_batches": n_micro_batches}
-    return type(kind.__name__, (kind,), settings)(seed)
 
 
 @cache
@@ -110,7 +95,7 @@ def finds(instrument: Instrument, number: int, seed: int = 0, measured: pd.DataF
         measured: What the instrument returned; None: it is measured now.
     """
     measured = instrument(patient(number, seed)) if measured is None else measured
-    return CRITERIA[instrument](measured, _normal(twin(number, seed), instrument))
+    return CRITERIA[instrument](measured, _normal(patient(number, seed).twin(), instrument))
 
 
 def findings(numbers: Sequence[int] = range(1, N_PATIENTS + 1), seed: int = 0) -> pd.DataFrame:
@@ -125,16 +110,27 @@ MEASURED: dict[int, frozenset[str]] = {
     3: frozenset({"cached_against_uncached", "forced_against_generated"}),
     4: frozenset({"gradient_norms"}),
     5: frozenset({"pad_and_compare", "compare_company"}),
-    6: frozenset({"initial_loss", "initial_logits", "residual_stream", "forced_against_generated"}),
+    6: frozenset(
+        {"overfit_one_batch", "initial_loss", "initial_logits", "residual_stream", "forced_against_generated"}
+    ),
     7: frozenset({"scale_stream"}),
     8: frozenset({"leak_test_with_cache", "cached_against_uncached", "compare_company", "repeat_question"}),
     9: frozenset(),
-    10: frozenset({"leak_test", "leak_test_with_cache", "gradient_norms", "shuffle_question"}),
+    10: frozenset(
+        {
+            "leak_test",
+            "leak_test_with_cache",
+            "gradient_norms",
+            "overfit_one_batch",
+            "shuffle_question",
+            "drift_without_gradient",
+        }
+    ),
     11: frozenset({"leak_test_with_cache", "cached_against_uncached", "forced_against_generated"}),
     12: frozenset({"scale_stream"}),
     13: frozenset({"split_the_batch"}),
     14: frozenset({"cached_against_uncached", "forced_against_generated"}),
     15: frozenset({"shuffle_question", "forced_against_generated"}),
-    16: frozenset({"pad_and_compare", "compare_company"}),
+    16: frozenset({"pad_and_compare", "compare_company", "split_the_batch"}),
 }
 """What ``findings`` returned: the names of the instruments that find each patient."""

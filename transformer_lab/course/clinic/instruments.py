@@ -15,8 +15,7 @@ from torch import Tensor, nn
 from torch.nn import functional as F
 
 from transformer_lab.course.clinic.patient import Batch, Patient, evaluation
-from transformer_lab.course.clinic.task import LETTERS, MAX_LETTERS, PAD_ID, VOCAB_SIZE, Pair
-from transformer_lab.course.clinic.task import draw_pairs, encode
+from transformer_lab.course.clinic.task import LETTERS, MAX_LETTERS, PAD_ID, VOCAB_SIZE, Pair, draw_pairs, encode
 from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
 
 Instrument = Callable[[Patient], pd.DataFrame]
@@ -44,10 +43,10 @@ def gradient_norms(patient: Patient) -> pd.DataFrame:
     return pd.DataFrame({"norm": {name: float(gradient.norm()) for name, gradient in gradients.items()}})
 
 
-def overfit_one_batch(patient: Patient, n_steps: int = 60) -> pd.DataFrame:
-    """Return the loss at each step, for a fresh model that is trained on the same 8 pairs again and again."""
+def overfit_one_batch(patient: Patient, n_steps: int = 40) -> pd.DataFrame:
+    """Return the loss at each step, for a fresh model that is trained on the same 24 pairs again and again."""
     fresh = type(patient)(patient.seed, trained=False)
-    batches, optimizer, losses = [fresh.batch(draw_pairs(8, "overfit"))], fresh.optimizer(), []
+    batches, optimizer, losses = [fresh.batch(draw_pairs(24, "overfit"))], fresh.optimizer(), []
     with torch.random.fork_rng(devices=[]):
         torch.manual_seed(patient.seed)
         for step in range(n_steps):
@@ -105,13 +104,11 @@ def pad_and_compare(patient: Patient) -> pd.DataFrame:
 
 
 def compare_company(patient: Patient) -> pd.DataFrame:
-    """Return how much the first prediction for a short word changes if a longer word is answered in the same batch."""
+    """Return how much the first prediction for short words changes if a longer word is answered in the same batch."""
     questions = [question for question, _ in draw_pairs(8, "company", n_letters=3)]
-    table = {}
+    alone, table = first_logits(patient, questions), {}
     for other in ("abc", "abcd", "abcde"):
-        alone = [first_logits(patient, [question])[0] for question in questions]
-        beside = [first_logits(patient, [question, other])[0] for question in questions]
-        table[f"beside {other}"] = _largest(torch.stack(beside) - torch.stack(alone))
+        table[f"beside {other}"] = _largest(first_logits(patient, [*questions, other])[:-1] - alone)
     return pd.DataFrame({"largest change": table})
 
 
@@ -124,7 +121,7 @@ def repeat_question(patient: Patient) -> pd.DataFrame:
 
 
 def split_the_batch(patient: Patient) -> pd.DataFrame:
-    """Return how far the gradient of micro-batches is from that of one batch, relative to it; texts differ in length."""
+    """Return how far the gradient of micro-batches is from that of one batch, relative to its norm."""
     pairs = sorted(draw_pairs(16, "split"), key=lambda pair: len(pair[0]))
     with evaluation(patient.model), torch.enable_grad():
         whole = _flat(_gradients(patient, [patient.batch(pairs)]))
@@ -148,7 +145,11 @@ def drift_without_gradient(patient: Patient) -> pd.DataFrame:
     optimizer.step()
     after = dict(fresh.model.named_parameters())
     return pd.DataFrame(
-        {"relative change": {name: float((after[name] - x).norm() / (x.norm() + 1e-12)) for name, x in before.items()}}
+        {
+            "relative change": {
+                name: float((after[name].detach() - x).norm() / (x.norm() + 1e-12)) for name, x in before.items()
+            }
+        }
     )
 
 
@@ -212,7 +213,8 @@ def forced_against_generated(patient: Patient) -> pd.DataFrame:
     targets = torch.tensor([encode(answer) for answer in answers])
     forced = (forced_logits(patient, pairs)[:, :-1].argmax(dim=-1) == targets).float().mean()
     generated = patient.answer([question for question, _ in pairs])
-    right = [a == b for mine, answer in zip(generated, answers, strict=True) for a, b in zip(mine.ljust(5), answer)]
+    letters = zip("".join(f"{mine:5.5}" for mine in generated), "".join(answers), strict=True)
+    right = [mine == letter for mine, letter in letters]
     return pd.DataFrame({"right": {"answer so far given": float(forced), "generated": sum(right) / len(right)}})
 
 
@@ -239,7 +241,7 @@ def cached_logits(patient: Patient, pairs: Sequence[Pair]) -> Float[Tensor, "bat
     """Return the same by the patient's own inference, token by token, with a cache."""
     state, tokens = patient.decoding([question for question, _ in pairs])
     answers = torch.tensor([encode(answer) for _, answer in pairs])
-    calls = [tokens, *answers.split(1, dim=1)]
+    calls = [tokens, *answers[..., None].unbind(dim=1)]
     return torch.stack([state.next_logits(new) for new in calls], dim=1)
 
 
@@ -251,14 +253,16 @@ def first_logits(patient: Patient, questions: Sequence[str]) -> Float[Tensor, "b
 
 
 def _reach(patient: Patient, logits: Callable[[Patient, Sequence[Pair]], Tensor]) -> pd.DataFrame:
-    pairs = draw_pairs(16, "leak", MAX_LETTERS)
-    before = logits(patient, pairs)
-    table = {}
-    for side, name in enumerate(("question", "answer")):
-        for i in range(MAX_LETTERS):
-            changed = [tuple(_change(w, i) if k == side else w for k, w in enumerate(pair)) for pair in pairs]
-            table[f"{name} {i + 1}"] = (logits(patient, changed) - before).abs().amax(dim=(0, 2)).tolist()
-    return pd.DataFrame(table, index=_prediction_names()).T
+    pairs = draw_pairs(8, "leak", MAX_LETTERS)
+    places = range(MAX_LETTERS)
+    variants = [pairs]
+    variants += [[(_change(question, i), answer) for question, answer in pairs] for i in places]
+    variants += [[(question, _change(answer, i)) for question, answer in pairs] for i in places]
+    with _float64(patient.model):  # in which rounding is not mistaken for a path
+        before, *after = logits(patient, [pair for variant in variants for pair in variant]).chunk(len(variants))
+    names = [*(f"question {i + 1}" for i in places), *(f"answer {i + 1}" for i in places)]
+    table = [(changed - before).abs().amax(dim=(0, 2)).tolist() for changed in after]
+    return pd.DataFrame(table, index=names, columns=_prediction_names())
 
 
 def _change(word: str, i: int) -> str:
@@ -288,6 +292,16 @@ def _flat(gradients: dict[str, Tensor]) -> Tensor:
 
 def _largest(difference: Tensor) -> float:
     return float(difference.abs().max())
+
+
+@contextmanager
+def _float64(model: nn.Module) -> Iterator[None]:
+    """Let a model compute in float64 for as long as the ``with`` block lasts."""
+    model.double()
+    try:
+        yield
+    finally:
+        model.float()  # what was float32 before is so again, to the last bit
 
 
 @contextmanager

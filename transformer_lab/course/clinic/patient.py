@@ -1,6 +1,6 @@
 """A healthy patient: a small Transformer with all that belongs to it, from the batch to the answer.
 
-``DecoderOnly`` and ``EncoderDecoder`` are healthy. Each sick patient is a subclass that does one thing otherwise, so its
+``DecoderOnly`` and ``EncoderDecoder`` are healthy. Each sick patient is a subclass that does one thing otherwise: its
 base class is its healthy twin, trained on the same data from the same seed.
 """
 
@@ -8,6 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import cache
 from typing import ClassVar
 
 import torch
@@ -16,7 +17,17 @@ from torch import Tensor, nn
 
 from transformer_lab.attention.grouped_query import GroupedQueryAttention
 from transformer_lab.course.clinic.task import (
-    BOS_ID, EOS_ID, MAX_LENGTH, MAX_LETTERS, PAD_ID, VOCAB_SIZE, Pair, decode, draw_pairs, encode, pad,
+    BOS_ID,
+    EOS_ID,
+    MAX_LENGTH,
+    MAX_LETTERS,
+    PAD_ID,
+    VOCAB_SIZE,
+    Pair,
+    decode,
+    draw_pairs,
+    encode,
+    pad,
 )  # fmt: skip
 from transformer_lab.generation.decode import generate_steps
 from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState
@@ -30,6 +41,8 @@ from transformer_lab.training.optimizer import make_optimizer
 
 D_MODEL, N_HEADS, D_FF, N_LAYERS = 32, 2, 64, 2
 """Sizes of every model."""
+ROTARY_BASE = 100.0
+"""So small because the texts are so short: half of the usual frequencies would hardly turn."""
 WEIGHT_DECAY = 0.1
 N_WARMUP_STEPS = 30
 
@@ -65,6 +78,8 @@ class Patient(ABC):
     dropout: ClassVar[float] = 0.0
     batch_size: ClassVar[int] = 32
     n_micro_batches: ClassVar[int] = 1
+    trains_as_twin: ClassVar[bool] = False
+    """Whether training is that of the healthy twin, whose parameters are then taken over."""
 
     def __init__(self, seed: int = 0, trained: bool = True) -> None:
         self.seed = seed
@@ -72,11 +87,20 @@ class Patient(ABC):
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(seed)
             self.model = self.build()
-            if trained:
+            if trained and self.trains_as_twin:
+                self.model.load_state_dict(self.twin().model.state_dict())
+                self.losses = self.twin().losses
+            elif trained:
                 self.losses = self.train()
 
     def __repr__(self) -> str:
         return f"Patient {self.number}"
+
+    def twin(self) -> "Patient":
+        """Return the healthy twin, trained when it is first asked for; patients of one kind and seed have the same."""
+        return _healthy(
+            next(kind for kind in type(self).__mro__ if issubclass(kind, Patient) and not kind.number), self.seed
+        )
 
     @abstractmethod
     def build(self) -> nn.Module:
@@ -108,7 +132,7 @@ class Patient(ABC):
         total = 0.0
         for batch in batches:
             loss = smoothed_cross_entropy(self.logits(batch), batch.targets, PAD_ID) / n_tokens
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             total += loss.item()
         return total
 
@@ -142,13 +166,14 @@ class DecoderOnly(Patient):
     """A GPT of two blocks that reads ``question, bos, answer, eos``; the loss is that of the answer alone."""
 
     positions: ClassVar[PositionScheme] = "learned"
+    model: LanguageModel
 
     def build(self) -> nn.Module:
         """Return the model: pre-norm, tied; its queries begin at 0, as section 8 of arXiv:2203.03466 recommends."""
         model = LanguageModel(
             LanguageModelConfig(
                 VOCAB_SIZE, D_MODEL, N_HEADS, d_ff=D_FF, n_layers=N_LAYERS, max_length=MAX_LENGTH, pad_id=PAD_ID,
-                positions=self.positions, dropout=self.dropout,
+                positions=self.positions, rotary_base=ROTARY_BASE, dropout=self.dropout,
             )
         )  # fmt: skip
         for name, parameter in model.named_parameters():
@@ -178,12 +203,12 @@ class DecoderOnly(Patient):
         """Make the model ready to answer; questions are padded on the left, so that all answers begin together."""
         self.model.eval()
         prompts = pad([[*encode(question), BOS_ID] for question in questions], left=True)
-        return TextState(self.model, MAX_LENGTH), prompts  # type: ignore[arg-type]
+        return TextState(self.model, MAX_LENGTH), prompts
 
     def stages(self) -> dict[str, nn.Module]:
         """Return the modules that the residual stream passes."""
-        blocks = enumerate(self.model.blocks, start=1)  # type: ignore[arg-type]
-        return {"embeddings": self.model.dropout, **{f"layer {i}": block for i, block in blocks}}  # type: ignore[dict-item]
+        blocks = enumerate(self.model.blocks, start=1)
+        return {"embeddings": self.model.dropout, **{f"layer {i}": block for i, block in blocks}}
 
 
 class RotaryDecoderOnly(DecoderOnly):
@@ -192,8 +217,17 @@ class RotaryDecoderOnly(DecoderOnly):
     positions = "rotary"
 
 
+class DropoutDecoderOnly(DecoderOnly):
+    """The same with dropout."""
+
+    dropout = 0.1
+
+
 class EncoderDecoder(Patient):
     """A Transformer of two pre-norm layers in each stack: the question goes to the encoder."""
+
+    n_steps = 160
+    model: Transformer
 
     def build(self) -> nn.Module:
         """Return the model."""
@@ -222,13 +256,18 @@ class EncoderDecoder(Patient):
         self.model.eval()
         source = pad([encode(question) for question in questions])
         begin = torch.full((len(questions), 1), BOS_ID)
-        return TranslationState(self.model, source, MAX_LENGTH), begin  # type: ignore[arg-type]
+        return TranslationState(self.model, source, MAX_LENGTH), begin
 
     def stages(self) -> dict[str, nn.Module]:
         """Return the modules that the decoder's residual stream passes."""
-        decoder: nn.Module = self.model.decoder  # type: ignore[assignment]
-        layers = enumerate(decoder.layers, start=1)  # type: ignore[arg-type]
-        return {"embeddings": decoder.dropout, **{f"layer {i}": layer for i, layer in layers}}  # type: ignore[dict-item]
+        decoder = self.model.decoder
+        layers = enumerate(decoder.layers, start=1)
+        return {"embeddings": decoder.dropout, **{f"layer {i}": layer for i, layer in layers}}
+
+
+@cache
+def _healthy(kind: type[Patient], seed: int) -> Patient:
+    return kind(seed)
 
 
 def exchange(model: nn.Module, part: type[nn.Module]) -> nn.Module:

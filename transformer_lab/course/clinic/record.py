@@ -4,10 +4,10 @@ from dataclasses import dataclass, field
 
 import pandas as pd
 
-from transformer_lab.course.clinic.findings import CRITERIA, MEASURED, finds, patient, twin
+from transformer_lab.course.clinic.findings import CRITERIA, MEASURED, finds, patient
 from transformer_lab.course.clinic.instruments import Instrument
 from transformer_lab.course.clinic.patient import Patient
-from transformer_lab.course.clinic.patients import N_PATIENTS, report, source
+from transformer_lab.course.clinic.patients import N_PATIENTS, patient_class, report, source
 from transformer_lab.course.clinic.report import DIAGNOSES, Report
 from transformer_lab.course.clinic.task import draw_pairs
 
@@ -39,12 +39,12 @@ class Case:
     @property
     def complaint(self) -> str:
         """What the owner reports."""
-        return self.patient.complaint
+        return patient_class(self.number).complaint
 
     def losses(self) -> pd.DataFrame:
         """Return the loss at each step of training, and that of the healthy twin; this counts as no measurement."""
-        steps = pd.RangeIndex(1, self.patient.n_steps + 1, name="step")
-        return pd.DataFrame({"patient": self.patient.losses, "healthy twin": twin(self.number).losses}, index=steps)
+        losses = pd.DataFrame({"patient": self.patient.losses, "healthy twin": self.patient.twin().losses})
+        return losses.set_index(losses.index + 1).rename_axis("step")
 
     def answers(self, n: int = 6) -> pd.DataFrame:
         """Return answers to words that it was not trained on; this counts as no measurement."""
@@ -61,7 +61,7 @@ class Case:
 
     def normal(self, instrument: Instrument) -> pd.DataFrame:
         """Return what the instrument shows on the healthy twin; this counts as no measurement."""
-        return instrument(twin(self.number))
+        return instrument(self.patient.twin())
 
     def diagnose(self, letter: str) -> str:
         """Say what is wrong with the patient: a letter of ``DIAGNOSES``; return whether it is right, and if not, why.
@@ -76,7 +76,8 @@ class Case:
             return f"Right: {DIAGNOSES[letter]}."
         if letter not in self.wrong:
             self.wrong.append(letter)
-        return " ".join(["Not this.", *self._contradictions(letter)])
+        told = self._contradictions(letter) or ["Nothing that you have measured contradicts it."]
+        return " ".join(["Not this.", *told])
 
     def report(self) -> Report:
         """Return the report: the bug, its repair, its address, and the test that would have caught it.
@@ -119,8 +120,9 @@ class Clinic:
     """All cases of a session, and the score.
 
     >>> clinic = Clinic()
-    >>> clinic.admit(9).score
-    0
+    >>> case = clinic.admit(13)
+    >>> case.complaint, case.score
+    ('With more micro-batches, and the same texts in all, it does not train to the same loss.', 0)
     """
 
     def __init__(self) -> None:

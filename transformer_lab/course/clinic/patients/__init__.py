@@ -25,9 +25,10 @@ def report(number: int) -> Report:
 
 
 def source(number: int) -> str:
-    """Return the code of a patient's class, and of the parts it exchanges; raises as ``patient_class`` does."""
-    code = inspect.getsource(_module(number))
-    return code.split("from transformer_lab.course.clinic.report import Report\n")[0]
+    """Return the code of a patient: of the parts that it exchanges, and of its class; raises as ``patient_class``."""
+    module = _module(number)
+    classes = [x for x in vars(module).values() if inspect.isclass(x) and x.__module__ == module.__name__]
+    return "\n\n".join(inspect.getsource(x) for x in classes)
 
 
 def _module(number: int) -> Any:

@@ -23,7 +23,6 @@ REPORT = Report(
     bug="In training the target goes into both stacks: the encoder reads the answer, so the decoder need only copy it. "
     "When the model answers, there is none to copy.",
     repair="self.model(batch.source, batch.inputs)",
-    address="Found in many tutorials that feed one tensor to nn.Transformer twice; fairseq and Marian name the three "
-    "tensors source, decoder input and target for this reason",
+    address="No single address: tutorials that give nn.Transformer one tensor for both arguments do this",
     test="Change one token of the answer: no prediction of it or of a token before it may change.",
 )

@@ -23,6 +23,6 @@ REPORT = Report(
     diagnosis="N",
     bug="All parameters are in one group, so that the weights of norms, which begin at 1, and all biases decay, too.",
     repair="Two groups: matrices with decay, norms and biases without, as in make_optimizer.",
-    address="minGPT and nanoGPT make two groups for this reason (configure_optimizers)",
+    address="lit-llama#254",
     test="A step with gradients of 0 must leave every norm and every bias as it is.",
 )

@@ -40,6 +40,7 @@ class Patient(RotaryDecoderOnly):
 
     number = 3
     complaint = "The training loss is low, but most answers go wrong after their first letter."
+    trains_as_twin = True
 
     def build(self) -> nn.Module:
         """Return the model."""
@@ -48,8 +49,8 @@ class Patient(RotaryDecoderOnly):
 
 REPORT = Report(
     diagnosis="H",
-    bug="Keys are put into the cache before they are rotated. In the call that brings them they are rotated afterwards; "
-    "in all later calls they are not, while the queries are.",
+    bug="Keys are put into the cache before they are rotated. The call that brings them rotates them afterwards; all "
+    "later calls find them as they were, while their own queries are rotated.",
     repair="q, k = rotation.rotate(q), rotation.rotate(k)  # and only then: k, v = cache.append(k, v)",
     address="gpt-neox#363 put caching and rotation into the right order",
     test="Logits with a cache, token by token, equal those without to 1e-5, at every position.",

@@ -32,8 +32,7 @@ class Patient(EncoderDecoder):
     """Patient 4."""
 
     number = 4
-    complaint = "It learns, and answers well. Its owner cannot load its parameters into a faster implementation: the "
-    complaint += "answers are different there."
+    complaint = "It learns, and answers well. In another implementation, with the same parameters, the answers differ."
 
     def build(self) -> nn.Module:
         """Return the model."""

@@ -22,6 +22,7 @@ class Patient(DecoderOnly):
 
     number = 5
     complaint = "A word alone is reversed rightly. Beside longer words, in one batch, the same word often is not."
+    trains_as_twin = True
 
     def build(self) -> nn.Module:
         """Return the model."""
@@ -33,6 +34,6 @@ REPORT = Report(
     bug="Positions are the numbers of the columns. A short question is padded on the left, so its first letter gets a "
     "position that no first letter had in training.",
     repair="Number the real tokens only: (text != pad_id).cumsum(dim=1) − 1.",
-    address="transformers#18104 and others like it: generate() with left padding needs position_ids",
+    address="transformers#21080: GPT-2 with padding on the left",
     test="The logits of a text are the same with padding before it and without.",
 )

@@ -10,12 +10,12 @@ class Patient(DecoderOnly):
     """Patient 6."""
 
     number = 6
-    complaint = "It learns in the end, but the loss of the first steps is far higher than a colleague's."
+    complaint = "It learns slowly. A colleague's, with the same sizes and data, was done long before."
 
     def build(self) -> nn.Module:
         """Return the model."""
         model = super().build()
-        nn.init.normal_(model.head.weight)  # type: ignore[arg-type]
+        nn.init.normal_(model.get_parameter("head.weight"))
         return model
 
 

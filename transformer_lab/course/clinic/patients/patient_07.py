@@ -32,7 +32,7 @@ class Patient(DecoderOnly):
     """Patient 7."""
 
     number = 7
-    complaint = "It learns. With more layers it does not get better, as the owner had hoped."
+    complaint = "It learns, and answers well. The owner would like to make it much deeper, and wants it checked first."
 
     def build(self) -> nn.Module:
         """Return the model."""

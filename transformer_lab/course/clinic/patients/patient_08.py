@@ -5,23 +5,23 @@ from collections.abc import Sequence
 from jaxtyping import Int
 from torch import Tensor
 
-from transformer_lab.course.clinic.patient import DecoderOnly
+from transformer_lab.course.clinic.patient import DropoutDecoderOnly
 from transformer_lab.course.clinic.report import Report
 from transformer_lab.course.clinic.task import BOS_ID, MAX_LENGTH, encode, pad
 from transformer_lab.generation.decoding_state import DecodingState, TextState
 
 
-class Patient(DecoderOnly):
+class Patient(DropoutDecoderOnly):
     """Patient 8."""
 
     number = 8
-    complaint = "The answers are worse than the loss promises. Asked twice, it does not always answer the same."
-    dropout = 0.1
+    complaint = "Its probabilities cannot be reproduced, not even on the same machine."
+    trains_as_twin = True
 
     def decoding(self, questions: Sequence[str]) -> tuple[DecodingState, Int[Tensor, "batch n"]]:
         """Make the model ready to answer; questions are padded on the left, so that all answers begin together."""
         prompts = pad([[*encode(question), BOS_ID] for question in questions], left=True)
-        return TextState(self.model, MAX_LENGTH), prompts  # type: ignore[arg-type]
+        return TextState(self.model, MAX_LENGTH), prompts
 
 
 REPORT = Report(

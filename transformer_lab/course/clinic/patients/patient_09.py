@@ -9,6 +9,7 @@ class Patient(DecoderOnly):
 
     number = 9
     complaint = "It learns, and answers well. The owner has heard that a model can be ill without a sign of it."
+    trains_as_twin = True
 
 
 REPORT = Report(

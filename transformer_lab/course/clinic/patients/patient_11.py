@@ -25,6 +25,7 @@ class Patient(DecoderOnly):
 
     number = 11
     complaint = "The training loss is low, but most answers go wrong after their first letter."
+    trains_as_twin = True
 
     def build(self) -> nn.Module:
         """Return the model."""

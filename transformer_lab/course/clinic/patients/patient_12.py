@@ -31,7 +31,7 @@ class Patient(EncoderDecoder):
     """Patient 12."""
 
     number = 12
-    complaint = "It learns at these sizes. Deeper, its activations grow until the loss is nan."
+    complaint = "It learns, though a little more slowly than a colleague's. With more layers the gap is wider."
 
     def build(self) -> nn.Module:
         """Return the model."""

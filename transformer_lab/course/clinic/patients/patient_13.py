@@ -13,7 +13,7 @@ class Patient(DecoderOnly):
 
     number = 13
     complaint = "With more micro-batches, and the same texts in all, it does not train to the same loss."
-    n_micro_batches = 3
+    n_micro_batches = 2
 
     def backward(self, batches: Sequence[Batch]) -> float:
         """Accumulate the gradient over micro-batches, and return the loss: the mean of all their tokens."""
@@ -21,7 +21,7 @@ class Patient(DecoderOnly):
         for batch in batches:
             n_tokens = int(count_tokens(batch.targets, PAD_ID))
             loss = smoothed_cross_entropy(self.logits(batch), batch.targets, PAD_ID) / n_tokens / len(batches)
-            loss.backward()
+            loss.backward()  # type: ignore[no-untyped-call]
             total += loss.item()
         return total
 

@@ -23,6 +23,7 @@ class Patient(DecoderOnly):
 
     number = 14
     complaint = "The training loss is low, but most answers go wrong after their first letter."
+    trains_as_twin = True
 
     def build(self) -> nn.Module:
         """Return the model."""

@@ -33,6 +33,6 @@ REPORT = Report(
     diagnosis="O",
     bug="The encoder's positions are never added. It reads a word as a set of letters.",
     repair="self.dropout(self.embedding(tokens) * scale + self.positions[: tokens.shape[1]])",
-    address="nn.Transformer has no positions of its own, and says so in its documentation only",
+    address="No single address: nn.Transformer has no positions of its own, and nothing warns whoever forgets them",
     test="The memory of a word whose letters are shuffled is not the shuffled memory of the word.",
 )

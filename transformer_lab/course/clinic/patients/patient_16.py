@@ -31,6 +31,6 @@ REPORT = Report(
     diagnosis="P",
     bug="The encoder's layers get no mask, so words attend to the padding after them.",
     repair="self.encoder(source, padding_mask(source, pad_id))",
-    address="nn.Transformer masks no padding unless src_key_padding_mask is given",
+    address="pytorch#22374: at first, nn.Transformer had no argument to mask padding with",
     test="The logits of a text are the same with padding after it and without.",
 )
