@@ -198,7 +198,7 @@ rows = {}
 for cause, three in runs.items():
     is_high = all(held_out_loss(model) > usual + 0.1 for model, _, _ in three)
     rows[cause] = {"held-out": "high" if is_high else "usual", "early": measured_early(three[0][0])}
-pd.DataFrame(rows).T
+pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
 # Now the one that discriminates. The cell draws one cause, and shows how far the embedding, the layers and the head of
