@@ -605,8 +605,8 @@ print("bugs that only one of the 16 finds:", sum(sum(column) == 1 for column in 
 print("different columns:", len(set(columns)), "of", len(columns))
 
 # %% [markdown]
-# All these models can overfit a batch: the instrument finds models that cannot learn at all. The one that compares
-# forced with generated answers finds most, and locates least.
+# Overfitting one batch finds the two models that hardly learn. The other thirteen bugs let a model learn, and learn
+# something wrong. Comparing forced with generated answers finds most, and locates least.
 #
 # And some bugs have the same column: to *find* is not yet to tell apart. For that you need the numbers, or a
 # second measurement.
@@ -790,8 +790,8 @@ table.drop(columns="class")[:12]
 #
 # <details><summary>What does overfitting one batch find?</summary>
 #
-# Models that cannot learn. Of our 15 bugs it found none, for all of these models learn. (<i>Which instrument finds
-# which bug</i>)
+# Models that cannot learn: two of our 15 bugs. With the others a model learns, and learns something wrong. (<i>Which
+# instrument finds which bug</i>)
 # </details>
 
 # %% [markdown]

@@ -98,7 +98,7 @@ def first_measurements() -> Diagram:
         d.arrow(seen, measured)
         for result, suspects in results:
             place = d.box(suspects, (4.75, y), GREY, width=1.9, size=SIZE - 1, height=0.4)
-            d.path([measured.right, (2.95, middle), (2.95, y), place.left], result, label_at=0.8)
+            d.path([measured.right, (2.95, middle), (2.95, y), place.left], result, label_at=0.74)
             y -= BRANCH
         y -= 0.16
     for words, x in (("symptom", 0.0), ("measurement", 1.95), ("where to look", 4.75)):
