@@ -7,15 +7,23 @@ from transformer_lab.course.clinic import instruments
 from transformer_lab.course.clinic.findings import CRITERIA, MEASURED, findings, last_above, ratio, spread_above, zeros
 
 
-@pytest.mark.parametrize("seed", [0, *(pytest.param(seed, marks=pytest.mark.thorough) for seed in (1, 2))])
-def test_every_bug_is_found_and_nothing_is_found_where_there_is_none(seed):
-    table = findings(seed=seed)
-    found = {number: {name for name, finds in row.items() if finds} for number, row in table.iterrows()}
-    # Noise may touch a reading, but what the table promises is found with every seed.
-    assert {number: found[number] >= names for number, names in MEASURED.items()} == dict.fromkeys(MEASURED, True)
+def names_found(seed: int) -> dict[int, set[str]]:
+    return {number: {name for name, finds in row.items() if finds} for number, row in findings(seed=seed).iterrows()}
+
+
+def test_after_a_moment_of_training_every_bug_is_found_and_nothing_where_there_is_none(train_for):
+    train_for(40)
+    found = names_found(seed=0)
+    # Who has not learned to answer is right with the answer so far given no more often than without.
+    expected = {number: set(names) - {"forced_against_generated"} for number, names in MEASURED.items()}
+    assert {number: names - {"forced_against_generated"} for number, names in found.items()} == expected
     assert [number for number in found if not found[number]] == [9]
-    if seed == 0:
-        assert found == {number: set(names) for number, names in MEASURED.items()}
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_the_table_is_measured_again(seed):
+    assert names_found(seed) == {number: set(names) for number, names in MEASURED.items()}
 
 
 def test_every_instrument_has_a_criterion():

@@ -21,7 +21,7 @@ from transformer_lab.course.clinic.patient import (
 from transformer_lab.course.clinic.patients import patient_class
 from transformer_lab.course.clinic.task import BOS_ID, EOS_ID, MAX_LETTERS, PAD_ID, draw_pairs, encode
 
-KINDS = [DecoderOnly, RotaryDecoderOnly, EncoderDecoder]
+KINDS = [RotaryDecoderOnly, EncoderDecoder]
 
 
 def short(kind, n_steps=30):

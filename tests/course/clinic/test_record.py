@@ -3,22 +3,14 @@
 import pandas as pd
 import pytest
 
-from transformer_lab.course.clinic import instruments, record
-from transformer_lab.course.clinic.patients import patient_class, report
+from transformer_lab.course.clinic import instruments
+from transformer_lab.course.clinic.patients import report
 from transformer_lab.course.clinic.record import Clinic
 
 
 @pytest.fixture
-def clinic(monkeypatch):
-    """A clinic whose patients are trained for a moment only."""
-    made = {}
-
-    def quick(number, seed=0):
-        kind = patient_class(number)
-        return made.setdefault(number, type("Patient", (kind,), {"n_steps": 2, "trains_as_twin": False})(seed))
-
-    monkeypatch.setattr(record, "patient", quick)
-    monkeypatch.setattr("transformer_lab.course.clinic.findings.patient", quick)
+def clinic(train_for):
+    train_for(2)
     return Clinic()
 
 

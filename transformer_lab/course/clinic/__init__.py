@@ -25,6 +25,9 @@ A lesson needs this much::
     clinic.summary()                           # DataFrame: a row for each case, with its score
     findings(range(1, 17))                     # DataFrame of booleans: which instrument finds which patient, measured
 
+A patient trains in one to three CPU seconds; six of them take over the parameters of a twin that others have, too. An
+instrument takes a tenth of a second, except ``overfit_one_batch``: half a second.
+
 An instrument is any function of a patient (``case.patient``): ``model``, ``batch(pairs)``, ``logits(batch)``,
 ``backward(batches)``, ``optimizer()``, ``decoding(questions)``, ``answer(questions)``, ``losses``.
 """

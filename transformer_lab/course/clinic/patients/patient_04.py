@@ -32,7 +32,7 @@ class Patient(EncoderDecoder):
     """Patient 4."""
 
     number = 4
-    complaint = "It learns, and answers well. In another implementation, with the same parameters, the answers differ."
+    complaint = "It learns, and answers well. In another implementation, with the same parameters, the logits differ."
 
     def build(self) -> nn.Module:
         """Return the model."""

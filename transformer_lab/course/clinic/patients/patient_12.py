@@ -31,7 +31,7 @@ class Patient(EncoderDecoder):
     """Patient 12."""
 
     number = 12
-    complaint = "It learns, though a little more slowly than a colleague's. With more layers the gap is wider."
+    complaint = "It learns, though a little more slowly than a colleague's."
 
     def build(self) -> nn.Module:
         """Return the model."""

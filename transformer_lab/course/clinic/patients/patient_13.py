@@ -12,7 +12,7 @@ class Patient(DecoderOnly):
     """Patient 13."""
 
     number = 13
-    complaint = "With more micro-batches, and the same texts in all, it does not train to the same loss."
+    complaint = "On the same texts in the same order, it learns otherwise with two micro-batches than with one."
     n_micro_batches = 2
 
     def backward(self, batches: Sequence[Batch]) -> float:

@@ -22,7 +22,7 @@ class Patient(EncoderDecoder):
     """Patient 15."""
 
     number = 15
-    complaint = "The answers have the right letters, in a wrong order."
+    complaint = "Most answers have the right letters, in a wrong order."
 
     def build(self) -> nn.Module:
         """Return the model."""

@@ -20,7 +20,7 @@ class Patient(EncoderDecoder):
     """Patient 16."""
 
     number = 16
-    complaint = "It learns, and answers well. The owner cannot say why its logits change with the batch it is in."
+    complaint = "It learns, and answers well. Its probabilities change with the batch that a word is in."
 
     def build(self) -> nn.Module:
         """Return the model."""
