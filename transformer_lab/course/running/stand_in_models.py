@@ -270,7 +270,7 @@ class TokenCache:
 
 
 class CachingMixer(_ScaledInTraining):
-    """Position t outputs ``Σ_s mixing[t, s] embedding[token_s]``, and by another table where there is a cache."""
+    """Position t outputs ``Σ_s mixing[t, s] embedding[token_s]``, by another table if it is read alone with a cache."""
 
     embedding: Tensor
     mixing: Tensor
@@ -292,12 +292,12 @@ class CachingMixer(_ScaledInTraining):
         n = text.shape[1]
         if n > len(self.mixing):
             raise ValueError(f"this model reads at most {len(self.mixing)} tokens; got {n}")
-        mixing = self.mixing if cache is None else self.cached_mixing
+        mixing = self.mixing if cache is None or tokens.shape[1] > 1 else self.cached_mixing
         return self.scaled(mixing[n - tokens.shape[1] : n, :n] @ functional.embedding(text, self.embedding))
 
 
 class PaddedReader(_ScaledInTraining):
-    """Each position outputs the mean of the embeddings up to it, plus a row of ``places``.
+    """Each position outputs the mean of the text's embeddings, times its row of ``places``.
 
     Args:
         hears_padding: The weight of padding in that mean, where a real token has 1.
@@ -323,11 +323,11 @@ class PaddedReader(_ScaledInTraining):
             raise ValueError(f"this model reads at most {len(self.places)} tokens; got {n}")
         real, columns = tokens != self.pad_id, torch.arange(n).expand_as(tokens)
         weights = torch.where(real, 1.0, self.hears_padding)[..., None]
-        heard = (weights * functional.embedding(tokens, self.embedding)).cumsum(dim=1)
-        mean = heard / weights.cumsum(dim=1).clamp(min=1e-9)
+        heard = (weights * functional.embedding(tokens, self.embedding)).sum(dim=1, keepdim=True)
+        mean = heard / weights.sum(dim=1, keepdim=True).clamp(min=1e-9)
         positions = columns if self.counts_padding else (real.cumsum(dim=1) - 1).clamp(min=0)
         besides = torch.where(real, 0.0, self.at_padding * (1 + columns))
-        return self.scaled(mean + self.places[positions] + besides[..., None])
+        return self.scaled(mean * self.places[positions] + besides[..., None])
 
 
 class PositionMixer(_Tables):

@@ -1,23 +1,26 @@
 """Mistakes about the mode of a model that is measured, where there are the steps of ``mode_steps``.
 
-There is also a step ``answer``, which sets the mode back and asks for ``model`` and ``was_training``.
+The last step of the answer sets the mode back and asks for ``model``, ``was_training`` and the result.
 """
+
+import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.steps import InSteps, asking
 
 
-def of_the_mode(steps: InSteps, result: str) -> list[Mistake]:
+def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
     """Return the mistakes about the mode.
 
     Args:
         steps: The answer.
         result: The step whose value, a tensor of one number, the last step returns.
+        first: The step that calls the model for the first time, on ``tokens``.
     """
     return [
         Mistake(
             "forgets_eval",
-            [steps.but(evaluating=lambda model: model)],
+            [steps.but(evaluating=lambda model: model), steps.but(evaluating=lambda model: model.train())],
             does="the model is not switched to eval mode",
             says=(
                 "The model is not switched to eval mode. While it trains, dropout changes its logits, and what is "
@@ -30,8 +33,22 @@ def of_the_mode(steps: InSteps, result: str) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "two_modes",
+            [steps.but(**{first: lambda model, tokens: model(tokens)})],
+            does="one of the two runs is made in training mode, the other in eval mode",
+            says=(
+                "One of the two runs is made in training mode and the other in eval mode. Where these differ, even a "
+                "healthy model is accused. Look at when the mode is switched."
+            ),
+            hints=[
+                "Print `model.training` just before each call of the model.",
+                "A difference should come from what is examined, and from nothing else.",
+                "`model.eval()` before the first call, and `model.train(was_training)` after the last.",
+            ],
+        ),
+        Mistake(
             "stays_in_eval_mode",
-            [steps.but(answer=asking(lambda value: value.item(), result)).attempt],
+            [steps.but(**{steps.last: asking(torch.Tensor.item, result)}).attempt],
             says=(
                 "The numbers are right, and the model stays in eval mode. Somebody in the middle of a training would "
                 "train on without dropout. Look at what is done to the model after the last call."
@@ -44,7 +61,11 @@ def of_the_mode(steps: InSteps, result: str) -> list[Mistake]:
         ),
         Mistake(
             "always_back_to_training",
-            [steps.but(answer=asking(lambda model, value: (model.train(), value.item())[1], "model", result)).attempt],
+            [
+                steps.but(
+                    **{steps.last: asking(lambda model, value: (model.train(), value.item())[1], "model", result)}
+                ).attempt
+            ],
             says=(
                 "The numbers are right, and at the end the model is put into training mode, even if it came in eval "
                 "mode. It should be left as it was. Look at what `model.train()` is given."

@@ -51,6 +51,14 @@ def kept():
     return lambda cache, new_cache: cache
 
 
+def call(evaluating):
+    """give the model one token and the cache
+
+    what calls the model: with one token of each text, and the cache
+    """
+    return lambda piece, cache: evaluating(piece, cache)
+
+
 def logits():
     """take the logits of a call as they are
 
@@ -59,14 +67,14 @@ def logits():
     return lambda logits: logits
 
 
-def one_by_one(evaluating, positions, piece, kept, logits):
+def one_by_one(evaluating, positions, piece, kept, call, logits):
     """run it on one token after another, with a cache
 
     the logits of each token, one call per token
     """
     cache, found = evaluating.new_cache(), []
     for position in positions:
-        found.append(logits(evaluating(piece(position), cache)))
+        found.append(logits(call(piece(position), cache)))
         cache = kept(cache, evaluating.new_cache)
     return found
 
@@ -79,7 +87,7 @@ def cached(one_by_one):
     return torch.cat(one_by_one, dim=1)
 
 
-def differences(cached, at_once):
+def differences(at_once, cached):
     """subtract the logits of one from those of the other
 
     the differences, (batch, n, vocab_size)
@@ -113,6 +121,6 @@ def answer(model, was_training, largest):
 
 
 STEPS = InSteps(
-    was_training, evaluating, at_once, positions, piece, kept, logits, one_by_one, cached, differences, sizes, largest,
-    answer, reference=cached_difference,
+    was_training, evaluating, at_once, positions, piece, kept, call, logits, one_by_one, cached, differences, sizes,
+    largest, answer, reference=cached_difference,
 )  # fmt: skip

@@ -4,9 +4,11 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.lesson_12_clinic.cached_difference import mistakes
+from transformer_lab.course.exercises.lesson_12_clinic.cached_difference import mistakes_reading
 from transformer_lab.course.exercises.lesson_12_clinic.cached_difference.answer import STEPS, cached_difference
+from transformer_lab.course.exercises.shared.difference_mistakes import of_the_largest_difference
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal, uniform
+from transformer_lab.course.exercises.shared.mode_mistakes import of_the_mode
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.stand_in_models import describe_model
 
@@ -20,24 +22,38 @@ def cached_difference_cases(seed: int) -> list[Case]:
         """Draw numbers whose products and sums are not rounded, so that what is equal is equal to the last bit."""
         return (16 * normal(rng, *shape)).round() / 16
 
-    def case(batch: int, n: int, shows: str, *faults: tuple[int, int], sign: float = 0.0, **tables: Tensor) -> Case:
+    def case(
+        batch: int,
+        n: int,
+        shows: str,
+        *faults: tuple[int, int],
+        sign: float = 0.0,
+        silent: tuple[int, ...] = (),
+        **tables: Tensor,
+    ) -> Case:
         """Describe a model by what it hears otherwise with a cache: which position of which earlier one.
 
-        The logits are larger with a cache, or smaller, if there is a sign.
+        The logits are larger with a cache, or smaller, if there is a sign. Where a text is silent, all its tokens are
+        0, whose embedding then is 0, so that it shows no fault. The model can read three times as many
+        tokens, so that a loop that shows it too many goes on.
         """
-        mixing = exact(n, n).tril()
+        mixing = exact(3 * n, 3 * n).tril()
         cached = mixing.clone()
         for fault in faults:
             cached[fault] += round(16 * uniform(rng, 0.5, 1.5)) / 16
         embedding = exact(VOCAB_SIZE, VOCAB_SIZE + 1)
+        tokens = torch.randint(1, VOCAB_SIZE, (batch, n), generator=rng)
+        if silent:
+            embedding[0] = 0.0
+            tokens[list(silent)] = 0
         model = describe_model(
             "caching_mixer",
-            embedding=sign * embedding.abs() if sign else embedding,
+            embedding=sign * (embedding.abs() + 0.0625) if sign else embedding,
             mixing=mixing,
             cached_mixing=cached,
             **tables,
         )
-        return Case({"model": model, "tokens": torch.randint(VOCAB_SIZE, (batch, n), generator=rng)}, shows)
+        return Case({"model": model, "tokens": tokens}, shows)
 
     gain = torch.tensor(1.5)
     everywhere = [(i, j) for i in range(6) for j in range(i + 1)]
@@ -48,8 +64,9 @@ def cached_difference_cases(seed: int) -> list[Case]:
         case(2, 4, "a healthy model"),
         case(2, 4, "a model that is left in training mode", (2, 1), gain_in_training=gain),
         case(2, 4, "a model that comes in eval mode", (1, 1), gain_in_training=gain, evaluates=torch.tensor(True)),
-        case(3, 5, "a fault in the middle, 3 texts", (2, 0)),
-        case(3, 6, "faults at every token", *everywhere),
+        case(2, 4, "a fault that only the second text shows", (1, 1), silent=(0,)),
+        case(3, 5, "a fault that only the first of 3 texts shows", (2, 0), silent=(1, 2)),
+        case(3, 6, "faults at every token", *everywhere, sign=1.0),
         case(2, 9, "a fault at the eighth token of nine", (7, 2), (7, 3)),
         case(4, 12, "4 texts of 12 tokens", (9, 1), (5, 5)),
     ]
@@ -71,5 +88,9 @@ CACHED_DIFFERENCE = Exercise(
         "`model.eval()` switches off what is random in training, and `model.training` tells whether it was on, so that "
         "`model.train(...)` can leave the model as it was.",
     ],
-    mistakes=mistakes.MISTAKES,
+    mistakes=[
+        *mistakes_reading.MISTAKES,
+        *of_the_largest_difference(STEPS, "cached", "at_once", (0, 2), (-1,)),
+        *of_the_mode(STEPS, "largest", "at_once"),
+    ],
 )

@@ -1,6 +1,5 @@
 """The answer to ``gradient_norms``, plainly and in steps."""
 
-import torch
 from torch import nn
 
 from transformer_lab.course.steps import InSteps
@@ -27,7 +26,7 @@ def listed():
 
     whether a parameter is listed: always
     """
-    return lambda parameter: True
+    return lambda name, parameter: True
 
 
 def gradient():
@@ -38,20 +37,12 @@ def gradient():
     return lambda parameter: parameter.grad
 
 
-def of_none():
-    """take zeros for a gradient that has not arrived
+def missing():
+    """take 0 where no gradient has arrived
 
-    what stands for a gradient that has not arrived: zeros
+    what stands where no gradient has arrived: 0
     """
-    return lambda parameter: torch.zeros_like(parameter)
-
-
-def arrived(gradient, of_none):
-    """get a gradient for every parameter
-
-    the gradient of a parameter, which is zeros where none has arrived
-    """
-    return lambda parameter: of_none(parameter) if gradient(parameter) is None else gradient(parameter)
+    return lambda parameter: 0.0
 
 
 def squares():
@@ -78,12 +69,25 @@ def root():
     return lambda total: total.sqrt()
 
 
-def norm(squares, total, root):
-    """make a number of each gradient
+def number():
+    """make a plain number of it
 
-    the norm of a gradient
+    the norm as a plain number
     """
-    return lambda gradient: root(total(squares(gradient)))
+    return lambda norm: norm.item()
+
+
+def norm(gradient, missing, squares, total, root, number):
+    """find the norm of the gradient of each parameter
+
+    the norm of the gradient of a parameter
+    """
+
+    def of(parameter):
+        arrived = gradient(parameter)
+        return missing(parameter) if arrived is None else number(root(total(squares(arrived))))
+
+    return of
 
 
 def key():
@@ -94,15 +98,15 @@ def key():
     return lambda name, index: name
 
 
-def norms(parameters, listed, arrived, norm, key):
+def norms(parameters, listed, norm, key):
     """make a dict of names and norms
 
     the norms by name
     """
-    of_all = [(name, parameter) for name, parameter in parameters if listed(parameter)]
-    return {key(name, index): norm(arrived(parameter)).item() for index, (name, parameter) in enumerate(of_all)}
+    of_all = [(name, parameter) for name, parameter in parameters if listed(name, parameter)]
+    return {key(name, index): norm(parameter) for index, (name, parameter) in enumerate(of_all)}
 
 
 STEPS = InSteps(
-    parameters, listed, gradient, of_none, arrived, squares, total, root, norm, key, norms, reference=gradient_norms
+    parameters, listed, gradient, missing, squares, total, root, number, norm, key, norms, reference=gradient_norms
 )

@@ -4,7 +4,7 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.lesson_12_clinic.gradient_norms import mistakes
+from transformer_lab.course.exercises.lesson_12_clinic.gradient_norms import mistakes_norm, mistakes_parameters
 from transformer_lab.course.exercises.lesson_12_clinic.gradient_norms.answer import STEPS, gradient_norms
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal
 from transformer_lab.course.running.case import Case
@@ -23,7 +23,7 @@ def gradient_norms_cases(seed: int) -> list[Case]:
     def layers(n_layers: int, d: int, d_ff: int) -> dict[str, Tensor]:
         tables: dict[str, Tensor] = {}
         for layer in range(n_layers):
-            tables |= with_gradient(f"layers.{layer}.w_1.weight", d_ff, d, size=10.0**-layer)
+            tables |= with_gradient(f"layers.{layer}.w_1.weight", d_ff, d, size=1000.0**-layer)
             tables |= with_gradient(f"layers.{layer}.w_1.bias", d_ff)
             tables |= with_gradient(f"layers.{layer}.norm.weight", d, size=3.0)
         return tables
@@ -73,5 +73,5 @@ GRADIENT_NORMS = Exercise(
         "sum of its squares: `.norm()`.",
         "Fill a dict in a loop: `norms[name] = parameter.grad.norm().item()`, and 0.0 where `parameter.grad is None`.",
     ],
-    mistakes=mistakes.MISTAKES,
+    mistakes=[*mistakes_parameters.MISTAKES, *mistakes_norm.MISTAKES],
 )

@@ -75,7 +75,7 @@ def real(tokens, pad_id):
     return tokens != pad_id
 
 
-def all_differences(padded, alone):
+def all_differences(alone, padded):
     """subtract the logits of one from those of the other
 
     the differences at every position, (batch, n, vocab_size)

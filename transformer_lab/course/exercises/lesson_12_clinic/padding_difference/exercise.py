@@ -4,9 +4,11 @@ import torch
 from torch import Tensor
 
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises.lesson_12_clinic.padding_difference import mistakes
+from transformer_lab.course.exercises.lesson_12_clinic.padding_difference import mistakes_padding, mistakes_real_tokens
 from transformer_lab.course.exercises.lesson_12_clinic.padding_difference.answer import STEPS, padding_difference
+from transformer_lab.course.exercises.shared.difference_mistakes import of_the_largest_difference
 from transformer_lab.course.exercises.shared.draw_cases import generator, normal, uniform
+from transformer_lab.course.exercises.shared.mode_mistakes import of_the_mode
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.stand_in_models import describe_model
 
@@ -42,7 +44,7 @@ def padding_difference_cases(seed: int) -> list[Case]:
         model = describe_model(
             "padded_reader",
             embedding=embedding,
-            places=normal(rng, N_PLACES, VOCAB_SIZE),
+            places=0.5 + normal(rng, N_PLACES, VOCAB_SIZE).abs(),
             pad_id=torch.tensor(pad),
             hears_padding=torch.tensor(hears),
             counts_padding=torch.tensor(counts),
@@ -83,5 +85,10 @@ PADDING_DIFFERENCE = Exercise(
         "`(padded[:, n_pads:] - alone)[tokens != pad_id].abs().max().item()`, with the model in eval mode, and set "
         "back to its mode at the end.",
     ],
-    mistakes=mistakes.MISTAKES,
+    mistakes=[
+        *mistakes_padding.MISTAKES,
+        *mistakes_real_tokens.MISTAKES,
+        *of_the_largest_difference(STEPS, "padded", "alone", (-1,), (0,)),
+        *of_the_mode(STEPS, "largest", "alone"),
+    ],
 )

@@ -1,5 +1,6 @@
 """The answer to ``which_inputs``, plainly and in steps."""
 
+import functools
 from collections.abc import Callable
 
 import torch
@@ -57,7 +58,11 @@ def another():
 
     what makes another vector of a vector: random numbers
     """
-    return lambda vector: torch.randn_like(vector)
+    return functools.partial(_draw, torch.Generator().manual_seed(0))  # the same for each mistake that is tried
+
+
+def _draw(generator, vector):
+    return torch.randn(vector.shape, generator=generator)
 
 
 def change(copy, place, another):
@@ -74,6 +79,14 @@ def change(copy, place, another):
     return changed
 
 
+def differences():
+    """subtract the outputs before from those after
+
+    the differences, (n_out, d_out)
+    """
+    return lambda after, before: after - before
+
+
 def size():
     """take the largest difference at each output
 
@@ -82,20 +95,20 @@ def size():
     return lambda differences: differences.abs().amax(dim=-1)
 
 
-def moved(size):
+def moved():
     """tell a change from rounding
 
-    which outputs change by more than rounding
+    whether a change is larger than rounding
     """
-    return lambda after, before: size(after - before) > 1e-5
+    return lambda sizes: sizes > 1e-5
 
 
-def columns(model, before, positions, change, moved):
+def columns(model, before, positions, change, differences, size, moved):
     """run it after each change, and note which outputs moved
 
     for each input, which outputs change with it
     """
-    return [moved(model(change(position)), before) for position in positions]
+    return [moved(size(differences(model(change(position)), before))) for position in positions]
 
 
 def table(columns):
@@ -106,4 +119,6 @@ def table(columns):
     return torch.stack(columns, dim=1)
 
 
-STEPS = InSteps(before, positions, copy, place, another, change, size, moved, columns, table, reference=which_inputs)
+STEPS = InSteps(
+    before, positions, copy, place, another, change, differences, size, moved, columns, table, reference=which_inputs
+)
