@@ -502,8 +502,8 @@ table = pd.concat({number: clinic.admit(number).measure(with_padding) for number
 table.rename_axis("differs with so many pads", axis=1)
 
 # %% [markdown]
-# **Your turn.** The answers of patient 8 change, too, and your instrument finds nothing. What else may differ between
-# two answers to the same question?
+# **Your turn.** The probabilities of patient 8 change, too, and your instrument finds nothing. What else may differ
+# between two answers to the same question?
 
 # %%
 diagnose(5, ...)
