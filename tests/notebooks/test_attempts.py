@@ -21,7 +21,7 @@ WITH_EXERCISES = [name for name in lessons() if name not in UNGRADED]
 SHORT = "01_lookup"
 LONG = (
     "00_bottleneck", "06_encoder", "07_decoder", "08_training", "09_language_model", "10_inference", "11_modern_block",
-    "13_scale",
+    "12_clinic", "13_scale",
 )  # fmt: skip
 """Those that train for minutes: solved, one of them a day."""
 

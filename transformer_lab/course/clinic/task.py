@@ -31,7 +31,7 @@ def draw_pairs(n: int, seed: int | str, n_letters: int | None = None) -> list[Pa
         n_letters: Length of the words; None: from 3 to 5, at random.
 
     >>> draw_pairs(2, seed=0, n_letters=4)
-    [('ggah', 'haga'), ('eddg', 'gdde')]
+    [('bhaf', 'fahb'), ('chha', 'ahhc')]
     """
     rng = random.Random(f"pairs {seed}")
     lengths = [rng.randint(MIN_LETTERS, MAX_LETTERS) if n_letters is None else n_letters for _ in range(n)]
