@@ -73,7 +73,9 @@ def results(out: Path) -> dict[str, Any]:
 
 
 def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
-    return {one["exercise"]: one["status"] for one in results(out)["students"][student][notebook]["exercises"]}
+    return {
+        one["exercise"]: one["status"] for one in results(out)["students"][student]["notebooks"][notebook]["exercises"]
+    }
 
 
 def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: Path):
@@ -122,8 +124,8 @@ def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path
 def verdicts(out: Path) -> list[Any]:
     return [
         [(one["status"], one["mistakes"], one["message"], one["points"]) for one in notebook["exercises"]]
-        for notebooks in results(out)["students"].values()
-        for notebook in notebooks
+        for student in results(out)["students"].values()
+        for notebook in student["notebooks"]
     ]
 
 
@@ -244,8 +246,7 @@ def test_without_a_guard_nothing_is_graded_unless_asked_for(worker: InThisProces
         grade([path], tmp_path / "out")
     assert not worker.graded
     grade([path], tmp_path / "out", unconfined=True)
-    [record] = (tmp_path / "out" / "students").glob("*.json")
-    assert json.loads(record.read_text("utf-8"))["guards"]["isolation"] == "none"
+    assert results(tmp_path / "out")["students"]["ada"]["isolation"] == "none"
 
 
 @pytest.mark.usefixtures("worker")

@@ -7,7 +7,7 @@ from pathlib import Path
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
-from transformer_lab.course.grading.records import Records, as_dict
+from transformer_lab.course.grading.records import Records, as_dict, read_records
 from transformer_lab.course.grading.submissions import Submission
 
 SUBMISSION = Submission("ada", Path("class", "ada", "01_lookup.ipynb"), "01_lookup", digest="5e")
@@ -25,7 +25,7 @@ def records(out: Path, **settings: object) -> Records:
 def test_what_is_read_is_what_was_written(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED, BROKEN], GUARDS)
     records(tmp_path).write("Zoë/..", [], [], GUARDS)
-    told = records(tmp_path).read_all()
+    told = read_records(tmp_path)
     assert list(told) == ["Zoë/..", "ada"] and told["Zoë/.."] == []
     assert [as_dict(notebook) for notebook in told["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
     [one] = told["ada"][0].exercises
@@ -47,7 +47,7 @@ def test_a_student_is_graded_again_if_anything_that_decides_has_changed(tmp_path
 def test_names_that_make_the_same_file_name_are_kept_apart(tmp_path: Path):
     for name in ("a/b", "a b", "a_b"):
         records(tmp_path).write(name, [], [], GUARDS)
-    assert set(records(tmp_path).read_all()) == {"a/b", "a b", "a_b"}
+    assert set(read_records(tmp_path)) == {"a/b", "a b", "a_b"}
 
 
 def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Path):
@@ -56,13 +56,13 @@ def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Pat
     whole = path.read_text("utf-8")
     for text in ("", whole[:-20], "[]", "{}", whole.replace('"softmax"', '"an exercise of another edition"')):
         path.write_text(text, "utf-8")
-        assert records(tmp_path).read_all() == {}, text
+        assert read_records(tmp_path) == {}, text
         assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION])
     path.write_text(whole, "utf-8")
-    assert json.loads(whole)["student"] == "ada" and list(records(tmp_path).read_all()) == ["ada"]
+    assert json.loads(whole)["student"] == "ada" and list(read_records(tmp_path)) == ["ada"]
 
 
 def test_what_is_forgotten_is_gone(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     records(tmp_path).forget_all()
-    assert records(tmp_path).read_all() == {}
+    assert read_records(tmp_path) == {}

@@ -51,10 +51,12 @@ class GradedSubmission:
     Args:
         submission: The notebook.
         exercises: Its exercises in the order of the lesson; empty if the notebook cannot be graded.
+        isolation: How far its code was kept from all else: ``full``, ``shared user`` or ``none``.
     """
 
     submission: Submission
     exercises: Sequence[GradedExercise]
+    isolation: str = ""
 
     @property
     def points(self) -> int:

@@ -1,4 +1,4 @@
-"""The files that were handed in, in folders and in zips, which are never unpacked: their notebooks are read in memory."""
+"""The files that were handed in, in folders and in zips, which are never unpacked but read in memory."""
 
 import os
 import re

@@ -73,8 +73,8 @@ def find_submissions(paths: Sequence[Path], ignore: Path | None = None) -> list[
     """Find all submissions, each once.
 
     Args:
-        paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of Canvas, Moodle or
-            GitHub Classroom, a course of nbgrader, or a zip of one of these.
+        paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of Canvas, Moodle
+            or GitHub Classroom, a course of nbgrader, or a zip of one of these.
         ignore: A folder that is not searched: an earlier grading may be among the submissions.
 
     Raises:
