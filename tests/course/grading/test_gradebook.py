@@ -1,7 +1,9 @@
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
+import jsonschema  # type: ignore[import-untyped]
 import pandas as pd
 import pytest
 
@@ -9,7 +11,10 @@ from tests.course.grading.sample_results import notebook
 from transformer_lab.course.exercises import exercises_of
 from transformer_lab.course.grading import gradebook
 from transformer_lab.course.grading.assess import GradedSubmission
-from transformer_lab.course.grading.class_results import class_results
+from transformer_lab.course.grading.class_results import ClassRules, class_results
+from transformer_lab.course.grading.late_policy import LatePolicy
+from transformer_lab.course.grading.overrides import Override
+from transformer_lab.course.grading.roster import Person, Roster
 from transformer_lab.course.jail.limits import Limits
 
 
@@ -39,6 +44,32 @@ def written_results(out: Path, students: dict[str, list[GradedSubmission]]) -> d
     gradebook.write_gradebook(out, class_results(students), settings)
     told: dict[str, Any] = json.loads((out / "results.json").read_text("utf-8"))
     return told
+
+
+def test_results_are_as_the_schema_describes_them(tmp_path: Path):
+    schema = json.loads((Path(__file__).parents[3] / "docs" / "results.schema.json").read_text("utf-8"))
+    students = {"ada": [notebook(2, mistakes=("first_axis",)), notebook(0, problem="It is damaged.")], "ben": []}
+    told = written_results(tmp_path, students)
+    jsonschema.validate(told, schema)
+    del told["students"]["ada"]["notebooks"][0]["exercises"][0]["status"]
+    with pytest.raises(jsonschema.ValidationError, match="'status' is a required property"):
+        jsonschema.validate(told, schema)
+
+
+def test_who_it_is_and_how_late_has_columns_of_its_own():
+    rules = ClassRules(
+        Roster([Person("1", "Ada Lovelace", "ada@uni.edu", "al"), Person("2", "=Ben")]),
+        LatePolicy({"": datetime(2026, 10, 12, tzinfo=UTC)}, penalty=50),
+        [Override("1", "softmax", None, "=Nice.")],
+    )
+    late = notebook(2, handed_in="2026-10-12T12:00:00+00:00", time_source="time of the file")
+    table = gradebook.gradebook_table(class_results({"al": [late]}, rules)).set_index("student")
+    ada, ben = table.loc["Ada Lovelace"], table.loc["'=Ben"]
+    assert tuple(ada[["id", "name", "email", "login"]]) == ("1", "Ada Lovelace", "ada@uni.edu", "al")
+    assert ada["points after lateness"] == ada["points"] / 2 > 0
+    assert ada["late"] == "01_lookup: 1 day late (time of the file)."
+    assert (ada["status"], ada["isolation"], ada["notebooks"]) == ("graded", "full", f"01_lookup:{'5e' * 32}")
+    assert ada["comment"] == "softmax: =Nice." and ben["status"] == "nothing handed in" and ben["late"] == ""
 
 
 def test_results_tell_how_each_exercise_went(tmp_path: Path):

@@ -27,6 +27,18 @@ def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
     return results
 
 
+def read_results(out: Path) -> ClassResults:
+    """Return the results in a folder.
+
+    Raises:
+        ValueError: It holds none, or a table of the instructor cannot be read.
+        OSError: A file cannot be read.
+    """
+    if recorded_settings(out) is None:
+        raise ValueError(f"{out} holds no results; transformer-lab grade makes some")
+    return class_results(read_records(out), read_class_rules(out))
+
+
 def rewrite_report(out: Path) -> str:
     """Write it again, after an instructor has changed the roster, overrides or marks; say what there is.
 
