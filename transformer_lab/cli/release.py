@@ -9,7 +9,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "release",
         help="copy lessons, without outputs, for handing them out",
-        description="Copy lessons, without the outputs that would spoil predictions, into a folder for handing them out. "
+        description="Copy lessons, without the outputs that would spoil predictions, into a folder to be handed out. "
         "A copy that is there and differs is kept, and the newer edition is put beside it.",
         allow_abbrev=False,
     )

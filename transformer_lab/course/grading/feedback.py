@@ -31,6 +31,14 @@ body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto;
 h2, summary {{ margin: 1.5em 0 0.5em }}
 summary {{ cursor: pointer }}
 pre, code {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere }}
+table {{ border-collapse: collapse }}
+caption {{ text-align: left; margin-bottom: 0.3em }}
+th, td {{ padding: 0.25em 0.7em; text-align: right; border-bottom: 1px solid GrayText; vertical-align: middle }}
+th[scope=row], td:has(.bar) {{ text-align: left }}
+.bar {{ height: 0.8em; background: #4a7ec0; border-radius: 2px }}
+.wide {{ overflow-x: auto }}
+th code {{ white-space: nowrap }}
+li summary {{ margin: 0.2em 0 }}
 </style>
 {body}
 </html>

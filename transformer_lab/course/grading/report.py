@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from transformer_lab.atomic_write import atomic_write_text
+from transformer_lab.course.grading.class_page import class_page
 from transformer_lab.course.grading.class_results import ClassResults, class_results, read_class_rules
 from transformer_lab.course.grading.feedback import write_feedback
 from transformer_lab.course.grading.gradebook import recorded_settings, summary, write_gradebook
@@ -24,6 +26,7 @@ def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
     results = class_results(read_records(out), read_class_rules(out))
     write_gradebook(out, results, settings)
     write_feedback(out / "feedback", results)
+    atomic_write_text(out / "class.html", class_page(results))
     return results
 
 
