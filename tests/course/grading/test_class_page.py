@@ -2,6 +2,7 @@
 
 import itertools
 import re
+from dataclasses import replace
 from datetime import UTC, datetime
 from html.parser import HTMLParser
 
@@ -57,6 +58,20 @@ def test_each_exercise_is_counted_by_how_it_went():
     assert (passed, partly, others) == (5, 1, [0, 0, 0, 1])
     assert [int(cell) for cell in re.findall(r"<td>(\d+)</td>", rows[SECOND.name])] == [1, 0, 4, 0, 0, 2]
     assert re.findall(r"<td>(\d+[.]\d\d)</td>", rows[SECOND.name]) == ["0.20", "0.20"]
+
+
+def test_what_is_worth_a_look_is_listed_and_changes_no_points():
+    own = frozenset(range(100))
+    graded = {
+        name: [replace(notebook(1), fingerprint=own - {n}, notes=["softmax calls torch.softmax."])]
+        for n, name in enumerate(["ada", "ben"])
+    }
+    results = class_results({**graded, "cleo": [replace(notebook(1), fingerprint=frozenset(range(200, 300)))]})
+    page = text_of(class_page(results))
+    assert [pair.students for pair in results.alike] == [("ada", "ben")]
+    assert "ada and ben 01_lookup 98%" in page and "ben: 01_lookup: softmax calls torch.softmax." in page
+    assert len({student.points for student in results.students}) == 1
+    assert "softmax calls torch.softmax." in list(results.students[0].remarks)
 
 
 def test_what_belongs_to_no_list_of_mistakes_is_told_in_words():

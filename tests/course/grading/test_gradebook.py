@@ -50,6 +50,7 @@ def test_results_are_as_the_schema_describes_them(tmp_path: Path):
     schema = json.loads((Path(__file__).parents[3] / "docs" / "results.schema.json").read_text("utf-8"))
     students = {"ada": [notebook(2, mistakes=("first_axis",)), notebook(0, problem="It is damaged.")], "ben": []}
     told = written_results(tmp_path, students)
+    told["alike"] = [{"lesson": "01_lookup", "students": ["ada", "ben"], "similarity": 0.9}]
     jsonschema.validate(told, schema)
     del told["students"]["ada"]["notebooks"][0]["exercises"][0]["status"]
     with pytest.raises(jsonschema.ValidationError, match="'status' is a required property"):

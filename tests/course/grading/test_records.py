@@ -12,7 +12,9 @@ from transformer_lab.course.grading.submissions import Submission
 
 SUBMISSION = Submission("ada", Path("class", "ada", "01_lookup.ipynb"), "01_lookup", digest="5e")
 VERDICT = Verdict("softmax", "mistake", "Two rows\n    0.5", ("first_axis", "no_sum"), ("Look.", "Look again."))
-GRADED = GradedSubmission(SUBMISSION, [GradedExercise(every_exercise()["softmax"], VERDICT, 0.25)])
+GRADED = GradedSubmission(
+    SUBMISSION, [GradedExercise(every_exercise()["softmax"], VERDICT, 0.25)], "full", ["A note."], frozenset({3, 5})
+)
 BROKEN = GradedSubmission(Submission("ada", Path("x.ipynb"), problem="It is damaged."), [])
 SETTINGS = {"seed": 7, "limits": [10.0, 2048]}
 GUARDS = {"landlock": 7}
@@ -28,6 +30,7 @@ def test_what_is_read_is_what_was_written(tmp_path: Path):
     told = read_records(tmp_path)
     assert list(told) == ["Zoë/..", "ada"] and told["Zoë/.."] == []
     assert [as_dict(notebook) for notebook in told["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
+    assert told["ada"][0].fingerprint == {3, 5}
     [one] = told["ada"][0].exercises
     assert (one.verdict.mistakes, one.verdict.hints, one.seconds) == (VERDICT.mistakes, VERDICT.hints, 0.25)
     assert one.verdict.message == VERDICT.message and one.exercise is every_exercise()["softmax"]

@@ -52,11 +52,15 @@ class GradedSubmission:
         submission: The notebook.
         exercises: Its exercises in the order of the lesson; empty if the notebook cannot be graded.
         isolation: How far its code was kept from all else: ``full``, ``shared user`` or ``none``.
+        notes: What the instructor may want to look at.
+        fingerprint: What its text is compared with that of others by, as ``similarity.fingerprint`` returns it.
     """
 
     submission: Submission
     exercises: Sequence[GradedExercise]
     isolation: str = ""
+    notes: Sequence[str] = ()
+    fingerprint: frozenset[int] = frozenset()
 
     @property
     def points(self) -> int:

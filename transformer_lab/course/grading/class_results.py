@@ -17,6 +17,7 @@ from transformer_lab.course.grading.late_policy import Lateness, LatePolicy, rea
 from transformer_lab.course.grading.overrides import FILE as OVERRIDES
 from transformer_lab.course.grading.overrides import Override, read_overrides
 from transformer_lab.course.grading.roster import Person, Roster, read_roster
+from transformer_lab.course.grading.similarity import Alike, alike
 
 ROSTER = "roster.csv"
 LATE_POLICY = "late_policy.json"
@@ -157,6 +158,7 @@ class StudentResult:
         counts = Counter(nb.submission.lesson for nb in self.notebooks if nb.submission.lesson)
         yield from (f"{n} notebooks of {lesson}: the best one counts." for lesson, n in counts.items() if n > 1)
         for lesson in self.lessons.values():
+            yield from lesson.notebook.notes if lesson.notebook else ()
             names = [one.exercise.name for one in lesson.exercises if one.override and one.override.points is not None]
             if names:
                 yield f"Points given by hand: {', '.join(names)}."
@@ -171,12 +173,14 @@ class ClassResults:
         lessons: The lessons that at least one of them handed in.
         unknown: What the instructor's tables name, and is not in the class.
         is_listed: Whether there is a roster.
+        alike: Submissions that are nearly the same.
     """
 
     students: Sequence[StudentResult]
     lessons: Sequence[str]
     unknown: Sequence[str] = ()
     is_listed: bool = False
+    alike: Sequence[Alike] = ()
 
     @property
     def has_lateness(self) -> bool:
@@ -212,7 +216,13 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
         comment = given[""].comment if "" in given else ""
         is_listed = not listed or person in listed
         students.append(StudentResult(names[person], person, notebooks, shown, comment, is_listed))
-    return ClassResults(students, lessons, unknown, is_listed=bool(listed))
+    near = [pair for lesson in lessons for pair in alike(lesson, _fingerprints(students, lesson))]
+    return ClassResults(students, lessons, unknown, is_listed=bool(listed), alike=near)
+
+
+def _fingerprints(students: Sequence[StudentResult], lesson: str) -> dict[str, frozenset[int]]:
+    counted = {student.name: student.lessons[lesson].notebook for student in students}
+    return {name: notebook.fingerprint for name, notebook in counted.items() if notebook}
 
 
 def _lms_ids(notebooks: Sequence[GradedSubmission]) -> list[str]:

@@ -24,6 +24,7 @@ from transformer_lab.course.grading.overrides import make_overrides_file
 from transformer_lab.course.grading.records import Records, read_records
 from transformer_lab.course.grading.report import write_report
 from transformer_lab.course.grading.roster import read_roster
+from transformer_lab.course.grading.similarity import calls_of_the_answer, fingerprint
 from transformer_lab.course.grading.submissions import Submission, find_submissions
 from transformer_lab.course.grading.worker import Task, Worker
 from transformer_lab.course.jail.limits import Limits
@@ -150,7 +151,7 @@ def _grade_students(
         worker = free.get()
         try:
             wanted = [one for one in students[name] if not lessons or one.lesson in {*lessons, ""}]
-            graded = [replace(grade_notebook(one, worker), isolation=level) for one in wanted]
+            graded = [_looked_at(replace(grade_notebook(one, worker), isolation=level)) for one in wanted]
             records.write(name, students[name], graded, workers[0].guards)
         finally:
             free.put(worker)
@@ -165,6 +166,14 @@ def _grade_students(
             for worker in workers:
                 worker.kill()  # who waits for its answer gets none, and ends
             raise
+
+
+def _looked_at(graded: GradedSubmission) -> GradedSubmission:
+    """Return a graded notebook with what its text tells the instructor."""
+    cells, lesson = graded.submission.cells, graded.submission.lesson
+    if not graded.exercises:
+        return graded
+    return replace(graded, notes=list(calls_of_the_answer(cells, lesson)), fingerprint=fingerprint(cells, lesson))
 
 
 @contextlib.contextmanager

@@ -58,7 +58,7 @@ class Records:
             "student": student,
             "key": self._key(submissions),
             "guards": dict(guards),
-            "notebooks": [as_dict(notebook) for notebook in graded],
+            "notebooks": [{**as_dict(one), "fingerprint": sorted(one.fingerprint)} for one in graded],
         }
         self._folder.mkdir(parents=True, exist_ok=True)
         atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
@@ -110,6 +110,7 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
         "time_source": notebook.submission.time_source,
         "marked_late": notebook.submission.is_marked_late,
         "isolation": notebook.isolation,
+        "notes": list(notebook.notes),
         "exercises": [
             {
                 "exercise": one.exercise.name,
@@ -141,7 +142,9 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
         time_source=notebook["time_source"],
         is_marked_late=notebook["marked_late"],
     )
-    return GradedSubmission(submission, [_exercise(one) for one in notebook["exercises"]], notebook["isolation"])
+    exercises = [_exercise(one) for one in notebook["exercises"]]
+    fingerprint = frozenset(map(int, notebook.get("fingerprint", ())))
+    return GradedSubmission(submission, exercises, notebook["isolation"], notebook["notes"], fingerprint)
 
 
 def _exercise(one: Mapping[str, Any]) -> GradedExercise:
