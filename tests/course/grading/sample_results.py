@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import exercises_of
@@ -19,7 +20,7 @@ def notebook(
     lesson: str = "01_lookup",
     problem: str = "",
     mistakes: tuple[str, ...] = (),
-    **told: str,
+    **told: Any,
 ) -> GradedSubmission:
     """Return a graded notebook of which the first ``passed`` exercises passed.
 

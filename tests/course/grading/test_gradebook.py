@@ -48,7 +48,8 @@ def written_results(out: Path, students: dict[str, list[GradedSubmission]]) -> d
 
 def test_results_are_as_the_schema_describes_them(tmp_path: Path):
     schema = json.loads((Path(__file__).parents[3] / "docs" / "results.schema.json").read_text("utf-8"))
-    students = {"ada": [notebook(2, mistakes=("first_axis",)), notebook(0, problem="It is damaged.")], "ben": []}
+    in_words = notebook(2, mistakes=("first_axis",), written={"why": "Because."})
+    students = {"ada": [in_words, notebook(0, problem="It is damaged.")], "ben": []}
     told = written_results(tmp_path, students)
     told["alike"] = [{"lesson": "01_lookup", "students": ["ada", "ben"], "similarity": 0.9}]
     jsonschema.validate(told, schema)

@@ -156,7 +156,7 @@ def test_folders_are_searched_to_a_depth_and_no_deeper(tmp_path: Path):
 @pytest.mark.parametrize("name", [3, [[]], None, {"a": 1}, "x" * 10**6])
 def test_any_name_of_a_cell_can_be_read(name: object):
     content = json.dumps({"nbformat": 4, "cells": [{"cell_type": "code", "source": "", "id": name}]})
-    [cell] = submissions.read_cells(content.encode())
+    [cell], _ = submissions.read_cells(content.encode())
     assert len(cell["id"]) <= 100
 
 

@@ -5,8 +5,8 @@ So the same verdicts can be shown again under other rules, and nothing runs twic
 """
 
 from collections import Counter, defaultdict
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -18,6 +18,8 @@ from transformer_lab.course.grading.overrides import FILE as OVERRIDES
 from transformer_lab.course.grading.overrides import Override, read_overrides
 from transformer_lab.course.grading.roster import Person, Roster, read_roster
 from transformer_lab.course.grading.similarity import Alike, alike
+from transformer_lab.course.grading.spreadsheet import escape_formula
+from transformer_lab.course.grading.written_answers import WrittenAnswer, read_marks
 
 ROSTER = "roster.csv"
 LATE_POLICY = "late_policy.json"
@@ -31,11 +33,13 @@ class ClassRules:
         roster: Who is in the class; nobody where no list was given.
         late_policy: Due dates, and what being late costs.
         overrides: Points and comments given by hand.
+        marks: The written answers that are in the sheet, with their marks.
     """
 
     roster: Roster = field(default_factory=lambda: Roster([]))
     late_policy: LatePolicy = field(default_factory=LatePolicy)
     overrides: Sequence[Override] = ()
+    marks: Sequence[WrittenAnswer] = ()
 
 
 def read_class_rules(out: Path) -> ClassRules:
@@ -46,7 +50,7 @@ def read_class_rules(out: Path) -> ClassRules:
         OSError: A file cannot be read.
     """
     people = read_roster(out / ROSTER) if (out / ROSTER).exists() else []
-    return ClassRules(Roster(people), read_late_policy(out / LATE_POLICY), read_overrides(out))
+    return ClassRules(Roster(people), read_late_policy(out / LATE_POLICY), read_overrides(out), read_marks(out))
 
 
 @dataclass(frozen=True)
@@ -111,6 +115,7 @@ class StudentResult:
         lessons: The lessons that are graded, by name.
         comment: What the instructor says about all of it.
         is_listed: Whether the student is in the roster, or there is none.
+        written: The written answers, with their marks.
     """
 
     name: str
@@ -119,6 +124,7 @@ class StudentResult:
     lessons: Mapping[str, LessonResult]
     comment: str = ""
     is_listed: bool = True
+    written: Sequence[WrittenAnswer] = ()
 
     @property
     def points(self) -> float:
@@ -188,6 +194,11 @@ class ClassResults:
         lessons = (lesson for student in self.students for lesson in student.lessons.values())
         return any(lesson.lateness.says for lesson in lessons)
 
+    @property
+    def has_written_answers(self) -> bool:
+        """Whether somebody has answered in words."""
+        return any(student.written for student in self.students)
+
     @cached_property
     def max_points(self) -> int:
         """The sum of the points of these lessons' core exercises."""
@@ -215,7 +226,8 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
         shown = {lesson: _lesson_result(lesson, notebooks, rules, given) for lesson in lessons}
         comment = given[""].comment if "" in given else ""
         is_listed = not listed or person in listed
-        students.append(StudentResult(names[person], person, notebooks, shown, comment, is_listed))
+        written = _written_answers(names[person], shown.values(), rules.marks)
+        students.append(StudentResult(names[person], person, notebooks, shown, comment, is_listed, written))
     near = [pair for lesson in lessons for pair in alike(lesson, _fingerprints(students, lesson))]
     return ClassResults(students, lessons, unknown, is_listed=bool(listed), alike=near)
 
@@ -223,6 +235,20 @@ def class_results(graded: Mapping[str, Sequence[GradedSubmission]], rules: Class
 def _fingerprints(students: Sequence[StudentResult], lesson: str) -> dict[str, frozenset[int]]:
     counted = {student.name: student.lessons[lesson].notebook for student in students}
     return {name: notebook.fingerprint for name, notebook in counted.items() if notebook}
+
+
+def _written_answers(
+    student: str, lessons: Iterable[LessonResult], marks: Sequence[WrittenAnswer]
+) -> list[WrittenAnswer]:
+    """Return what a student has written in the notebooks that count, with the marks."""
+    found = []
+    for lesson in lessons:
+        for question, answer in lesson.notebook.submission.written.items() if lesson.notebook else ():
+            key = lesson.lesson, question, escape_formula(student)
+            mark = next((one for one in marks if one.key == key), None)
+            plain = WrittenAnswer(lesson.lesson, question, student, answer)
+            found.append(replace(mark, student=student, answer=answer) if mark else plain)
+    return found
 
 
 def _lms_ids(notebooks: Sequence[GradedSubmission]) -> list[str]:

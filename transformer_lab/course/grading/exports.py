@@ -252,8 +252,9 @@ def _has_points(student: StudentResult, lesson: str) -> bool:
 
 
 def _points(student: StudentResult, lesson: str, bonus: bool) -> float:
-    """Return the points less what being late costs."""
-    return sum(shown.points_after + (shown.bonus if bonus else 0) for shown in _lessons(student, lesson))
+    """Return the points less what being late costs, and those of written answers."""
+    in_words = sum(one.points or 0 for one in student.written if lesson in ("", one.lesson))
+    return in_words + sum(shown.points_after + (shown.bonus if bonus else 0) for shown in _lessons(student, lesson))
 
 
 def _plain(number: float) -> str:

@@ -18,6 +18,7 @@ from transformer_lab.course.grading.class_results import (
     max_points,
     plain_number,
 )
+from transformer_lab.course.grading.written_answers import WrittenAnswer
 
 PAGE_TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -79,6 +80,8 @@ def feedback_page(student: StudentResult) -> str:
         parts.append(f"<p>{plain_number(student.points_after)} points after the deduction for lateness.</p>")
     if student.comment:
         parts.append(_comment(student.comment))
+    if student.written:
+        parts += ["<h2>Written answers</h2>", *map(_written_panel, student.written)]
     counted = {id(lesson.notebook): lesson for lesson in student.lessons.values()}
     for lesson in [*LESSONS, ""]:
         of_lesson = [notebook for notebook in student.notebooks if notebook.submission.lesson == lesson]
@@ -94,6 +97,12 @@ def feedback_page(student: StudentResult) -> str:
 def _points(points: float, maximum: float, bonus: float) -> str:
     told = f"{plain_number(points)} of {plain_number(maximum)} points"
     return told + (f", and {plain_number(bonus)} bonus" if bonus else "")
+
+
+def _written_panel(one: WrittenAnswer) -> str:
+    of = "" if one.of is None else f" of {plain_number(one.of)}"
+    mark = "not marked yet" if one.points is None else f"{plain_number(one.points)}{of}"
+    return Panel(f"{one.lesson}, {one.question} ({mark})", one.comment, "plain")._repr_html_()
 
 
 def _comment(comment: str) -> str:

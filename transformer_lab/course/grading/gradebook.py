@@ -2,7 +2,6 @@
 
 import csv
 import json
-import re
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -18,6 +17,7 @@ from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.grading.class_results import ClassResults, StudentResult, plain_number
 from transformer_lab.course.grading.records import as_dict
+from transformer_lab.course.grading.spreadsheet import escape_formula
 from transformer_lab.course.grading.submissions import printable
 from transformer_lab.course.jail.limits import Limits
 
@@ -54,24 +54,31 @@ def gradebook_table(results: ClassResults) -> pd.DataFrame:
 def _row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
     person = student.person
     listed = {"id": person.id, "name": person.name, "email": person.email, "login": person.login}
-    shown = {title: _escape_formula(text) for title, text in listed.items()} if results.is_listed else {}
+    shown = {title: escape_formula(text) for title, text in listed.items()} if results.is_listed else {}
     lessons = student.lessons.values()
     counted = [lesson for lesson in lessons if lesson.notebook]
     late = {"late": " ".join(f"{one.lesson}: {one.lateness.says}." for one in counted if one.lateness.says)}
     return {
-        "student": _escape_formula(student.name),
+        "student": escape_formula(student.name),
         **shown,
         **{_column(one.lesson, e.exercise): plain_number(e.points) for one in lessons for e in one.exercises},
         "points": plain_number(student.points),
         "of": results.max_points,
         "bonus": plain_number(student.bonus),
+        **({"written": _written(student)} if results.has_written_answers else {}),
         **({**late, "points after lateness": plain_number(student.points_after)} if results.has_lateness else {}),
         "status": student.status,
         "isolation": student.isolation,
         "notebooks": " ".join(f"{one.lesson}:{one.notebook.submission.sha256}" for one in counted if one.notebook),
-        "remarks": _escape_formula(" ".join(student.remarks)),
-        "comment": _escape_formula(" ".join(_comments(student))),
+        "remarks": escape_formula(" ".join(student.remarks)),
+        "comment": escape_formula(" ".join(_comments(student))),
     }
+
+
+def _written(student: StudentResult) -> float | None:
+    """Return the points of all written answers; None as long as one has not been marked."""
+    points = [one.points for one in student.written]
+    return None if None in points else plain_number(sum(filter(None, points)))
 
 
 def _comments(student: StudentResult) -> Iterator[str]:
@@ -85,15 +92,6 @@ def _comments(student: StudentResult) -> Iterator[str]:
 
 def _column(lesson: str, exercise: Exercise) -> str:
     return f"{lesson}: {exercise.name}{' (bonus)' if exercise.stretch else ''}"
-
-
-FORMULA = re.compile(r"""(^|[;,|])(["'\s]*[=+@＝＋－＠-])""")
-"""What a spreadsheet takes for the start of a formula, also where it splits cells at other signs than a comma."""
-
-
-def _escape_formula(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would execute; students choose the names of their files."""
-    return FORMULA.sub(r"\1'\2", text)
 
 
 def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:
@@ -156,6 +154,7 @@ def _as_dict(student: StudentResult) -> dict[str, Any]:
         "points_after_lateness": plain_number(student.points_after),
         "remarks": list(student.remarks),
         "comment": student.comment,
+        "written": [asdict(one) for one in student.written],
         "lessons": {
             name: {
                 "notebook": lesson.notebook.submission.sha256 if lesson.notebook else "",

@@ -109,6 +109,7 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
         "handed_in": notebook.submission.handed_in,
         "time_source": notebook.submission.time_source,
         "marked_late": notebook.submission.is_marked_late,
+        "written": dict(notebook.submission.written),
         "isolation": notebook.isolation,
         "notes": list(notebook.notes),
         "exercises": [
@@ -141,6 +142,7 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
         handed_in=notebook["handed_in"],
         time_source=notebook["time_source"],
         is_marked_late=notebook["marked_late"],
+        written=notebook["written"],
     )
     exercises = [_exercise(one) for one in notebook["exercises"]]
     fingerprint = frozenset(map(int, notebook.get("fingerprint", ())))

@@ -1,6 +1,7 @@
 """Write every table and page of a class from what has been graded; nothing runs for that."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,7 @@ from transformer_lab.course.grading.class_results import ClassResults, class_res
 from transformer_lab.course.grading.feedback import write_feedback
 from transformer_lab.course.grading.gradebook import recorded_settings, summary, write_gradebook
 from transformer_lab.course.grading.records import read_records
+from transformer_lab.course.grading.written_answers import write_sheet
 
 
 def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
@@ -24,6 +26,7 @@ def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
         OSError: A file cannot be read or written.
     """
     results = class_results(read_records(out), read_class_rules(out))
+    write_sheet(out, [replace(one, points=None) for student in results.students for one in student.written])
     write_gradebook(out, results, settings)
     write_feedback(out / "feedback", results)
     atomic_write_text(out / "class.html", class_page(results))

@@ -10,7 +10,7 @@ import os
 import re
 import unicodedata
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -18,6 +18,7 @@ from typing import Any
 from transformer_lab.course.exercises import LESSONS, UNGRADED, exercises_of
 from transformer_lab.course.grading.download_names import DownloadName, classroom_prefix, read_download_name
 from transformer_lab.course.grading.hand_ins import HandIn, UnreadableFile, files_below, files_in_zip, one_file
+from transformer_lab.course.grading.written_answers import written_in
 
 MAX_CODE_LENGTH = 1 << 20
 """Number of characters in all code cells together."""
@@ -42,12 +43,13 @@ class Submission:
         cells: The code cells, each with its ``id`` and ``source``.
         problem: Why it cannot be graded; empty if it can.
         raw_name: The student's name as the file system has it. Two that are told apart there stay two students here.
-        digest: SHA-256 of its code cells; empty if it cannot be read.
+        digest: SHA-256 of its code cells and written answers; empty if it cannot be read.
         sha256: That of the whole file.
         lms_id: The student's number in the system that it was downloaded from; empty if that is not known.
         handed_in: When it was handed in, as ISO 8601 with a time zone; empty if that is not known.
         time_source: Where that time is from, in words.
         is_marked_late: Whether the system that it was downloaded from has marked it as late.
+        written: The answers in words, by question.
     """
 
     student: str
@@ -62,6 +64,7 @@ class Submission:
     handed_in: str = ""
     time_source: str = ""
     is_marked_late: bool = False
+    written: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -215,7 +218,7 @@ def _read_submission(file: HandIn, parent: str) -> Submission:
     try:
         content = file.read()
         submission = replace(submission, sha256=hashlib.sha256(content).hexdigest())
-        cells = read_cells(content)
+        cells, written = read_cells(content)
     except UnreadableFile as error:
         return replace(submission, problem=str(error))
     lesson = lesson or lesson_by_cells(cells)
@@ -223,12 +226,12 @@ def _read_submission(file: HandIn, parent: str) -> Submission:
         return replace(submission, problem=NOTHING_TO_GRADE)
     if not lesson:
         return replace(submission, problem="This is no lesson of the course: neither its name nor its cells are.")
-    digest = hashlib.sha256(json.dumps(cells).encode()).hexdigest()
-    return replace(submission, lesson=lesson, cells=cells, digest=digest)
+    digest = hashlib.sha256(json.dumps([cells, written] if written else cells).encode()).hexdigest()
+    return replace(submission, lesson=lesson, cells=cells, digest=digest, written=written)
 
 
-def read_cells(content: bytes) -> list[dict[str, str]]:
-    """Read the code cells of a notebook: their ``id``, which may be empty, and ``source``.
+def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
+    """Read the code cells of a notebook, each with its ``id``, which may be empty, and ``source``; and written answers.
 
     Raises:
         UnreadableFile: It is not a notebook, or holds too much.
@@ -241,6 +244,7 @@ def read_cells(content: bytes) -> list[dict[str, str]]:
         if type(version := notebook["nbformat"]) is int and version != 4:
             raise UnreadableFile(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
+        written = dict(filter(None, map(written_in, notebook["cells"])))
     except UnreadableFile:
         raise
     except Exception as error:  # any JSON is possible
@@ -249,7 +253,7 @@ def read_cells(content: bytes) -> list[dict[str, str]]:
         raise UnreadableFile(f"The notebook has {len(cells)} cells of code; at most {MAX_CELLS} are read.")
     if sum(len(cell["source"]) for cell in cells) > MAX_CODE_LENGTH:
         raise UnreadableFile(f"The notebook holds more than {MAX_CODE_LENGTH >> 20} million characters of code.")
-    return cells
+    return cells, written
 
 
 def _cell(cell: dict[str, Any]) -> dict[str, str]:
