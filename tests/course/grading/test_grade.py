@@ -230,7 +230,7 @@ def test_answers_that_never_end_share_the_time_of_their_notebook(jail: Jail):
     lesson = exercises_of("01_lookup")
     limits: list[float] = []
 
-    def sleeps(exercise: Exercise, given: Limits) -> GradedExercise:
+    def sleeps(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
         limits.append(given.seconds)
         return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after)
 

@@ -145,7 +145,7 @@ def _grade_students(
         free.put(worker)
 
     def grade_notebook(submission: Submission, worker: Worker) -> GradedSubmission:
-        return assess(submission, limits, lambda e, limits: worker.assess(Task(submission, e.name, seed, limits)))
+        return assess(submission, limits, lambda one, e, limits: worker.assess(Task(one, e.name, seed, limits)))
 
     def grade_student(name: str) -> None:
         worker = free.get()

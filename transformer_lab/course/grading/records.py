@@ -123,6 +123,8 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
                 "of": one.exercise.points,
                 "stretch": one.exercise.stretch,
                 "seconds": round(one.seconds, 3),
+                "n_right": one.n_right,
+                "n_cases": one.n_cases,
             }
             for one in notebook.exercises
         ],
@@ -151,7 +153,8 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
 
 def _exercise(one: Mapping[str, Any]) -> GradedExercise:
     verdict = Verdict(one["exercise"], one["status"], one["message"], tuple(one["mistakes"]), tuple(one["hints"]))
-    return GradedExercise(every_exercise()[one["exercise"]], verdict, one["seconds"])
+    exercise = every_exercise()[one["exercise"]]
+    return GradedExercise(exercise, verdict, one["seconds"], one["n_right"], one["n_cases"])
 
 
 def _read(path: Path) -> dict[str, Any] | None:

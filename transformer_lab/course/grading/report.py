@@ -1,7 +1,6 @@
 """Write every table and page of a class from what has been graded; nothing runs for that."""
 
 from collections.abc import Mapping
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ def write_report(out: Path, settings: Mapping[str, Any]) -> ClassResults:
         OSError: A file cannot be read or written.
     """
     results = class_results(read_records(out), read_class_rules(out))
-    write_sheet(out, [replace(one, points=None) for student in results.students for one in student.written])
+    write_sheet(out, [one for student in results.students for one in student.written])
     write_gradebook(out, results, settings)
     write_feedback(out / "feedback", results)
     atomic_write_text(out / "class.html", class_page(results))

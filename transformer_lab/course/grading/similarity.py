@@ -107,11 +107,16 @@ def answer_text(cells: Sequence[Mapping[str, str]], name: str) -> str:
 
     Parsing such code can exhaust or crash a process, and is left to the jail.
     """
-    defines = re.compile(rf"^(?:(?:async +)?def|class) +{name}\b|^{name} *=(?!=)", re.MULTILINE)
+    defines = definition_of(name)
     checks = [i for i, cell in enumerate(cells) if cell["id"] == f"check-{name}"]
     defining = [i for i, cell in enumerate(cells) if defines.search(cell["source"])]
     above = [i for i in defining if checks and i < checks[-1]]
     return cells[(above or defining)[-1]]["source"][:MAX_SOURCE_LENGTH] if defining else ""
+
+
+def definition_of(name: str) -> re.Pattern[str]:
+    """Return what the text of a cell that defines a name has."""
+    return re.compile(rf"^(?:(?:async +)?def|class) +{name}\b|^{name} *=(?!=)", re.MULTILINE)
 
 
 def runs(exercise: str, source: str) -> frozenset[int]:

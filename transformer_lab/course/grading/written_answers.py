@@ -1,7 +1,7 @@
 """Answers in words: collected into a table to be marked by hand, and read back with points and comments.
 
-A written answer is a cell of text that an instructor has added to a lesson: its id begins with ``written-``, or nbgrader
-knows it as an answer that is graded by hand.
+A written answer is a cell of text that an instructor has added to a lesson: its id begins with ``written-``, or
+nbgrader knows it as an answer that is graded by hand.
 """
 
 import csv
