@@ -59,8 +59,10 @@ def graded(monkeypatch):
     """Stand in for the grader, and note what it is asked for."""
     seen = []
 
-    def grade(paths, out, *, lessons, roster, late_policy, seed, seconds, memory_mb, jobs, fresh, unconfined):
-        seen_rules.append((roster, late_policy))
+    def grade(
+        paths, out, *, lessons, roster, late_policy, partial_credit, seed, seconds, memory_mb, jobs, fresh, unconfined
+    ):
+        seen_rules.append((roster, late_policy, partial_credit))
         seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined))
         return "2 students, 1 lesson."
 

@@ -43,9 +43,9 @@ def test_limits_that_allow_nothing_are_refused(graded, capsys, limit):
 
 def test_grade_is_told_of_roster_and_due_dates(graded):
     due = ["--due", "2026-10-12", "--due", "01_lookup=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
-    main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due])
-    [(roster, policy)] = sys.modules[GRADE].seen_rules
-    assert roster == Path("class.csv") and (policy.penalty, policy.grace) == (10.0, 15.0)
+    main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
+    [(roster, policy, partial_credit)] = sys.modules[GRADE].seen_rules
+    assert partial_credit and roster == Path("class.csv") and (policy.penalty, policy.grace) == (10.0, 15.0)
     assert policy.due["01_lookup"].isoformat() == "2026-10-19T18:00:00+02:00" and policy.due[""].day == 12
 
 

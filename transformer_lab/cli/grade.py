@@ -25,6 +25,11 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
     roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
     parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
+    partial = (
+        "give an answer that is right in some of the hidden cases that part of the points; what ignores its input "
+    )
+    partial += "may be right in some by chance"
+    parser.add_argument("--partial-credit", action="store_true", help=partial)
     late = parser.add_argument_group("being late, which never changes the points, but has columns of its own")
     due = "when a lesson is due, or, without NAME=, all others, such as 2026-10-12T18:00; may be given again"
     late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
@@ -63,6 +68,7 @@ def run(args: argparse.Namespace) -> int:
     how = {
         "roster": args.roster,
         "late_policy": policy,
+        "partial_credit": args.partial_credit,
         "jobs": args.jobs,
         "fresh": args.fresh,
         "unconfined": args.unconfined,

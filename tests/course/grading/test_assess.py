@@ -127,7 +127,7 @@ def test_the_jail_is_told_where_to_find_a_piece(name: str):
 
 
 def graded_by_text(submission: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
-    """Grade as if each answer were run: one passes if neither it nor the last answer before it that it uses is wrong."""
+    """Grade as if each answer were run: neither it nor what it uses may be wrong."""
     above = [cell["source"] for cell in submission.cells]
     defining = next(i for i, source in enumerate(above) if source.startswith(f"def {exercise.name}("))
     text = above[defining]

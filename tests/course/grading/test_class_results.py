@@ -1,5 +1,6 @@
 """What counts, under what the instructor has set."""
 
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -94,3 +95,13 @@ def test_what_is_set_is_read_from_the_folder_of_results(tmp_path: Path):
     rules = read_class_rules(tmp_path)
     assert rules.roster.people == [Person("1", "Ada")] and rules.late_policy == LATE.late_policy
     assert rules.overrides == [Override("Ada", "softmax", 1.0)]
+
+
+def test_with_partial_credit_right_cases_count_and_full_points_stay():
+    book = notebook(1)
+    wrong = replace(book.exercises[1], n_right=1, n_cases=4)
+    book = replace(book, exercises=[book.exercises[0], wrong, *book.exercises[2:]])
+    [strict], [kind] = (
+        class_results({"ada": [book]}, ClassRules(partial_credit=partial)).students for partial in (False, True)
+    )
+    assert strict.points == FIRST.points and kind.points == FIRST.points + SECOND.points / 4

@@ -1,6 +1,7 @@
 """The results of a class as every table and page shows them: the grader's verdicts, under what the instructor has set.
 
-What the instructor sets is kept in the folder of results: ``roster.csv``, ``late_policy.json``, ``overrides.csv``.
+What the instructor sets is kept in the folder of results: ``roster.csv``, ``late_policy.json``, ``overrides.csv``
+and the marks in ``written_answers.csv``.
 So the same verdicts can be shown again under other rules, and nothing runs twice.
 """
 
@@ -23,6 +24,8 @@ from transformer_lab.course.grading.written_answers import WrittenAnswer, read_m
 
 ROSTER = "roster.csv"
 LATE_POLICY = "late_policy.json"
+PARTIAL_CREDIT = "partial_credit.txt"
+"""If this file is in the folder of results, there is partial credit."""
 
 
 @dataclass(frozen=True)
@@ -34,12 +37,14 @@ class ClassRules:
         late_policy: Due dates, and what being late costs.
         overrides: Points and comments given by hand.
         marks: The written answers that are in the sheet, with their marks.
+        partial_credit: Whether an answer that is right in some cases has that part of the points.
     """
 
     roster: Roster = field(default_factory=lambda: Roster([]))
     late_policy: LatePolicy = field(default_factory=LatePolicy)
     overrides: Sequence[Override] = ()
     marks: Sequence[WrittenAnswer] = ()
+    partial_credit: bool = False
 
 
 def read_class_rules(out: Path) -> ClassRules:
@@ -50,7 +55,13 @@ def read_class_rules(out: Path) -> ClassRules:
         OSError: A file cannot be read.
     """
     people = read_roster(out / ROSTER) if (out / ROSTER).exists() else []
-    return ClassRules(Roster(people), read_late_policy(out / LATE_POLICY), read_overrides(out), read_marks(out))
+    return ClassRules(
+        Roster(people),
+        read_late_policy(out / LATE_POLICY),
+        read_overrides(out),
+        read_marks(out),
+        partial_credit=(out / PARTIAL_CREDIT).exists(),
+    )
 
 
 @dataclass(frozen=True)
@@ -61,18 +72,24 @@ class ExerciseResult:
         exercise: The exercise.
         graded: The grader's verdict; None if there is none.
         override: What the instructor has decided instead, or has to say about it.
+        partial_credit: Whether the cases that are right count if some are wrong.
     """
 
     exercise: Exercise
     graded: GradedExercise | None = None
     override: Override | None = None
+    partial_credit: bool = False
 
     @property
     def points(self) -> float:
         """The points: those given by hand, if any are; else the grader's."""
         if self.override is not None and self.override.points is not None:
             return self.override.points
-        return self.graded.points if self.graded else 0
+        if self.graded is None:
+            return 0
+        if self.partial_credit and not self.graded.verdict.passed and self.graded.n_cases:
+            return round(self.exercise.points * self.graded.n_right / self.graded.n_cases, 2)
+        return self.graded.points
 
 
 @dataclass(frozen=True)
@@ -285,7 +302,10 @@ def _lesson_result(
 
     def result(notebook: GradedSubmission | None) -> LessonResult:
         graded = {one.exercise.name: one for one in notebook.exercises} if notebook else {}
-        exercises = [ExerciseResult(e, graded.get(e.name), overrides.get(e.name)) for e in exercises_of(lesson)]
+        exercises = [
+            ExerciseResult(e, graded.get(e.name), overrides.get(e.name), rules.partial_credit)
+            for e in exercises_of(lesson)
+        ]
         lateness = rules.late_policy.lateness(notebook.submission) if notebook else Lateness()
         shown = LessonResult(lesson, notebook, exercises, lateness, 0.0)
         after = rules.late_policy.points_after(shown.points, lateness)

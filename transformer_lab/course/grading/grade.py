@@ -18,7 +18,13 @@ from tqdm import tqdm
 from transformer_lab.course.exercises import LESSONS
 from transformer_lab.course.grading import gradebook
 from transformer_lab.course.grading.assess import GradedSubmission, assess
-from transformer_lab.course.grading.class_results import LATE_POLICY, ROSTER, class_results, read_class_rules
+from transformer_lab.course.grading.class_results import (
+    LATE_POLICY,
+    PARTIAL_CREDIT,
+    ROSTER,
+    class_results,
+    read_class_rules,
+)
 from transformer_lab.course.grading.late_policy import LatePolicy
 from transformer_lab.course.grading.overrides import make_overrides_file
 from transformer_lab.course.grading.records import Records, read_records
@@ -39,6 +45,7 @@ def grade(
     lessons: Sequence[str] = (),
     roster: Path | None = None,
     late_policy: LatePolicy | None = None,
+    partial_credit: bool = False,
     seed: int | None = None,
     seconds: float = 10.0,
     memory_mb: int = 2048,
@@ -57,6 +64,7 @@ def grade(
         lessons: The lessons to grade; by default, all that at least one student handed in.
         roster: A table of all students, which is kept in ``out``; by default that which is kept there.
         late_policy: Due dates and penalties, which are kept in ``out``; by default those which are kept there.
+        partial_credit: Whether an answer that is right in some cases has that part of the points, from now on.
         seed: Seed of the cases. By default that of the earlier grading, or else a new secret one; it is recorded in
             ``results.json``, and grading again with it gives the same points.
         seconds: Time limit of one exercise.
@@ -110,23 +118,27 @@ def grade(
             # That nothing can be written shows now, not when the whole class has been graded.
             told = gradebook.new_settings(seed, limits, guards)
             gradebook.write_gradebook(out, class_results(read_records(out)), told)
-            _keep_rules(out, roster, late_policy)
+            _keep_rules(out, roster, late_policy, partial_credit)
             try:
                 _grade_students(todo, workers, lessons, seed, limits, records)
             finally:
                 shown = write_report(out, told)
     else:
-        _keep_rules(out, roster, late_policy)
+        _keep_rules(out, roster, late_policy, partial_credit)
         shown = write_report(out, earlier or {})
     return gradebook.summary(out, shown, n_kept=len(read_records(out)) - len(todo))
 
 
-def _keep_rules(out: Path, roster: Path | None, late_policy: LatePolicy | None) -> None:
+def _keep_rules(out: Path, roster: Path | None, late_policy: LatePolicy | None, partial_credit: bool) -> None:
     """Keep what the instructor has set, so that a later grading of some students need not be told again."""
     if roster and roster.resolve() != (out / ROSTER).resolve():
         shutil.copyfile(roster, out / ROSTER)
     if late_policy:
         late_policy.write(out / LATE_POLICY)
+    if partial_credit:
+        (out / PARTIAL_CREDIT).write_text(
+            "Answers that are right in some cases have that part of the points.\n", "utf-8"
+        )
     make_overrides_file(out)
 
 
