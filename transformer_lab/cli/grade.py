@@ -64,16 +64,9 @@ def run(args: argparse.Namespace) -> int:
     if not args.seconds > 0 or not args.memory > 0:
         raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
     limits = {"seconds": args.seconds, "memory_mb": args.memory}
-    policy = _late_policy(args)
-    how = {
-        "roster": args.roster,
-        "late_policy": policy,
-        "partial_credit": args.partial_credit,
-        "jobs": args.jobs,
-        "fresh": args.fresh,
-        "unconfined": args.unconfined,
-    }
-    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **limits, **how))
+    rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
+    how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined}
+    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **rules, **limits, **how))
     return 0
 
 
