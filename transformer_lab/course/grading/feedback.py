@@ -35,7 +35,7 @@ pre, code {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere }}
 table {{ border-collapse: collapse }}
 caption {{ text-align: left; margin-bottom: 0.3em }}
 th, td {{ padding: 0.25em 0.7em; text-align: right; border-bottom: 1px solid GrayText; vertical-align: middle }}
-th[scope=row], td:has(.bar) {{ text-align: left }}
+th:first-child, td:has(.bar) {{ text-align: left }}
 .bar {{ height: 0.8em; background: #4a7ec0; border-radius: 2px }}
 .wide {{ overflow-x: auto }}
 th code {{ white-space: nowrap }}
