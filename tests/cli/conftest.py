@@ -59,11 +59,16 @@ def graded(monkeypatch):
     """Stand in for the grader, and note what it is asked for."""
     seen = []
 
-    def grade(paths, out, *, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined):
+    def grade(
+        paths, out, *, lessons, roster, late_policy, partial_credit, seed, seconds, memory_mb, jobs, fresh, unconfined
+    ):
+        seen_rules.append((roster, late_policy, partial_credit))
         seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined))
         return "2 students, 1 lesson."
 
+    seen_rules = []
     module = ModuleType(GRADE)
+    module.seen_rules = seen_rules
     module.grade = grade
     monkeypatch.setitem(sys.modules, GRADE, module)
     return seen

@@ -39,3 +39,26 @@ def test_limits_that_allow_nothing_are_refused(graded, capsys, limit):
     assert main(["grade", "x.ipynb", "-o", "graded", limit]) == 2
     assert "limits must be positive; got" in capsys.readouterr().err
     assert graded == []
+
+
+def test_grade_is_told_of_roster_and_due_dates(graded):
+    due = ["--due", "2026-10-12", "--due", "01_lookup=2026-10-19T18:00+02:00", "--late-penalty", "10", "--grace", "15"]
+    main(["grade", "b", "-o", "graded", "--roster", "class.csv", *due, "--partial-credit"])
+    [(roster, policy, partial_credit)] = sys.modules[GRADE].seen_rules
+    assert partial_credit and roster == Path("class.csv") and (policy.penalty, policy.grace) == (10.0, 15.0)
+    assert policy.due["01_lookup"].isoformat() == "2026-10-19T18:00:00+02:00" and policy.due[""].day == 12
+
+
+@pytest.mark.parametrize(
+    ("options", "says"),
+    [
+        (["--due", "tomorrow"], "--due takes a date such as 2026-10-12 or 2026-10-12T18:00; got 'tomorrow'"),
+        (["--due", "01=2026-10-12"], "there is no lesson '01' that could be due"),
+        (["--due", "2026-10-12", "--late-penalty", "101"], "must be between 0 and 100 per cent; got 101"),
+        (["--due", "2026-10-12", "--grace", "-1"], "the minutes of grace must be at least 0; got -1"),
+        (["--late-penalty", "10"], "--late-penalty and --grace need due dates"),
+    ],
+)
+def test_a_late_policy_that_makes_no_sense_is_refused(graded, capsys, options, says):
+    assert main(["grade", "x.ipynb", "-o", "graded", *options]) == 2
+    assert says in capsys.readouterr().err and graded == []

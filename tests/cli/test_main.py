@@ -49,7 +49,9 @@ def loaded_by(command: list[str]) -> set[str]:
     return set(done.stdout.splitlines()[-1].split())
 
 
-@pytest.mark.parametrize("command", ["", "lab", "grade", "train", "evaluate", "translate", "generate"])
+@pytest.mark.parametrize(
+    "command", ["", "lab", "release", "grade", "feedback", "export", "train", "evaluate", "translate", "generate"]
+)
 def test_help_loads_none_of_what_the_commands_need(command):
     loaded = loaded_by([*command.split(), "--help"])
     assert f"transformer_lab.cli.{command or 'main'}" in loaded

@@ -2,6 +2,10 @@
 
 import argparse
 from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from transformer_lab.course.grading.late_policy import LatePolicy
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -9,14 +13,30 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser = commands.add_parser(
         "grade",
         help="grade notebooks",
-        description="Run the exercises in the notebooks apart from everything else, and give points and feedback.",
+        description="Run the exercises in the notebooks apart from everything else, and give points and feedback. "
+        "docs/grading.md describes what goes in and what comes out.",
         allow_abbrev=False,
     )
-    paths = "a notebook, or a folder with a folder of notebooks for each student"
+    paths = "a notebook; a folder with a folder of notebooks for each student; a download of Canvas, Moodle or GitHub "
+    paths += "Classroom, or a course of nbgrader; or a zip of one of these"
     parser.add_argument("paths", nargs="+", type=Path, metavar="PATH", help=paths)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that gradebook and feedback go to")
     lesson = "grade this lesson only, such as 01_lookup; may be given again (default: all that are there)"
     parser.add_argument("--lesson", action="append", default=[], metavar="NAME", help=lesson)
+    roster = "a table of all students, CSV with columns such as id, name, email, login (default: that of last time)"
+    parser.add_argument("--roster", type=Path, metavar="CSV", help=roster)
+    partial = (
+        "give an answer that is right in some of the hidden cases that part of the points; what ignores its input "
+    )
+    partial += "may be right in some by chance"
+    parser.add_argument("--partial-credit", action="store_true", help=partial)
+    late = parser.add_argument_group("being late, which never changes the points, but has columns of its own")
+    due = "when a lesson is due, or, without NAME=, all others, such as 2026-10-12T18:00; may be given again"
+    late.add_argument("--due", action="append", default=[], metavar="[NAME=]DATE", help=due)
+    late.add_argument(
+        "--late-penalty", type=float, metavar="PERCENT", help="what each day begun takes off the points (default: 0)"
+    )
+    late.add_argument("--grace", type=float, metavar="MINUTES", help="how late is not yet late (default: 0)")
     parser.add_argument("--seed", type=int, metavar="N", help="draw the cases from it (default: a new, secret one)")
     parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="how many notebooks to grade at once (default: 1)"
@@ -37,13 +57,24 @@ def run(args: argparse.Namespace) -> int:
     """Grade, print a summary, and return the exit code 0.
 
     Raises:
-        ValueError: A limit is not positive, or there is nothing to grade.
+        ValueError: A limit is not positive, a date is none, or there is nothing to grade.
     """
     from transformer_lab.course.grading.grade import grade
 
     if not args.seconds > 0 or not args.memory > 0:
         raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
     limits = {"seconds": args.seconds, "memory_mb": args.memory}
+    rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
     how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined}
-    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **limits, **how))
+    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **rules, **limits, **how))
     return 0
+
+
+def _late_policy(args: argparse.Namespace) -> "LatePolicy | None":
+    from transformer_lab.course.grading.late_policy import LatePolicy, parse_due
+
+    if not args.due:
+        if args.late_penalty is not None or args.grace is not None:
+            raise ValueError("--late-penalty and --grace need due dates, given by --due")
+        return None
+    return LatePolicy(parse_due(args.due), args.late_penalty or 0.0, args.grace or 0.0)

@@ -3,14 +3,17 @@ from typing import Any
 
 import pytest
 
+from tests.course.jail.sample_submissions import cells
 from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.verdict import Status, Verdict
-from transformer_lab.course.exercises import every_exercise
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises import every_exercise, exercises_of
 from transformer_lab.course.grading.assess import (
     GradedExercise,
     GradedSubmission,
     assess,
     assess_exercise,
+    count_right,
     judge_outcome,
     library_source,
 )
@@ -77,7 +80,7 @@ class FakeJail(Jail):
 
 
 def graded_in(jail: Jail, submission: Submission, seed: int) -> GradedSubmission:
-    return assess(submission, jail.limits, lambda exercise, _: assess_exercise(submission, exercise, jail, seed))
+    return assess(submission, jail.limits, lambda one, exercise, _: assess_exercise(one, exercise, jail, seed))
 
 
 SUBMISSION = Submission("ada", Path("01_lookup.ipynb"), "01_lookup", [{"id": "x", "source": "y"}])
@@ -121,3 +124,58 @@ def test_the_jail_is_told_where_to_find_a_piece(name: str):
     told = library_source(exercise)
     assert told in ({"module": exercise.reference.__module__}, {"source": exercise.solution})
     assert not told.get("module", "").startswith("transformer_lab.course")
+
+
+def graded_by_text(submission: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
+    """Grade as if each answer were run: neither it nor what it uses may be wrong."""
+    above = [cell["source"] for cell in submission.cells]
+    defining = next(i for i, source in enumerate(above) if source.startswith(f"def {exercise.name}("))
+    text = above[defining]
+    used = [source for source in above[:defining] if source.startswith("def softmax(") and "softmax(" in text[5:]]
+    is_right = "wrong" not in text and not (used and "wrong" in used[-1])
+    return GradedExercise(exercise, Verdict(exercise.name, "passed" if is_right else "wrong", "As is."), 0.1)
+
+
+@pytest.mark.parametrize(
+    ("rest", "status"), [("return softmax(query)", "passed"), ("return softmax('wrong')", "wrong")]
+)
+def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
+    answers = {
+        **{exercise.name: f"def {exercise.name}(x): pass" for exercise in exercises_of("01_lookup")},
+        "softmax": "def softmax(x):\n    return 'wrong'",
+        "soft_lookup": f"def soft_lookup(query):\n    {rest}",
+    }
+    submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
+    graded = {one.exercise.name: one.verdict for one in assess(submission, Limits(), graded_by_text).exercises}
+    assert graded.pop("softmax").status == "wrong" and graded["soft_lookup"].status == status
+    says = "right with the course's `softmax` in place of yours" in graded.pop("soft_lookup").message
+    assert says == (status == "passed") and {verdict.message for verdict in graded.values()} == {"As is."}
+
+
+def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
+    """The reference replaces the learner's function also where that is defined in the cell before."""
+    own = "def soft_lookup(query, keys, values):\n    return softmax(keys @ query) @ values"
+    answers = {"softmax": "def softmax(scores):\n    return scores.softmax(0) / 2", "soft_lookup": own}
+    submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
+    lesson = exercises_of("01_lookup")
+
+    def assess_one(one: Submission, exercise: Exercise, _: Limits) -> GradedExercise:
+        if exercise.name not in answers:
+            return GradedExercise(exercise, Verdict(exercise.name, "not_started", ""), 0.0)
+        return assess_exercise(one, exercise, jail, 7)
+
+    graded = {one.exercise.name: one for one in assess(submission, jail.limits, assess_one).exercises}
+    assert len(graded) == len(lesson)
+    assert not graded["softmax"].verdict.passed and graded["soft_lookup"].verdict.passed
+    assert graded["soft_lookup"].n_right == graded["soft_lookup"].n_cases > 0
+    assert graded["softmax"].n_right < graded["softmax"].n_cases
+
+
+def test_right_cases_are_counted():
+    expected = list(behaviour(SOFTMAX, 7).expected)
+    n = len(expected)
+    assert count_right(SOFTMAX, Outcome({"observations": expected}, "", 0.1), 7) == (n, n)
+    broken = [*expected[:-1], {**expected[-1], "output": None}]
+    assert count_right(SOFTMAX, Outcome({"observations": broken}, "", 0.1), 7) == (n - 1, n)
+    for answer in (None, {}, {"observations": 3}, {"observations": [3]}, {"crash": {}}):
+        assert count_right(SOFTMAX, Outcome(answer, "", 0.1), 7) == (0, n)

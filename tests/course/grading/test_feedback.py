@@ -5,8 +5,14 @@ import pytest
 from transformer_lab.course.checking.verdict import Status, Verdict
 from transformer_lab.course.exercises import every_exercise, exercises_of
 from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
+from transformer_lab.course.grading.class_results import class_results
 from transformer_lab.course.grading.feedback import feedback_page, file_names
 from transformer_lab.course.grading.submissions import Submission
+
+
+def page(student: str, notebooks: list[GradedSubmission]) -> str:
+    [result] = class_results({student: notebooks}).students
+    return feedback_page(result)
 
 
 @pytest.mark.parametrize(
@@ -34,7 +40,7 @@ def test_what_learners_wrote_is_escaped():
         ),
         GradedSubmission(Submission(evil, Path("x.ipynb"), problem=evil), []),
     ]
-    text = feedback_page(evil, notebooks, ["01_lookup"])
+    text = page(evil, notebooks)
     assert "<script" not in text and text.count("&lt;script&gt;") >= 6
 
 
@@ -43,9 +49,7 @@ def test_points_and_bonus_are_told_apart():
     graded = [
         GradedExercise(exercises[name], Verdict(name, "passed", ""), 0.1) for name in ("softmax", "distance_attention")
     ]
-    text = feedback_page(
-        "ada", [GradedSubmission(Submission("ada", Path("01_lookup.ipynb"), "01_lookup"), graded)], ["01_lookup"]
-    )
+    text = page("ada", [GradedSubmission(Submission("ada", Path("01_lookup.ipynb"), "01_lookup"), graded)])
     core, stretch = (exercises[name].points for name in ("softmax", "distance_attention"))
     most = sum(exercise.points for exercise in exercises_of("01_lookup") if not exercise.stretch)
     assert f"<p>{core} of {most} points, and {stretch} bonus.</p>" in text
@@ -61,7 +65,7 @@ def test_the_notebook_that_counts_comes_first_and_others_are_folded():
             Submission("ada", Path(file), "01_lookup"), [GradedExercise(softmax, Verdict("softmax", status, ""), 0.1)]
         )
 
-    text = feedback_page("ada", [notebook("worse.ipynb", "wrong"), notebook("better.ipynb", "passed")], ["01_lookup"])
+    text = page("ada", [notebook("worse.ipynb", "wrong"), notebook("better.ipynb", "passed")])
     assert text.index("<h2>better.ipynb: 2 of") < text.index("<details><summary>worse.ipynb: 0 of")
     assert text.count("Another notebook counts.") == 1
 
@@ -72,7 +76,7 @@ def test_the_hint_says_more_than_the_verdict():
     def hint(verdict: Verdict) -> str:
         graded = GradedExercise(softmax, verdict, 0.1)
         notebook = GradedSubmission(Submission("ada", Path("01_lookup.ipynb"), "01_lookup"), [graded])
-        return feedback_page("ada", [notebook], ["01_lookup"]).partition("A hint</strong>")[2].partition("</div>")[0]
+        return page("ada", [notebook]).partition("A hint</strong>")[2].partition("</div>")[0]
 
     known = softmax.mistakes[0]
     assert known.hints[0][:9] in hint(Verdict("softmax", "mistake", "Words.", (known.name,)))

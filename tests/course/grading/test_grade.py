@@ -1,6 +1,8 @@
 import contextlib
 import json
+import os
 import sys
+from datetime import UTC, datetime
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,9 @@ from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise, exercises_of
 from transformer_lab.course.grading.assess import GradedExercise, assess, assess_exercise
+from transformer_lab.course.grading.class_results import read_class_rules
 from transformer_lab.course.grading.grade import caution, grade
+from transformer_lab.course.grading.late_policy import LatePolicy
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.grading.worker import Task
 from transformer_lab.course.jail.interpreter import JailError
@@ -73,7 +77,9 @@ def results(out: Path) -> dict[str, Any]:
 
 
 def statuses(out: Path, student: str, notebook: int = 0) -> dict[str, str]:
-    return {one["exercise"]: one["status"] for one in results(out)["students"][student][notebook]["exercises"]}
+    return {
+        one["exercise"]: one["status"] for one in results(out)["students"][student]["notebooks"][notebook]["exercises"]
+    }
 
 
 def test_the_gradebook_has_a_row_per_student_and_a_column_per_exercise(graded: Path):
@@ -122,8 +128,8 @@ def test_every_student_gets_a_page_with_hints_and_nothing_unescaped(graded: Path
 def verdicts(out: Path) -> list[Any]:
     return [
         [(one["status"], one["mistakes"], one["message"], one["points"]) for one in notebook["exercises"]]
-        for notebooks in results(out)["students"].values()
-        for notebook in notebooks
+        for student in results(out)["students"].values()
+        for notebook in student["notebooks"]
     ]
 
 
@@ -228,7 +234,7 @@ def test_answers_that_never_end_share_the_time_of_their_notebook(jail: Jail):
     lesson = exercises_of("01_lookup")
     limits: list[float] = []
 
-    def sleeps(exercise: Exercise, given: Limits) -> GradedExercise:
+    def sleeps(_: Submission, exercise: Exercise, given: Limits) -> GradedExercise:
         limits.append(given.seconds)
         return GradedExercise(exercise, Verdict(exercise.name, "crashed", ""), given.kill_after)
 
@@ -244,8 +250,7 @@ def test_without_a_guard_nothing_is_graded_unless_asked_for(worker: InThisProces
         grade([path], tmp_path / "out")
     assert not worker.graded
     grade([path], tmp_path / "out", unconfined=True)
-    [record] = (tmp_path / "out" / "students").glob("*.json")
-    assert json.loads(record.read_text("utf-8"))["guards"]["isolation"] == "none"
+    assert results(tmp_path / "out")["students"]["ada"]["isolation"] == "none"
 
 
 @pytest.mark.usefixtures("worker")
@@ -330,3 +335,75 @@ def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatc
     with pytest.raises(JailError, match="says nothing"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()
+
+
+class Canned:
+    """Stands in for a worker where it does not matter how the answers do: what has the word ``right`` passes."""
+
+    guards = GUARDED
+    n_graded = 0
+
+    def assess(self, task: Task) -> GradedExercise:
+        self.n_graded += 1
+        is_right = any("right" in cell["source"] for cell in task.submission.cells)
+        verdict = Verdict(task.name, "passed" if is_right else "wrong", "")
+        return GradedExercise(every_exercise()[task.name], verdict, 0.1)
+
+    def kill(self) -> None: ...
+
+
+@pytest.fixture
+def canned(monkeypatch: pytest.MonkeyPatch) -> Canned:
+    """The worker that grades in all gradings of a test, without a jail."""
+    worker = Canned()
+    monkeypatch.setattr("transformer_lab.course.grading.grade.Worker", lambda limits: contextlib.nullcontext(worker))
+    return worker
+
+
+def handed_in_at(path: Path, time: datetime, source: str = "right") -> None:
+    write_notebook(path, cells({}, others=[source]))
+    os.utime(path, (time.timestamp(), time.timestamp()))
+
+
+def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_path: Path):
+    late, due = datetime(2026, 10, 13, 9, tzinfo=UTC), datetime(2026, 10, 12, tzinfo=UTC)
+    names = {"ada": "lovelaceada_12345_111_01_lookup.ipynb", "eve": "eve_99999_222_01_lookup.ipynb"}
+    for file in names.values():
+        handed_in_at(tmp_path / "class" / file, late)
+    (tmp_path / "roster.csv").write_text("id,name\n12345,Ada Lovelace\n12346,Ben\n")
+    out, policy = tmp_path / "out", LatePolicy({"": due}, penalty=10)
+    told = grade([tmp_path / "class"], out, roster=tmp_path / "roster.csv", late_policy=policy)
+    assert "1 student of the roster handed in nothing." in told and "eve is not in the roster." in told
+    n_graded = canned.n_graded
+    (out / "overrides.csv").write_text("student,exercise,points,comment\n12345,softmax,0,Seen in class.\n")
+    os.utime(tmp_path / "class" / names["eve"], (due.timestamp(), due.timestamp()))  # it was in time
+    grade([tmp_path / "class" / names["eve"]], out)
+    book = pd.read_csv(out / "gradebook.csv", index_col="student")
+    assert canned.n_graded == n_graded and list(book.index) == ["Ada Lovelace", "Ben", "eve"]
+    softmax = next(e.points for e in exercises_of("01_lookup") if e.name == "softmax")
+    assert list(book["points"]) == [CORE["01_lookup"] - softmax, 0, CORE["01_lookup"]]
+    assert list(book["points after lateness"]) == pytest.approx([0.8 * book["points"].iloc[0], 0, CORE["01_lookup"]])
+    assert list(book["status"]) == ["graded", "nothing handed in", "graded"]
+    grade([tmp_path / "class"], out, fresh=True)
+    assert pd.read_csv(out / "gradebook.csv", index_col="student").loc["Ada Lovelace", "01_lookup: softmax"] == 0
+
+
+@pytest.mark.usefixtures("canned")
+def test_partial_credit_and_a_roster_are_asked_for_once(tmp_path: Path):
+    handed_in_at(tmp_path / "ada" / "01_lookup.ipynb", datetime(2026, 10, 12, tzinfo=UTC), "other")
+    grade([tmp_path / "ada"], tmp_path / "out", partial_credit=True)
+    grade([tmp_path / "ada"], tmp_path / "out")
+    assert read_class_rules(tmp_path / "out").partial_credit
+    (tmp_path / "roster.csv").write_text("")
+    with pytest.raises(ValueError, match=r"roster\.csv is empty"):
+        grade([tmp_path / "ada"], tmp_path / "out", roster=tmp_path / "roster.csv")
+
+
+@pytest.mark.usefixtures("canned")
+def test_what_the_texts_tell_is_kept_with_the_results(tmp_path: Path):
+    calls = "def softmax(scores): return torch.softmax(scores, -1)"
+    write_notebook(tmp_path / "ada" / "01_lookup.ipynb", cells({"softmax": calls}))
+    grade([tmp_path], tmp_path / "out")
+    assert results(tmp_path / "out")["students"]["ada"]["notebooks"][0]["notes"] == ["softmax calls torch.softmax."]
+    assert "softmax calls torch.softmax." in (tmp_path / "out" / "class.html").read_text("utf-8")
+    assert "calls torch.softmax" not in (tmp_path / "out" / "feedback" / "ada.html").read_text("utf-8")

@@ -15,6 +15,7 @@ from transformer_lab.course.checking.place import is_small, locate
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading import assess
 from transformer_lab.course.grading.assess import GradedSubmission
+from transformer_lab.course.grading.class_results import class_results
 from transformer_lab.course.grading.feedback import feedback_page
 from transformer_lab.course.grading.places import NOTE, seed_of_places
 from transformer_lab.course.grading.submissions import Submission
@@ -38,7 +39,8 @@ def source(lines, head=HEAD):
 
 def page(graded):
     notebook = Submission("ada", Path("ada.ipynb"), "02_scaling")
-    return feedback_page("ada", [GradedSubmission(notebook, [graded])], ["02_scaling"])
+    [ada] = class_results({"ada": [GradedSubmission(notebook, [graded])]}).students
+    return feedback_page(ada)
 
 
 def test_the_place_of_a_mistake_stands_on_the_page_with_the_expression_marked(jail: Jail):

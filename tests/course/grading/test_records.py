@@ -7,12 +7,14 @@ from pathlib import Path
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
-from transformer_lab.course.grading.records import Records, as_dict
+from transformer_lab.course.grading.records import Records, as_dict, read_records
 from transformer_lab.course.grading.submissions import Submission
 
 SUBMISSION = Submission("ada", Path("class", "ada", "01_lookup.ipynb"), "01_lookup", digest="5e")
 VERDICT = Verdict("softmax", "mistake", "Two rows\n    0.5", ("first_axis", "no_sum"), ("Look.", "Look again."))
-GRADED = GradedSubmission(SUBMISSION, [GradedExercise(every_exercise()["softmax"], VERDICT, 0.25)])
+GRADED = GradedSubmission(
+    SUBMISSION, [GradedExercise(every_exercise()["softmax"], VERDICT, 0.25)], "full", ["A note."], frozenset({3, 5})
+)
 BROKEN = GradedSubmission(Submission("ada", Path("x.ipynb"), problem="It is damaged."), [])
 SETTINGS = {"seed": 7, "limits": [10.0, 2048]}
 GUARDS = {"landlock": 7}
@@ -25,9 +27,10 @@ def records(out: Path, **settings: object) -> Records:
 def test_what_is_read_is_what_was_written(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED, BROKEN], GUARDS)
     records(tmp_path).write("Zoë/..", [], [], GUARDS)
-    told = records(tmp_path).read_all()
+    told = read_records(tmp_path)
     assert list(told) == ["Zoë/..", "ada"] and told["Zoë/.."] == []
     assert [as_dict(notebook) for notebook in told["ada"]] == [as_dict(GRADED), as_dict(BROKEN)]
+    assert told["ada"][0].fingerprint == {3, 5}
     [one] = told["ada"][0].exercises
     assert (one.verdict.mistakes, one.verdict.hints, one.seconds) == (VERDICT.mistakes, VERDICT.hints, 0.25)
     assert one.verdict.message == VERDICT.message and one.exercise is every_exercise()["softmax"]
@@ -47,7 +50,7 @@ def test_a_student_is_graded_again_if_anything_that_decides_has_changed(tmp_path
 def test_names_that_make_the_same_file_name_are_kept_apart(tmp_path: Path):
     for name in ("a/b", "a b", "a_b"):
         records(tmp_path).write(name, [], [], GUARDS)
-    assert set(records(tmp_path).read_all()) == {"a/b", "a b", "a_b"}
+    assert set(read_records(tmp_path)) == {"a/b", "a b", "a_b"}
 
 
 def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Path):
@@ -56,13 +59,13 @@ def test_a_damaged_record_and_one_of_another_edition_count_as_none(tmp_path: Pat
     whole = path.read_text("utf-8")
     for text in ("", whole[:-20], "[]", "{}", whole.replace('"softmax"', '"an exercise of another edition"')):
         path.write_text(text, "utf-8")
-        assert records(tmp_path).read_all() == {}, text
+        assert read_records(tmp_path) == {}, text
         assert not records(tmp_path).is_up_to_date("ada", [SUBMISSION])
     path.write_text(whole, "utf-8")
-    assert json.loads(whole)["student"] == "ada" and list(records(tmp_path).read_all()) == ["ada"]
+    assert json.loads(whole)["student"] == "ada" and list(read_records(tmp_path)) == ["ada"]
 
 
 def test_what_is_forgotten_is_gone(tmp_path: Path):
     records(tmp_path).write("ada", [SUBMISSION], [GRADED], GUARDS)
     records(tmp_path).forget_all()
-    assert records(tmp_path).read_all() == {}
+    assert read_records(tmp_path) == {}

@@ -40,7 +40,7 @@ class Panel:
         return (
             f'<div style="color: inherit; border-left: 5px solid rgb({colour}); background: rgba({colour}, 0.12);'
             ' padding: 0.6em 1em; margin: 0.3em 0; border-radius: 3px; max-width: 60em; line-height: 1.5">'
-            f"<strong>{_inline(self.title)}</strong>{_blocks(self.message)}</div>"
+            f"<strong>{as_html(self.title)}</strong>{_blocks(self.message)}</div>"
         )
 
 
@@ -69,11 +69,12 @@ def _blocks(message: str) -> str:
         '<pre style="background: none; color: inherit; margin: 0.3em 0; padding: 0 0 0 1em; overflow-x: auto">'
         f"{html.escape(chr(10).join(lines))}</pre>"
         if indented
-        else "".join(f'<p style="margin: 0.3em 0 0 0">{_inline(line)}</p>' for line in lines if line)
+        else "".join(f'<p style="margin: 0.3em 0 0 0">{as_html(line)}</p>' for line in lines if line)
         for indented, lines in blocks
     )
 
 
-def _inline(text: str) -> str:
+def as_html(text: str) -> str:
+    """Return a line of a message as HTML."""
     marked = re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text))
     return re.sub(r"(?<!\w)\*(\w[^*<>]*)(?<! )\*(?!\w)", r"<em>\1</em>", marked)

@@ -1,7 +1,11 @@
 """The grader: submitted notebooks in, gradebook and feedback out.
 
-In reading order: ``submissions`` finds and reads the notebooks, ``assess`` runs each in the jail and judges what was
-observed there, ``places`` finds where an answer goes wrong; a ``worker`` is a process that does so; ``records`` keeps
-what is finished, ``gradebook`` and ``feedback`` write the results, ``grade`` does all of that. The security model is in
-``course/jail/README.md``. Uses ``checking`` and ``jail``.
+In reading order. What comes in: ``hand_ins`` finds files in folders and zips, ``download_names`` tells whose they are,
+``written_answers`` and ``submissions`` read them. What is done with it: ``similarity`` compares texts, ``assess`` runs
+each answer in the jail and judges what was observed there, ``places`` finds where an answer goes wrong; a ``worker`` is
+a process that does so; ``records`` keeps what is finished. What the instructor sets: ``roster``, ``late_policy``,
+``overrides``; ``class_results`` puts it over the verdicts. What goes out: ``gradebook`` (safe to open, see
+``spreadsheet``), ``feedback``, ``class_page``, ``exports``; ``report`` writes all of them, ``grade`` does everything.
+The security model is in ``course/jail/README.md``, the instructor's guide in ``docs/grading.md``. Uses ``checking`` and
+``jail``.
 """

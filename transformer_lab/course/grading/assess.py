@@ -1,5 +1,6 @@
 """Run each exercise of a submission in the jail, and judge on the trusted side what was observed there."""
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -7,10 +8,12 @@ from typing import Any
 from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.explain import explain_crash, readable
 from transformer_lab.course.checking.judge import judge
+from transformer_lab.course.checking.tolerance import observation_distance
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise, exercises_of
 from transformer_lab.course.grading.places import with_place_in_jail
+from transformer_lab.course.grading.similarity import answer_text, definition_of
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.exit_reasons import explain_exit
 from transformer_lab.course.jail.jail import Jail, Outcome
@@ -32,11 +35,15 @@ class GradedExercise:
         exercise: The exercise.
         verdict: The verdict on the learner's answer.
         seconds: Wall-clock time of the answer in the jail.
+        n_right: Number of cases in which everything observed is right.
+        n_cases: Number of cases; 0 where none was looked at.
     """
 
     exercise: Exercise
     verdict: Verdict
     seconds: float
+    n_right: int = 0
+    n_cases: int = 0
 
     @property
     def points(self) -> int:
@@ -51,10 +58,16 @@ class GradedSubmission:
     Args:
         submission: The notebook.
         exercises: Its exercises in the order of the lesson; empty if the notebook cannot be graded.
+        isolation: How far its code was kept from all else: ``full``, ``shared user`` or ``none``.
+        notes: What the instructor may want to look at.
+        fingerprint: What its text is compared with that of others by, as ``similarity.fingerprint`` returns it.
     """
 
     submission: Submission
     exercises: Sequence[GradedExercise]
+    isolation: str = ""
+    notes: Sequence[str] = ()
+    fingerprint: frozenset[int] = frozenset()
 
     @property
     def points(self) -> int:
@@ -68,25 +81,66 @@ class GradedSubmission:
 
 
 def assess(
-    submission: Submission, limits: Limits, assess_one: Callable[[Exercise, Limits], GradedExercise]
+    submission: Submission, limits: Limits, assess_one: Callable[[Submission, Exercise, Limits], GradedExercise]
 ) -> GradedSubmission:
     """Grade all exercises of one submission, which share an allowance of time.
+
+    An answer that is wrong, and uses an earlier answer of the notebook that is wrong, too, is graded again with the
+    course's answer in place of that: a mistake costs its points once.
 
     Args:
         submission: The notebook.
         limits: Limits of each exercise. When the exercises before it have used up the allowance, an answer still gets
             ``LEAST_SECONDS``, which is enough for one that ends: one endless loop costs no other points.
-        assess_one: Function that grades an exercise within limits.
+        assess_one: Function that grades an exercise of a submission within limits.
     """
     if submission.problem:
         return GradedSubmission(submission, [])
     graded: list[GradedExercise] = []
     left = ALLOWANCE * limits.seconds
     for exercise in exercises_of(submission.lesson):
-        seconds = min(limits.seconds, max(left, LEAST_SECONDS))
-        graded.append(assess_one(exercise, replace(limits, seconds=seconds)))
-        left -= graded[-1].seconds
+
+        def attempt(submission: Submission, exercise: Exercise = exercise) -> GradedExercise:
+            nonlocal left
+            seconds = min(limits.seconds, max(left, LEAST_SECONDS))
+            one = assess_one(submission, exercise, replace(limits, seconds=seconds))
+            left -= one.seconds
+            return one
+
+        first = attempt(submission)
+        used = [] if first.verdict.passed else _wrong_parts(submission, exercise, graded)
+        again = attempt(_with_solutions(submission, exercise, used)) if used else first
+        graded.append(_once_mended(again, used) if used and again.verdict.passed else first)
     return GradedSubmission(submission, graded)
+
+
+def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
+    """List the earlier exercises that an answer uses, and that the learner's answer to is wrong."""
+    text = answer_text(submission.cells, exercise.name)
+    wrong = [one.exercise for one in earlier if not one.verdict.passed]
+    return [other for other in wrong if re.search(rf"\b{other.name}\b", text)]
+
+
+def _with_solutions(submission: Submission, exercise: Exercise, parts: Sequence[Exercise]) -> Submission:
+    """Return the submission with the course's answers put right before the cells that define an answer."""
+    sources = [library_source(part) for part in parts]
+    names = [part.name for part in parts]
+    code = "\n".join(
+        source.get("source") or f"from {source['module']} import {name}"
+        for name, source in zip(names, sources, strict=True)
+    )
+    defines = definition_of(exercise.name)
+    cells = []
+    for cell in submission.cells:
+        cells += [{"id": "", "source": code}, cell] if defines.search(cell["source"]) else [cell]
+    return replace(submission, cells=cells)
+
+
+def _once_mended(graded: GradedExercise, parts: Sequence[Exercise]) -> GradedExercise:
+    """Return the result with what it depends on."""
+    names = " and ".join(f"`{part.name}`" for part in parts)
+    told = f"This is right with the course's {names} in place of yours, so it has all its points."
+    return replace(graded, verdict=replace(graded.verdict, message=f"{told}\n{graded.verdict.message}"))
 
 
 def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> GradedExercise:
@@ -99,7 +153,8 @@ def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed
         seed: Seed of the cases.
     """
     job, outcome = run_answer(submission, exercise, jail, seed)
-    return GradedExercise(exercise, judge_answer(exercise, job, outcome, jail, seed), outcome.seconds)
+    verdict = judge_answer(exercise, job, outcome, jail, seed)
+    return GradedExercise(exercise, verdict, outcome.seconds, *count_right(exercise, outcome, seed))
 
 
 def run_answer(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> tuple[dict[str, Any], Outcome]:
@@ -120,6 +175,17 @@ def judge_answer(exercise: Exercise, job: Mapping[str, Any], outcome: Outcome, j
     if outcome.answer is not None and "observations" in outcome.answer:
         verdict = with_place_in_jail(verdict, exercise, outcome.answer["observations"], job, jail, seed)
     return replace(verdict, message=without_control_codes(readable(verdict.message, MAX_MESSAGE_LENGTH)))
+
+
+def count_right(exercise: Exercise, outcome: Outcome, seed: int) -> tuple[int, int]:
+    """Return in how many cases all that was observed is right, and the number of cases."""
+    known = behaviour(exercise, seed)
+    try:
+        seen = known.normalised((outcome.answer or {})["observations"])
+        right = [observation_distance(one, other) <= 1 for one, other in zip(seen, known.expected, strict=False)]
+        return sum(right), len(known.cases)
+    except Exception:  # as in judge_outcome
+        return 0, len(known.cases)
 
 
 def without_control_codes(text: str) -> str:

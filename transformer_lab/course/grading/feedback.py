@@ -2,7 +2,7 @@
 
 import html
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,7 +10,15 @@ from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.exercises import LESSONS
 from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
-from transformer_lab.course.grading.gradebook import best_per_lesson, lessons_of, max_points
+from transformer_lab.course.grading.class_results import (
+    ClassResults,
+    ExerciseResult,
+    LessonResult,
+    StudentResult,
+    max_points,
+    plain_number,
+)
+from transformer_lab.course.grading.written_answers import WrittenAnswer
 
 PAGE_TEMPLATE = """<!doctype html>
 <html lang="en">
@@ -24,20 +32,28 @@ body {{ font: 1rem/1.5 system-ui, sans-serif; max-width: 60em; margin: 2em auto;
 h2, summary {{ margin: 1.5em 0 0.5em }}
 summary {{ cursor: pointer }}
 pre, code {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere }}
+table {{ border-collapse: collapse }}
+caption {{ text-align: left; margin-bottom: 0.3em }}
+th, td {{ padding: 0.25em 0.7em; text-align: right; border-bottom: 1px solid GrayText; vertical-align: middle }}
+th:first-child, td:has(.bar) {{ text-align: left }}
+.bar {{ height: 0.8em; background: #4a7ec0; border-radius: 2px }}
+.wide {{ overflow-x: auto }}
+th code {{ white-space: nowrap }}
+li summary {{ margin: 0.2em 0 }}
 </style>
 {body}
 </html>
 """
 
 
-def write_feedback(folder: Path, students: Mapping[str, Sequence[GradedSubmission]]) -> None:
+def write_feedback(folder: Path, results: ClassResults) -> None:
     """Write one page per student, and delete the pages of an earlier grading."""
     folder.mkdir(parents=True, exist_ok=True)
     for old in folder.glob("*.html"):
         old.unlink()
-    lessons = lessons_of(students)
-    for student, name in file_names(list(students)).items():
-        (folder / name).write_text(feedback_page(student, students[student], lessons), "utf-8")
+    names = file_names([student.name for student in results.students])
+    for student in results.students:
+        (folder / names[student.name]).write_text(feedback_page(student), "utf-8")
 
 
 def file_names(students: Sequence[str]) -> dict[str, str]:
@@ -56,45 +72,70 @@ def file_names(students: Sequence[str]) -> dict[str, str]:
     return names
 
 
-def feedback_page(student: str, notebooks: Sequence[GradedSubmission], lessons: Sequence[str]) -> str:
-    """Return a student's page as HTML: the points, then every lesson with the verdict on each exercise.
-
-    Args:
-        student: The student's name.
-        notebooks: Everything that the student handed in.
-        lessons: The lessons that are graded, whether this student handed them in or not.
-    """
-    best = best_per_lesson(notebooks)
-    points, bonus = (sum(getattr(notebook, kind) for notebook in best.values()) for kind in ("points", "bonus"))
-    parts = [f"<h1>{html.escape(student)}</h1>", f"<p>{_points(points, max_points(lessons), bonus)}.</p>"]
+def feedback_page(student: StudentResult) -> str:
+    """Return a student's page as HTML: the points, then every lesson with the verdict on each exercise."""
+    maximum = max_points(list(student.lessons))
+    parts = [f"<h1>{html.escape(student.name)}</h1>", f"<p>{_points(student.points, maximum, student.bonus)}.</p>"]
+    if student.points_after != student.points:
+        parts.append(f"<p>{plain_number(student.points_after)} points after the deduction for lateness.</p>")
+    if student.comment:
+        parts.append(_comment(student.comment))
+    if student.written:
+        parts += ["<h2>Written answers</h2>", *map(_written_panel, student.written)]
+    counted = {id(lesson.notebook): lesson for lesson in student.lessons.values()}
     for lesson in [*LESSONS, ""]:
-        of_lesson = [notebook for notebook in notebooks if notebook.submission.lesson == lesson]
-        for notebook in sorted(of_lesson, key=lambda notebook: best.get(lesson) is not notebook):  # the best first
-            parts += _notebook_section(notebook, is_best=best.get(lesson) is notebook)
-    parts += [f"<h2>{lesson}</h2><p>Not handed in.</p>" for lesson in lessons if lesson not in best]
-    return PAGE_TEMPLATE.format(title=html.escape(student), body="\n".join(parts))
+        of_lesson = [notebook for notebook in student.notebooks if notebook.submission.lesson == lesson]
+        for notebook in sorted(of_lesson, key=lambda notebook: id(notebook) not in counted):  # the best first
+            parts += _notebook_section(notebook, counted.get(id(notebook)))
+    for lesson, shown in student.lessons.items():
+        if shown.notebook is None:
+            parts += [f"<h2>{lesson}</h2><p>Not handed in.</p>"]
+            parts += [panel for one in shown.exercises if one.override for panel in _exercise_panels(one)]
+    return PAGE_TEMPLATE.format(title=html.escape(student.name), body="\n".join(parts))
 
 
-def _points(points: int, maximum: int, bonus: int) -> str:
-    return f"{points} of {maximum} points" + (f", and {bonus} bonus" if bonus else "")
+def _points(points: float, maximum: float, bonus: float) -> str:
+    told = f"{plain_number(points)} of {plain_number(maximum)} points"
+    return told + (f", and {plain_number(bonus)} bonus" if bonus else "")
 
 
-def _notebook_section(notebook: GradedSubmission, is_best: bool) -> list[str]:
+def _written_panel(one: WrittenAnswer) -> str:
+    of = "" if one.of is None else f" of {plain_number(one.of)}"
+    mark = "not marked yet" if one.points is None else f"{plain_number(one.points)}{of}"
+    return Panel(f"{one.lesson}, {one.question} ({mark})", one.comment, "plain")._repr_html_()
+
+
+def _comment(comment: str) -> str:
+    return Panel("A comment by your instructor", comment, "plain")._repr_html_()
+
+
+def _notebook_section(notebook: GradedSubmission, lesson: LessonResult | None) -> list[str]:
     name, problem = html.escape(notebook.submission.file), notebook.submission.problem
     if problem:
         return [f"<h2>{name}</h2>", Panel("It could not be graded", problem, "bad")._repr_html_()]
-    points = _points(notebook.points, max_points([notebook.submission.lesson]), notebook.bonus)
-    panels = [panel for one in notebook.exercises for panel in _exercise_panels(one)]
-    if is_best:
-        return [f"<h2>{name}: {points}</h2>", *panels]
-    return [f"<details><summary>{name}: {points}. Another notebook counts.</summary>", *panels, "</details>"]
+    maximum = max_points([notebook.submission.lesson])
+    if lesson is None:
+        panels = [panel for one in notebook.exercises for panel in _exercise_panels(ExerciseResult(one.exercise, one))]
+        points = _points(notebook.points, maximum, notebook.bonus)
+        return [f"<details><summary>{name}: {points}. Another notebook counts.</summary>", *panels, "</details>"]
+    panels = [panel for one in lesson.exercises for panel in _exercise_panels(one)]
+    late = []
+    if lesson.lateness.says:
+        after = f": {plain_number(lesson.points_after)} points" if lesson.points_after != lesson.points else ""
+        late = [f"<p>{html.escape(lesson.lateness.says[:1].upper() + lesson.lateness.says[1:])}{after}.</p>"]
+    return [f"<h2>{name}: {_points(lesson.points, maximum, lesson.bonus)}</h2>", *late, *panels]
 
 
-def _exercise_panels(graded: GradedExercise) -> list[str]:
-    panel, bonus = graded.verdict.panel, "bonus: " if graded.exercise.stretch else ""
-    titled = replace(panel, title=f"{panel.title} ({bonus}{graded.points} of {graded.exercise.points})")
-    hint = _hint(graded)
-    return [titled._repr_html_(), *([Panel("A hint", hint, "help")._repr_html_()] if hint else [])]
+def _exercise_panels(result: ExerciseResult) -> Iterator[str]:
+    by_hand = result.override is not None and result.override.points is not None
+    bonus, given = "bonus: " if result.exercise.stretch else "", ", given by hand" if by_hand else ""
+    points = f"({bonus}{plain_number(result.points)} of {result.exercise.points}{given})"
+    panel = result.graded.verdict.panel if result.graded else Panel(result.exercise.name, "", "plain")
+    yield replace(panel, title=f"{panel.title} {points}")._repr_html_()
+    if result.override and result.override.comment:
+        yield _comment(result.override.comment)
+    if result.graded and (hint := _hint(result.graded)):
+        yield Panel("A hint", hint, "help")._repr_html_()
 
 
 def _hint(graded: GradedExercise) -> str:

@@ -3,10 +3,12 @@
 import contextlib
 import logging
 import secrets
+import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import Any
@@ -16,8 +18,19 @@ from tqdm import tqdm
 from transformer_lab.course.exercises import LESSONS
 from transformer_lab.course.grading import gradebook
 from transformer_lab.course.grading.assess import GradedSubmission, assess
-from transformer_lab.course.grading.feedback import write_feedback
-from transformer_lab.course.grading.records import Records
+from transformer_lab.course.grading.class_results import (
+    LATE_POLICY,
+    PARTIAL_CREDIT,
+    ROSTER,
+    class_results,
+    read_class_rules,
+)
+from transformer_lab.course.grading.late_policy import LatePolicy
+from transformer_lab.course.grading.overrides import make_overrides_file
+from transformer_lab.course.grading.records import Records, read_records
+from transformer_lab.course.grading.report import write_report
+from transformer_lab.course.grading.roster import read_roster
+from transformer_lab.course.grading.similarity import calls_of_the_answer, fingerprint
 from transformer_lab.course.grading.submissions import Submission, find_submissions
 from transformer_lab.course.grading.worker import Task, Worker
 from transformer_lab.course.jail.limits import Limits
@@ -30,6 +43,9 @@ def grade(
     out: Path,
     *,
     lessons: Sequence[str] = (),
+    roster: Path | None = None,
+    late_policy: LatePolicy | None = None,
+    partial_credit: bool = False,
     seed: int | None = None,
     seconds: float = 10.0,
     memory_mb: int = 2048,
@@ -46,6 +62,9 @@ def grade(
         paths: Notebooks, students' folders, or folders of students' folders.
         out: Where to write: a new folder, or that of an earlier grading.
         lessons: The lessons to grade; by default, all that at least one student handed in.
+        roster: A table of all students, which is kept in ``out``; by default that which is kept there.
+        late_policy: Due dates and penalties, which are kept in ``out``; by default those which are kept there.
+        partial_credit: Whether an answer that is right in some cases has that part of the points, from now on.
         seed: Seed of the cases. By default that of the earlier grading, or else a new secret one; it is recorded in
             ``results.json``, and grading again with it gives the same points.
         seconds: Time limit of one exercise.
@@ -70,16 +89,23 @@ def grade(
         raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(LESSONS)}")
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
     gradebook.check_output_folder(out)
-    earlier = None if fresh else gradebook.recorded_seed(out)
-    if None not in (seed, earlier) and seed != earlier:
-        raise ValueError(f"{out} was graded with the seed {earlier}, so {seed} needs another folder, or a fresh start")
-    seed = next((known for known in (seed, earlier) if known is not None), secrets.randbelow(2**31))
+    read_class_rules(out)  # whatever is wrong with the instructor's tables shows before anything runs
+    if roster:
+        read_roster(roster)
+    earlier = None if fresh else gradebook.recorded_settings(out)
+    if earlier and seed not in (None, earlier["seed"]):
+        used = earlier["seed"]
+        raise ValueError(f"{out} was graded with the seed {used}, so {seed} needs another folder, or a fresh start")
+    if seed is None:
+        seed = int(earlier["seed"]) if earlier else secrets.randbelow(2**31)
     students: dict[str, list[Submission]] = defaultdict(list)
     for submission in find_submissions(paths, ignore=out):
         students[submission.student].append(submission)
     settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **gradebook.versions()}
     records = Records(out, settings)
     todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
+    for name in students.keys() - todo.keys():
+        records.update_times(name, students[name])
     if todo:
         with open_workers(min(jobs, len(todo)), limits) as workers:
             guards = workers[0].guards
@@ -90,16 +116,30 @@ def grade(
             if fresh:
                 records.forget_all()
             # That nothing can be written shows now, not when the whole class has been graded.
-            gradebook.write_gradebook(out, records.read_all(), seed, limits, guards)
+            told = gradebook.new_settings(seed, limits, guards)
+            gradebook.write_gradebook(out, class_results(read_records(out)), told)
+            _keep_rules(out, roster, late_policy, partial_credit)
             try:
                 _grade_students(todo, workers, lessons, seed, limits, records)
             finally:
-                graded = records.read_all()
-                gradebook.write_gradebook(out, graded, seed, limits, guards)
-                write_feedback(out / "feedback", graded)
+                shown = write_report(out, told)
     else:
-        graded = records.read_all()
-    return gradebook.summary(out, graded, n_kept=len(graded) - len(todo))
+        _keep_rules(out, roster, late_policy, partial_credit)
+        shown = write_report(out, earlier or {})
+    return gradebook.summary(out, shown, n_kept=len(read_records(out)) - len(todo))
+
+
+def _keep_rules(out: Path, roster: Path | None, late_policy: LatePolicy | None, partial_credit: bool) -> None:
+    """Keep what the instructor has set, so that a later grading of some students need not be told again."""
+    if roster and roster.resolve() != (out / ROSTER).resolve():
+        shutil.copyfile(roster, out / ROSTER)
+    if late_policy:
+        late_policy.write(out / LATE_POLICY)
+    if partial_credit:
+        (out / PARTIAL_CREDIT).write_text(
+            "Answers that are right in some cases have that part of the points.\n", "utf-8"
+        )
+    make_overrides_file(out)
 
 
 def _grade_students(
@@ -111,19 +151,20 @@ def _grade_students(
     records: Records,
 ) -> None:
     """Grade each student with the worker that is free, and record the results one student after the other."""
-    guards = {**workers[0].guards, "isolation": isolation(workers[0].guards)}
+    level = isolation(workers[0].guards)
     free: SimpleQueue[Worker] = SimpleQueue()
     for worker in workers:
         free.put(worker)
 
     def grade_notebook(submission: Submission, worker: Worker) -> GradedSubmission:
-        return assess(submission, limits, lambda e, limits: worker.assess(Task(submission, e.name, seed, limits)))
+        return assess(submission, limits, lambda one, e, limits: worker.assess(Task(one, e.name, seed, limits)))
 
     def grade_student(name: str) -> None:
         worker = free.get()
         try:
             wanted = [one for one in students[name] if not lessons or one.lesson in {*lessons, ""}]
-            records.write(name, students[name], [grade_notebook(one, worker) for one in wanted], guards)
+            graded = [_looked_at(replace(grade_notebook(one, worker), isolation=level)) for one in wanted]
+            records.write(name, students[name], graded, workers[0].guards)
         finally:
             free.put(worker)
 
@@ -137,6 +178,14 @@ def _grade_students(
             for worker in workers:
                 worker.kill()  # who waits for its answer gets none, and ends
             raise
+
+
+def _looked_at(graded: GradedSubmission) -> GradedSubmission:
+    """Return a graded notebook with what its text tells the instructor."""
+    cells, lesson = graded.submission.cells, graded.submission.lesson
+    if not graded.exercises:
+        return graded
+    return replace(graded, notes=list(calls_of_the_answer(cells, lesson)), fingerprint=fingerprint(cells, lesson))
 
 
 @contextlib.contextmanager

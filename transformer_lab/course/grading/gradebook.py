@@ -2,9 +2,7 @@
 
 import csv
 import json
-import re
-from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -17,14 +15,16 @@ import torch
 
 from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises import LESSONS, exercises_of
-from transformer_lab.course.grading.assess import GradedSubmission
+from transformer_lab.course.grading.class_results import ClassResults, StudentResult, plain_number
 from transformer_lab.course.grading.records import as_dict
+from transformer_lab.course.grading.spreadsheet import escape_formula
 from transformer_lab.course.grading.submissions import printable
 from transformer_lab.course.jail.limits import Limits
 
 KIND = "transformer-lab grading"
 """Value of ``kind`` in ``results.json``, which identifies a folder of results."""
+SETTINGS = ("kind", "seed", "date", "versions", "platform", "limits", "guards")
+"""What ``results.json`` says about how the results came about."""
 MAX_LISTED_STUDENTS = 20
 """Size of a class up to which the summary lists every student."""
 
@@ -37,24 +37,8 @@ def check_output_folder(out: Path) -> None:
     """
     if out.exists() and not out.is_dir():
         raise ValueError(f"{out} is a file; the results need a folder")
-    if out.exists() and any(out.iterdir()) and not _holds_results(out):
+    if out.exists() and any(out.iterdir()) and recorded_settings(out) is None:
         raise ValueError(f"{out} holds something else than an earlier grading; choose a new folder")
-
-
-def _holds_results(out: Path) -> bool:
-    try:
-        return bool(json.loads((out / "results.json").read_text("utf-8"))["kind"] == KIND)
-    except (OSError, ValueError, KeyError, TypeError):
-        return False
-
-
-def recorded_seed(out: Path) -> int | None:
-    """Return the seed that the results in a folder were graded with; None if there are none."""
-    try:
-        results = json.loads((out / "results.json").read_text("utf-8"))
-        return int(results["seed"]) if results["kind"] == KIND else None
-    except (OSError, ValueError, KeyError, TypeError):
-        return None
 
 
 def versions() -> dict[str, str]:
@@ -62,100 +46,136 @@ def versions() -> dict[str, str]:
     return {"transformer-lab": _version(), "torch": torch.__version__, "python": python_version()}
 
 
-def best_per_lesson(notebooks: Sequence[GradedSubmission]) -> dict[str, GradedSubmission]:
-    """Return a student's notebook that counts for each lesson, in the lessons' order: the one with the most points."""
-    known = [notebook for notebook in notebooks if notebook.submission.lesson]
-    ranked = sorted(known, key=lambda notebook: (notebook.points + notebook.bonus, bool(notebook.exercises)))
-    best = {notebook.submission.lesson: notebook for notebook in ranked}
-    return {lesson: best[lesson] for lesson in LESSONS if lesson in best}
+def gradebook_table(results: ClassResults) -> pd.DataFrame:
+    """Return the gradebook: who it is, points for each exercise, their sum, what being late costs, and remarks."""
+    return pd.DataFrame([_row(student, results) for student in results.students])
 
 
-def lessons_of(students: Mapping[str, Sequence[GradedSubmission]]) -> list[str]:
-    """List the lessons that at least one student handed in."""
-    seen = {notebook.submission.lesson for notebooks in students.values() for notebook in notebooks}
-    return [lesson for lesson in LESSONS if lesson in seen]
+def _row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
+    person = student.person
+    listed = {"id": person.id, "name": person.name, "email": person.email, "login": person.login}
+    shown = {title: escape_formula(text) for title, text in listed.items()} if results.is_listed else {}
+    lessons = student.lessons.values()
+    counted = [lesson for lesson in lessons if lesson.notebook]
+    late = {"late": " ".join(f"{one.lesson}: {one.lateness.says}." for one in counted if one.lateness.says)}
+    return {
+        "student": escape_formula(student.name),
+        **shown,
+        **{_column(one.lesson, e.exercise): plain_number(e.points) for one in lessons for e in one.exercises},
+        "points": plain_number(student.points),
+        "of": results.max_points,
+        "bonus": plain_number(student.bonus),
+        **({"written": _written(student)} if results.has_written_answers else {}),
+        **({**late, "points after lateness": plain_number(student.points_after)} if results.has_lateness else {}),
+        "status": student.status,
+        "isolation": student.isolation,
+        "notebooks": " ".join(f"{one.lesson}:{one.notebook.submission.sha256}" for one in counted if one.notebook),
+        "remarks": escape_formula(" ".join(student.remarks)),
+        "comment": escape_formula(" ".join(_comments(student))),
+    }
 
 
-def max_points(lessons: Sequence[str]) -> int:
-    """Return the sum of the points of these lessons' core exercises."""
-    return sum(e.points for lesson in lessons for e in exercises_of(lesson) if not e.stretch)
+def _written(student: StudentResult) -> float | None:
+    """Return the points of all written answers; None as long as one has not been marked."""
+    points = [one.points for one in student.written]
+    return None if None in points else plain_number(sum(filter(None, points)))
 
 
-def gradebook_table(students: Mapping[str, Sequence[GradedSubmission]]) -> pd.DataFrame:
-    """Return the gradebook: points for each exercise, then their sum, its maximum, bonus and remarks."""
-    lessons = lessons_of(students)
-    rows = []
-    for student, notebooks in sorted(students.items()):
-        best = best_per_lesson(notebooks)
-        points = {_column(lesson, one.exercise): one.points for lesson, nb in best.items() for one in nb.exercises}
-        columns = [_column(lesson, exercise) for lesson in lessons for exercise in exercises_of(lesson)]
-        rows.append(
-            {
-                "student": _escape_formula(student),
-                **{column: points.get(column, 0) for column in columns},
-                "points": sum(notebook.points for notebook in best.values()),
-                "of": max_points(lessons),
-                "bonus": sum(notebook.bonus for notebook in best.values()),
-                "status": _status(notebooks),
-                "notebooks": " ".join(f"{lesson}:{nb.submission.digest[:12]}" for lesson, nb in best.items()),
-                "remarks": _escape_formula(" ".join(_remarks(notebooks))),
-            }
-        )
-    return pd.DataFrame(rows)
+def _comments(student: StudentResult) -> Iterator[str]:
+    for lesson in student.lessons.values():
+        for one in lesson.exercises:
+            if one.override and one.override.comment:
+                yield f"{one.exercise.name}: {one.override.comment}"
+    if student.comment:
+        yield student.comment
 
 
 def _column(lesson: str, exercise: Exercise) -> str:
     return f"{lesson}: {exercise.name}{' (bonus)' if exercise.stretch else ''}"
 
 
-FORMULA = re.compile(r"""(^|[;,|])(["'\s]*[=+@＝＋－＠-])""")
-"""What a spreadsheet takes for the start of a formula, also where it splits cells at other signs than a comma."""
-
-
-def _escape_formula(text: str) -> str:
-    """Put an apostrophe before text that a spreadsheet would execute; students choose the names of their files."""
-    return FORMULA.sub(r"\1'\2", text)
-
-
-def _status(notebooks: Sequence[GradedSubmission]) -> str:
-    if any(notebook.exercises for notebook in notebooks):
-        return "graded in part" if any(notebook.submission.problem for notebook in notebooks) else "graded"
-    return "could not be graded" if any(notebook.submission.problem for notebook in notebooks) else "nothing handed in"
-
-
-def _remarks(notebooks: Sequence[GradedSubmission]) -> Iterator[str]:
-    yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in notebooks if nb.submission.problem)
-    counts = Counter(nb.submission.lesson for nb in notebooks if nb.submission.lesson)
-    yield from (f"{n} notebooks of {lesson}: the best one counts." for lesson, n in counts.items() if n > 1)
-
-
-def write_gradebook(
-    out: Path, students: Mapping[str, Sequence[GradedSubmission]], seed: int, limits: Limits, guards: dict[str, Any]
-) -> None:
-    """Write ``gradebook.csv`` and ``results.json``.
+def new_settings(seed: int, limits: Limits, guards: Mapping[str, Any]) -> dict[str, Any]:
+    """Return how a grading comes about, as ``results.json`` has it.
 
     Args:
-        out: Folder to write to.
-        students: The graded notebooks of each student.
         seed: Seed of the cases.
-        limits: Limits that the answers ran under.
-        guards: The guards that the jail had, as ``confine.confine`` returns them.
+        limits: Limits that the answers run under.
+        guards: The guards that the jail has, as ``confine.confine`` returns them.
     """
-    results = {
+    return {
         "kind": KIND,
         "seed": seed,
         "date": datetime.now(UTC).isoformat(timespec="seconds"),
         "versions": versions(),
         "platform": platform(),
         "limits": asdict(limits),
-        "guards": guards,
-        "students": {student: [as_dict(nb) for nb in notebooks] for student, notebooks in sorted(students.items())},
+        "guards": dict(guards),
+    }
+
+
+def recorded_settings(out: Path) -> dict[str, Any] | None:
+    """Return how the results in a folder came about; None if there are none."""
+    try:
+        results = json.loads((out / "results.json").read_text("utf-8"))
+        return {key: results[key] for key in SETTINGS} if results["kind"] == KIND else None
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any]) -> None:
+    """Write ``gradebook.csv`` and ``results.json``, which ``docs/results.schema.json`` describes.
+
+    Args:
+        out: Folder to write to.
+        results: The results of everybody.
+        settings: How they came about, as ``new_settings`` returns it.
+    """
+    told = {
+        **settings,
+        "lessons": list(results.lessons),
+        "of": results.max_points,
+        "alike": [asdict(pair) for pair in results.alike],
+        "students": {student.name: _as_dict(student) for student in results.students},
     }
     out.mkdir(parents=True, exist_ok=True)
     # First the file that identifies the folder: after an interruption it may be written again.
-    atomic_write_text(out / "results.json", json.dumps(results, indent=1, ensure_ascii=False) + "\n")
-    table = gradebook_table(students).to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
+    atomic_write_text(out / "results.json", json.dumps(told, indent=1, ensure_ascii=False) + "\n")
+    table = gradebook_table(results).to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
     atomic_write_text(out / "gradebook.csv", table)
+
+
+def _as_dict(student: StudentResult) -> dict[str, Any]:
+    return {
+        **asdict(student.person),
+        "status": student.status,
+        "isolation": student.isolation,
+        "points": plain_number(student.points),
+        "bonus": plain_number(student.bonus),
+        "points_after_lateness": plain_number(student.points_after),
+        "remarks": list(student.remarks),
+        "comment": student.comment,
+        "written": [asdict(one) for one in student.written],
+        "lessons": {
+            name: {
+                "notebook": lesson.notebook.submission.sha256 if lesson.notebook else "",
+                "points": plain_number(lesson.points),
+                "bonus": plain_number(lesson.bonus),
+                "points_after_lateness": plain_number(lesson.points_after),
+                "late": lesson.lateness.says,
+                "days_late": lesson.lateness.days,
+                "exercises": {
+                    one.exercise.name: {
+                        "points": plain_number(one.points),
+                        "by_hand": one.override is not None and one.override.points is not None,
+                        "comment": one.override.comment if one.override else "",
+                    }
+                    for one in lesson.exercises
+                },
+            }
+            for name, lesson in student.lessons.items()
+        },
+        "notebooks": [as_dict(notebook) for notebook in student.notebooks],
+    }
 
 
 def _version() -> str:
@@ -165,20 +185,26 @@ def _version() -> str:
         return "unknown"
 
 
-def summary(out: Path, students: Mapping[str, Sequence[GradedSubmission]], n_kept: int = 0) -> str:
+def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     """Return a few lines that say what was graded, what could not be, and how much is of an earlier grading."""
-    notebooks = [notebook for everything in students.values() for notebook in everything]
+    notebooks = [notebook for student in results.students for notebook in student.notebooks]
     graded_lessons = [notebook.submission.lesson for notebook in notebooks]
-    counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in lessons_of(students)]
-    total = f"Graded {_pluralise(len(notebooks), 'notebook')} of {_pluralise(len(students), 'student')}"
+    counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]
+    total = f"Graded {_pluralise(len(notebooks), 'notebook')} of {_pluralise(len(results.students), 'student')}"
     lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
     if n_kept:
         lines.append(f"  The results of {_pluralise(n_kept, 'student')} are those of an earlier grading.")
-    for row in gradebook_table(students).to_dict("records") if len(students) <= MAX_LISTED_STUDENTS else []:
-        bonus = f" and {row['bonus']} bonus" if row["bonus"] else ""
-        lines.append(f"  {row['student']}: {row['points']} of {row['of']} points{bonus}")
+    for student in results.students if len(results.students) <= MAX_LISTED_STUDENTS else []:
+        bonus = f" and {plain_number(student.bonus)} bonus" if student.bonus else ""
+        lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}")
     for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
+    if results.is_listed:
+        missing = sum(student.status == "nothing handed in" for student in results.students)
+        unlisted = [student.name for student in results.students if not student.is_listed]
+        lines.append(f"  {_pluralise(missing, 'student')} of the roster handed in nothing.")
+        lines += [f"  {printable(name)} is not in the roster." for name in unlisted]
+    lines += [f"  {line}" for line in results.unknown]
     return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
 
 

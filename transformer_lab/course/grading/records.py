@@ -58,16 +58,22 @@ class Records:
             "student": student,
             "key": self._key(submissions),
             "guards": dict(guards),
-            "notebooks": [as_dict(notebook) for notebook in graded],
+            "notebooks": [{**as_dict(one), "fingerprint": sorted(one.fingerprint)} for one in graded],
         }
         self._folder.mkdir(parents=True, exist_ok=True)
         atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
-    def read_all(self) -> dict[str, list[GradedSubmission]]:
-        """Return the notebooks of every student that has been graded, now or earlier, in the order of their names."""
-        records = (_read(path) for path in self._folder.glob("*.json"))
-        found = {record["student"]: record["notebooks"] for record in records if record is not None}
-        return {student: [from_dict(notebook) for notebook in found[student]] for student in sorted(found)}
+    def update_times(self, student: str, submissions: Sequence[Submission]) -> None:
+        """Note when the notebooks of a student who is up to date were handed in, as it is known now."""
+        record = _read(self._path(student))
+        times = {(printable(str(one.path.name)), one.digest): one for one in submissions}
+        before = json.dumps(record)
+        for notebook in record["notebooks"] if record else []:
+            if one := times.get((Path(notebook["notebook"]).name, notebook["digest"])):
+                notebook |= {"handed_in": one.handed_in, "time_source": one.time_source}
+                notebook |= {"marked_late": one.is_marked_late, "lms_id": one.lms_id}
+        if json.dumps(record) != before:
+            atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
     def forget_all(self) -> None:
         """Delete what was graded earlier."""
@@ -84,6 +90,13 @@ class Records:
         return hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
 
 
+def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
+    """Return the notebooks of every student that has been graded, now or earlier, in the order of their names."""
+    records = (_read(path) for path in (out / FOLDER).glob("*.json"))
+    found = {record["student"]: record["notebooks"] for record in records if record is not None}
+    return {student: [from_dict(notebook) for notebook in found[student]] for student in sorted(found)}
+
+
 def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
     """Return a graded notebook as JSON."""
     return {
@@ -91,6 +104,14 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
         "lesson": notebook.submission.lesson,
         "problem": notebook.submission.problem,
         "digest": notebook.submission.digest,
+        "sha256": notebook.submission.sha256,
+        "lms_id": notebook.submission.lms_id,
+        "handed_in": notebook.submission.handed_in,
+        "time_source": notebook.submission.time_source,
+        "marked_late": notebook.submission.is_marked_late,
+        "written": dict(notebook.submission.written),
+        "isolation": notebook.isolation,
+        "notes": list(notebook.notes),
         "exercises": [
             {
                 "exercise": one.exercise.name,
@@ -102,6 +123,8 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
                 "of": one.exercise.points,
                 "stretch": one.exercise.stretch,
                 "seconds": round(one.seconds, 3),
+                "n_right": one.n_right,
+                "n_cases": one.n_cases,
             }
             for one in notebook.exercises
         ],
@@ -111,14 +134,27 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
 def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
     """Return a graded notebook from JSON; the code of its cells is not kept."""
     submission = Submission(
-        "", Path(notebook["notebook"]), notebook["lesson"], problem=notebook["problem"], digest=notebook["digest"]
+        "",
+        Path(notebook["notebook"]),
+        notebook["lesson"],
+        problem=notebook["problem"],
+        digest=notebook["digest"],
+        sha256=notebook["sha256"],
+        lms_id=notebook["lms_id"],
+        handed_in=notebook["handed_in"],
+        time_source=notebook["time_source"],
+        is_marked_late=notebook["marked_late"],
+        written=notebook["written"],
     )
-    return GradedSubmission(submission, [_exercise(one) for one in notebook["exercises"]])
+    exercises = [_exercise(one) for one in notebook["exercises"]]
+    fingerprint = frozenset(map(int, notebook.get("fingerprint", ())))
+    return GradedSubmission(submission, exercises, notebook["isolation"], notebook["notes"], fingerprint)
 
 
 def _exercise(one: Mapping[str, Any]) -> GradedExercise:
     verdict = Verdict(one["exercise"], one["status"], one["message"], tuple(one["mistakes"]), tuple(one["hints"]))
-    return GradedExercise(every_exercise()[one["exercise"]], verdict, one["seconds"])
+    exercise = every_exercise()[one["exercise"]]
+    return GradedExercise(exercise, verdict, one["seconds"], one["n_right"], one["n_cases"])
 
 
 def _read(path: Path) -> dict[str, Any] | None:

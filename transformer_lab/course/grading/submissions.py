@@ -1,7 +1,7 @@
 """Find submitted notebooks, and read them as untrusted input.
 
 The JSON is read directly: a hostile notebook can keep a library that validates and converts notebooks busy for
-minutes, and only the text of the code cells is needed.
+minutes, and only the text of the cells is needed.
 """
 
 import hashlib
@@ -9,28 +9,27 @@ import json
 import os
 import re
 import unicodedata
-from collections.abc import Iterable, Iterator, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from transformer_lab.course.exercises import LESSONS, UNGRADED, exercises_of
+from transformer_lab.course.grading.download_names import DownloadName, classroom_prefix, read_download_name
+from transformer_lab.course.grading.hand_ins import HandIn, UnreadableFile, files_below, files_in_zip, one_file
+from transformer_lab.course.grading.written_answers import written_in
 
-MAX_NOTEBOOK_BYTES = 16 << 20
-"""An honest notebook with many pictures has a few million."""
 MAX_CODE_LENGTH = 1 << 20
 """Number of characters in all code cells together."""
 MAX_CELLS = 5000
 MAX_ID_LENGTH = 100
 MAX_NOTEBOOKS = 50
-"""Number of notebooks in a student's folder; with more, all other students would wait for hours."""
-MAX_DEPTH = 8
-"""Number of nested folders that are searched."""
+"""Number of notebooks of a student; with more, all other students would wait for hours."""
 NOTHING_TO_GRADE = "There is nothing to grade in this notebook."
-
-
-class UnreadableNotebook(ValueError):
-    """The file is not a notebook that can be graded; the message says why."""
+NO_NOTEBOOK = "There is no notebook to grade in this folder."
+SUBMITTED = "submitted"
+"""The folder of a course in nbgrader that holds a folder for each student."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +43,13 @@ class Submission:
         cells: The code cells, each with its ``id`` and ``source``.
         problem: Why it cannot be graded; empty if it can.
         raw_name: The student's name as the file system has it. Two that are told apart there stay two students here.
-        digest: SHA-256 of its code cells; empty if it cannot be read.
+        digest: SHA-256 of its code cells and written answers; empty if it cannot be read.
+        sha256: That of the whole file.
+        lms_id: The student's number in the system that it was downloaded from; empty if that is not known.
+        handed_in: When it was handed in, as ISO 8601 with a time zone; empty if that is not known.
+        time_source: Where that time is from, in words.
+        is_marked_late: Whether the system that it was downloaded from has marked it as late.
+        written: The answers in words, by question.
     """
 
     student: str
@@ -54,6 +59,12 @@ class Submission:
     problem: str = ""
     raw_name: str = ""
     digest: str = ""
+    sha256: str = ""
+    lms_id: str = ""
+    handed_in: str = ""
+    time_source: str = ""
+    is_marked_late: bool = False
+    written: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def file(self) -> str:
@@ -65,7 +76,8 @@ def find_submissions(paths: Sequence[Path], ignore: Path | None = None) -> list[
     """Find all submissions, each once.
 
     Args:
-        paths: Each a notebook, a student's folder of notebooks, or a folder of such folders.
+        paths: Each a notebook, a student's folder of notebooks, a folder of such folders, a download of Canvas, Moodle
+            or GitHub Classroom, a course of nbgrader, or a zip of one of these.
         ignore: A folder that is not searched: an earlier grading may be among the submissions.
 
     Raises:
@@ -75,15 +87,57 @@ def find_submissions(paths: Sequence[Path], ignore: Path | None = None) -> list[
     for path in paths:
         if not path.exists():
             raise ValueError(f"there is no {printable(str(path))}")
+        name = path.resolve().name
         if path.is_dir():
-            here = list(_in_folder(path, ignore))
-            if not any(submission.path.suffix == ".ipynb" for submission in here):
-                raise ValueError(f"no notebook lies in {printable(str(path))}")
-            found += here
+            folder = path / SUBMITTED if (path / SUBMITTED).is_dir() else path
+            repositories = [entry.name for entry in folder.iterdir() if (entry / ".git").exists()]
+            here = _without_prefix(_read_all(files_below(folder, ignore), name), name, repositories)
+        elif path.suffix.lower() == ".zip":
+            here = _without_prefix(_read_all(files_in_zip(path), path.stem), path.stem, [])
         else:
-            found.append(_read_submission(path, _raw_student_of(path)))
-    once = {os.path.abspath(submission.path): submission for submission in found}
+            here = [_read_submission(one_file(path, (path.name,)), path.resolve().parent.name)]
+        if not here or (path.is_dir() and all(one.problem == NO_NOTEBOOK for one in here)):
+            raise ValueError(f"no notebook lies in {printable(str(path))}")
+        found += here
+    once = {(os.path.abspath(submission.path), submission.problem): submission for submission in found}
     return _told_apart(list(once.values()))
+
+
+def _read_all(files: Iterable[HandIn], parent: str) -> list[Submission]:
+    """Read the notebooks of each student, but not more than ``MAX_NOTEBOOKS``.
+
+    Args:
+        files: What was handed in.
+        parent: The name of the folder or zip that it is in.
+    """
+    found: dict[str, list[Submission]] = defaultdict(list)
+    n_files: Counter[tuple[str, ...]] = Counter()
+    is_one_students = False
+    for file in files:
+        is_one_students |= len(file.parts) == 1 and not file.problem
+        n_files[file.parts[:-1][:1]] += 1
+        if len(file.parts) == 1 or n_files[file.parts[:1]] <= MAX_NOTEBOOKS:
+            submission = _read_submission(file, parent)
+            found[submission.raw_name].append(submission)
+    for (folder,) in [parts for parts, n in n_files.items() if parts and n > MAX_NOTEBOOKS]:
+        too_many = f"{n_files[folder,]} notebooks are in this folder: only the first {MAX_NOTEBOOKS} were looked at."
+        first = next(one for every in found.values() for one in every if folder in one.path.parts)
+        above = first.path.parts[: first.path.parts.index(folder) + 1]
+        found[first.raw_name].append(replace(first, path=Path(*above), lesson="", cells=[], problem=too_many))
+    for submissions in found.values():
+        if all(one.problem == NOTHING_TO_GRADE for one in submissions):
+            submissions.append(replace(submissions[0], path=submissions[0].path.parent, problem=NO_NOTEBOOK))
+    left_out = {NOTHING_TO_GRADE, NO_NOTEBOOK} if is_one_students else {NOTHING_TO_GRADE}
+    return [one for submissions in found.values() for one in submissions if one.problem not in left_out]
+
+
+def _without_prefix(submissions: Sequence[Submission], folder: str, repositories: Sequence[str]) -> list[Submission]:
+    """Take the users' names from the names of GitHub Classroom's repositories."""
+    prefix = classroom_prefix(folder, [one.raw_name for one in submissions], repositories)
+    if not prefix:
+        return list(submissions)
+    names = [one.raw_name.removeprefix(prefix) for one in submissions]
+    return [replace(one, student=clean_name(name), raw_name=name) for one, name in zip(submissions, names, strict=True)]
 
 
 def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
@@ -94,10 +148,12 @@ def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
         if submission.raw_name in shown:
             continue
         alike = [name for name in shown.values() if _without_number(name) == submission.student.casefold()]
-        number = f" ({len(alike) + 1})" if alike else ""
+        number = f" ({submission.lms_id or len(alike) + 1})" if alike else ""
         shown[submission.raw_name] = f"{submission.student}{number}"
         if alike:
             problem = f"This name differs from that of “{alike[0]}” only in case, in spaces or in how it is encoded."
+            if submission.lms_id:
+                problem = f"Another student is called “{alike[0]}”, too."
             warnings.append(replace(submission, path=submission.path.parent, lesson="", cells=[], problem=problem))
     return [replace(submission, student=shown[submission.raw_name]) for submission in (*submissions, *warnings)]
 
@@ -106,60 +162,19 @@ def _without_number(name: str) -> str:
     return re.sub(r" \(\d+\)$", "", name).casefold()
 
 
-def _in_folder(folder: Path, ignore: Path | None) -> Iterator[Submission]:
-    own = [path for path in sorted(folder.glob("*.ipynb")) if not path.name.startswith(".")]
-    yield from _gradable(_read_submission(path, _raw_student_of(path)) for path in own)
-    for student in sorted(folder.iterdir()):
-        name = student.name
-        if student.is_symlink() and student.is_dir() and not name.startswith("."):
-            linked = "This is a link to a folder somewhere else, and links are not followed."
-            yield Submission(clean_name(name), student, problem=linked, raw_name=name)
-        if not _is_folder(student, ignore):
-            continue
-        paths = sorted(_notebooks_below(student, ignore))
-        gradable = _gradable(_read_submission(path, name) for path in paths[:MAX_NOTEBOOKS])
-        yield from gradable
-        if len(paths) > MAX_NOTEBOOKS:
-            too_many = f"{len(paths)} notebooks are in this folder: only the first {MAX_NOTEBOOKS} were looked at."
-            yield Submission(clean_name(name), student, problem=too_many, raw_name=name)
-        if not gradable and not own:
-            empty = "There is no notebook to grade in this folder."
-            yield Submission(clean_name(name), student, problem=empty, raw_name=name)
-
-
-def _gradable(submissions: Iterable[Submission]) -> list[Submission]:
-    """Leave out notebooks that come with the lessons but have no exercises."""
-    return [submission for submission in submissions if submission.problem != NOTHING_TO_GRADE]
-
-
-def _notebooks_below(folder: Path, ignore: Path | None) -> Iterator[Path]:
-    for here, folders, files in os.walk(folder):
-        depth = len(Path(here).relative_to(folder).parts)
-        folders[:] = [name for name in folders if depth < MAX_DEPTH and _is_folder(Path(here, name), ignore)]
-        yield from (Path(here, name) for name in files if name.endswith(".ipynb") and not name.startswith("."))
-
-
-def _is_folder(path: Path, ignore: Path | None) -> bool:
-    if path.is_symlink() or not path.is_dir() or path.name.startswith((".", "__")):
-        return False
-    return ignore is None or path.resolve() != ignore.resolve()
-
-
-def student_of(path: Path) -> str:
-    """Return the student's name: the part of the file's name before the lesson's, else the name of the folder.
+def _student_of(file: HandIn, parent: str) -> DownloadName:
+    """Return whose a file is: that of the folder it is in, or of the part of the file's name before the lesson's.
 
     A file that is not named after a lesson is taken to be named after its student.
-
-    >>> student_of(Path("class/ada_01_lookup.ipynb")), student_of(Path("class/ada.ipynb"))
-    ('ada', 'ada')
     """
-    return clean_name(_raw_student_of(path))
-
-
-def _raw_student_of(path: Path) -> str:
-    lesson = lesson_by_name(path)
-    before = path.stem.partition(lesson)[0].strip(" _-.") if lesson else path.stem
-    return before or path.resolve().parent.name
+    name = file.parts[0]
+    if (known := read_download_name(name)) is not None:
+        return known
+    if len(file.parts) > 1 or file.path.suffix != ".ipynb":
+        return DownloadName(name)
+    lesson, stem = lesson_by_name(name), name.removesuffix(".ipynb")
+    before = stem.partition(lesson)[0].strip(" _-.") if lesson else stem
+    return DownloadName(before or parent)
 
 
 def clean_name(name: str) -> str:
@@ -173,9 +188,9 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() else "_" for c in composed)
 
 
-def lesson_by_name(path: Path) -> str:
+def lesson_by_name(name: str) -> str:
     """Return the lesson that a file is named after, as in ``01_lookup (new edition).ipynb``, or an empty string."""
-    return next((lesson for lesson in LESSONS if lesson in path.stem), "")
+    return next((lesson for lesson in LESSONS if lesson in name), "")
 
 
 def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
@@ -186,55 +201,59 @@ def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
     return best if counts[best] else ""
 
 
-def _read_submission(path: Path, raw_name: str) -> Submission:
-    lesson = lesson_by_name(path)
-    submission = Submission(clean_name(raw_name), path, lesson, raw_name=raw_name)
+def _read_submission(file: HandIn, parent: str) -> Submission:
+    whose, lesson = _student_of(file, parent), lesson_by_name(file.path.stem)
+    submission = Submission(
+        clean_name(whose.student),
+        file.path,
+        lesson,
+        raw_name=f"{whose.student} {whose.lms_id}" if whose.lms_id else whose.student,
+        lms_id=whose.lms_id,
+        handed_in=file.time.isoformat(timespec="seconds") if file.time else "",
+        time_source=file.time_source if file.time else "",
+        is_marked_late=whose.is_marked_late,
+    )
+    if file.problem:
+        return replace(submission, lesson="", problem=file.problem)
     try:
-        cells = read_cells(path)
-    except UnreadableNotebook as error:
+        content = file.read()
+        submission = replace(submission, sha256=hashlib.sha256(content).hexdigest())
+        cells, written = read_cells(content)
+    except UnreadableFile as error:
         return replace(submission, problem=str(error))
     lesson = lesson or lesson_by_cells(cells)
-    if not lesson and any(name in path.stem for name in UNGRADED):
+    if not lesson and any(name in file.path.stem for name in UNGRADED):
         return replace(submission, problem=NOTHING_TO_GRADE)
     if not lesson:
         return replace(submission, problem="This is no lesson of the course: neither its name nor its cells are.")
-    digest = hashlib.sha256(json.dumps(cells).encode()).hexdigest()
-    return replace(submission, lesson=lesson, cells=cells, digest=digest)
+    digest = hashlib.sha256(json.dumps([cells, written] if written else cells).encode()).hexdigest()
+    return replace(submission, lesson=lesson, cells=cells, digest=digest, written=written)
 
 
-def read_cells(path: Path) -> list[dict[str, str]]:
-    """Read the code cells of a notebook: their ``id``, which may be empty, and ``source``.
+def read_cells(content: bytes) -> tuple[list[dict[str, str]], dict[str, str]]:
+    """Read the code cells of a notebook, each with its ``id``, which may be empty, and ``source``; and written answers.
 
     Raises:
-        UnreadableNotebook: The file cannot be opened, is too large, or is not a notebook.
+        UnreadableFile: It is not a notebook, or holds too much.
     """
     try:
-        if path.is_symlink() or not path.is_file():
-            raise UnreadableNotebook("This is no file of its own.")
-        if path.stat().st_size > MAX_NOTEBOOK_BYTES:
-            raise UnreadableNotebook(
-                f"The file is larger than {MAX_NOTEBOOK_BYTES >> 20} MB. Were the outputs cleared?"
-            )
-        notebook = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UnreadableNotebook(f"The file cannot be read: {error.strerror}.") from error
-    except UnreadableNotebook:
-        raise
+        notebook = json.loads(content)
     except Exception as error:  # not JSON, not text, nested too deep, too large for memory
-        raise UnreadableNotebook("The file is damaged: it is no JSON, which every notebook is.") from error
+        raise UnreadableFile("The file is damaged: it is no JSON, which every notebook is.") from error
     try:
         if type(version := notebook["nbformat"]) is int and version != 4:
-            raise UnreadableNotebook(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
+            raise UnreadableFile(f"The notebook has the format {str(version)[:20]}; only 4 can be read.")
         cells = [_cell(cell) for cell in notebook["cells"] if cell["cell_type"] == "code"]
-    except UnreadableNotebook:
+        written = dict(filter(None, map(written_in, notebook["cells"])))
+    except UnreadableFile:
         raise
     except Exception as error:  # any JSON is possible
-        raise UnreadableNotebook("The file is damaged: it is JSON, but no notebook.") from error
+        raise UnreadableFile("The file is damaged: it is JSON, but no notebook.") from error
     if len(cells) > MAX_CELLS:
-        raise UnreadableNotebook(f"The notebook has {len(cells)} cells of code; at most {MAX_CELLS} are read.")
+        raise UnreadableFile(f"The notebook has {len(cells)} cells of code; at most {MAX_CELLS} are read.")
     if sum(len(cell["source"]) for cell in cells) > MAX_CODE_LENGTH:
-        raise UnreadableNotebook(f"The notebook holds more than {MAX_CODE_LENGTH >> 20} million characters of code.")
-    return cells
+        raise UnreadableFile(f"The notebook holds more than {MAX_CODE_LENGTH >> 20} million characters of code.")
+    return cells, written
 
 
 def _cell(cell: dict[str, Any]) -> dict[str, str]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.grading.assess import GradedExercise, judge_answer, run_answer
+from transformer_lab.course.grading.assess import GradedExercise, count_right, judge_answer, run_answer
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.interpreter import START_TIMEOUT, JailError
 from transformer_lab.course.jail.jail import SUPERVISOR_SECONDS, Jail
@@ -83,14 +83,14 @@ class Worker:
         try:
             self._connection.send(task)
             seconds = self._receive(task.limits.kill_after + SUPERVISOR_SECONDS)
-            verdict: Verdict = self._receive(JUDGE_SECONDS)
+            verdict, n_right, n_cases = self._receive(JUDGE_SECONDS)
         except (EOFError, OSError, TimeoutError):
             self._end()
             if self._is_killed:
                 raise JailError("the process that grades was ended") from None
             self._start()
-            verdict = Verdict(task.name, "crashed", TOO_MUCH)
-        return GradedExercise(exercise, verdict, seconds)
+            verdict, n_right, n_cases = Verdict(task.name, "crashed", TOO_MUCH), 0, 0
+        return GradedExercise(exercise, verdict, seconds, n_right, n_cases)
 
     def kill(self) -> None:
         """End the process at once, and its jail with it; whoever waits for an answer gets none."""
@@ -141,7 +141,8 @@ def _grade(task: Task, jail: Jail, connection: Connection) -> None:
     with limited_memory(JUDGE_MB):
         job, outcome = run_answer(task.submission, exercise, jail, task.seed)
         connection.send(outcome.seconds)
-        connection.send(judge_answer(exercise, job, outcome, jail, task.seed))
+        verdict = judge_answer(exercise, job, outcome, jail, task.seed)
+        connection.send((verdict, *count_right(exercise, outcome, task.seed)))
 
 
 @contextlib.contextmanager

@@ -49,7 +49,7 @@ def working_copy() -> Path:
     return Path(os.environ.get("TRANSFORMER_LAB_LESSONS") or REPOSITORY / "my-lessons").absolute()
 
 
-def copy_lessons(published: Path, folder: Path) -> list[str]:
+def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> list[str]:
     """Copy each lesson, without its outputs, into the learner's folder; leave what the learner has changed alone.
 
     A copy that is missing comes back. Where a newer edition was published, it replaces a copy that was never worked
@@ -58,17 +58,21 @@ def copy_lessons(published: Path, folder: Path) -> list[str]:
     Args:
         published: The folder with the executed lessons.
         folder: The learner's folder, made if it is missing.
+        only: The names of the lessons to copy; all of them if there are none.
 
     Returns:
         Messages for the learner, one line each.
 
     Raises:
         OSError: There are no lessons, or nothing can be written.
-        ValueError: A lesson is not a notebook.
+        ValueError: A lesson is not a notebook, or there is none of a name.
     """
     lessons = sorted(published.glob("*.ipynb"))
     if not lessons:
         raise FileNotFoundError(f"no lessons in {published}: they come with the repository, not with the package")
+    if unknown := set(only) - {lesson.stem for lesson in lessons}:
+        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(one.stem for one in lessons)}")
+    lessons = [lesson for lesson in lessons if not only or lesson.stem in only]
     folder.mkdir(parents=True, exist_ok=True)
     record, messages = _read_record(folder), []
     for lesson in lessons:

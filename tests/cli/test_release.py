@@ -1,0 +1,16 @@
+import json
+from pathlib import Path
+
+from transformer_lab.cli.main import main
+
+
+def test_lessons_are_copied_without_outputs(tmp_path: Path, capsys):
+    assert main(["release", "01_lookup", "primer", "-o", str(tmp_path / "out")]) == 0
+    assert sorted(path.name for path in (tmp_path / "out").glob("*.ipynb")) == ["01_lookup.ipynb", "primer.ipynb"]
+    cells = json.loads((tmp_path / "out" / "01_lookup.ipynb").read_text("utf-8"))["cells"]
+    assert not any(cell.get("outputs") for cell in cells) and "The lessons are in" in capsys.readouterr().out
+
+
+def test_a_lesson_that_there_is_not_is_named(tmp_path: Path, capsys):
+    assert main(["release", "01", "-o", str(tmp_path / "out")]) == 2
+    assert "there is no lesson '01'; there are 00_bottleneck," in capsys.readouterr().err

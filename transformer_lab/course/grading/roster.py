@@ -1,0 +1,134 @@
+"""Tables that an instructor keeps, as CSV, and the roster: who is in the class, whether they hand in or not."""
+
+import csv
+import io
+import re
+import unicodedata
+from collections import defaultdict
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+COLUMNS = {
+    "id": ("id", "student id", "id number", "sis user id", "user id", "student number", "identifier"),
+    "name": ("name", "full name", "student", "student name"),
+    "email": ("email", "email address", "e mail", "mail", "sis email"),
+    "login": ("login", "login id", "sis login id", "username", "user name", "user", "github", "github username"),
+    "first name": ("first name", "firstname", "given name", "forename"),
+    "last name": ("last name", "lastname", "surname", "family name"),
+}
+"""What the columns of a roster may be called."""
+
+
+@dataclass(frozen=True)
+class Person:
+    """Somebody in the roster.
+
+    Args:
+        id: The number or name that tells this person from all others.
+        name: The full name.
+        email: The e-mail address.
+        login: The user's name in some system.
+    """
+
+    id: str
+    name: str = ""
+    email: str = ""
+    login: str = ""
+
+
+def read_table(path: Path) -> list[dict[str, str]]:
+    """Read a CSV with a line of titles; commas, semicolons or tabs are between its cells.
+
+    Returns:
+        The rows, by the titles in lower case; the key "line" holds the number of each row's last line in the file.
+
+    Raises:
+        ValueError: It is not text in UTF-8, or no table.
+        OSError: It cannot be read.
+    """
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError(f"{path} is not in UTF-8; save it as “CSV UTF-8”") from None
+    first = text.partition("\n")[0]
+    delimiter = max(",;\t", key=first.count)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    try:
+        titles = [_plain(title) for title in next(reader, [])]
+        rows = []
+        for row in reader:
+            cells = dict(zip(titles, map(str.strip, row), strict=False))
+            if any(cells.values()):
+                rows.append({**dict.fromkeys(titles, ""), **cells, "line": str(reader.line_num)})
+    except csv.Error as error:
+        raise ValueError(f"{path}, line {reader.line_num}: {error}") from None
+    if not any(titles):
+        raise ValueError(f"{path} is empty; it needs a line of titles")
+    return rows
+
+
+def read_roster(path: Path) -> list[Person]:
+    """Read who is in the class.
+
+    Raises:
+        ValueError: There is no column that tells the students from each other, or two have the same.
+        OSError: The file cannot be read.
+    """
+    people: dict[str, Person] = {}
+    for row in read_table(path):
+        found = {key: next((row[t] for t in titles if row.get(t)), "") for key, titles in COLUMNS.items()}
+        name = found["name"] or f"{found['first name']} {found['last name']}".strip()
+        own_id = found["id"] or found["login"] or found["email"] or name
+        if not own_id:
+            raise ValueError(
+                f"{path}, line {row['line']}: nobody is named; there is no id, login, e-mail address or name"
+            )
+        if own_id in people:
+            raise ValueError(f"{path}, line {row['line']}: a second row has the id {own_id!r}")
+        people[own_id] = Person(own_id, name, found["email"], found["login"])
+    return list(people.values())
+
+
+class Roster:
+    """Who is who: finds people by whatever a system calls them.
+
+    Args:
+        people: Everybody in the class.
+    """
+
+    def __init__(self, people: Sequence[Person]) -> None:
+        self.people = list(people)
+        known: Mapping[str, set[Person]] = defaultdict(set)
+        for person in people:
+            for name in _names_of(person):
+                known[name].add(person)
+        self._known = known
+
+    def find(self, *names: str) -> Person | None:
+        """Return the one person whom the first of these names that anybody has belongs to.
+
+        None if nobody has any, or if several have it.
+        """
+        for name in names:
+            if found := self._known.get(_squeezed(name)):
+                return next(iter(found)) if len(found) == 1 else None
+        return None
+
+
+def _names_of(person: Person) -> Iterator[str]:
+    """Yield all that a system may call a person; Canvas writes "van der Berg, Jan" as "vanderbergjan"."""
+    words = [_squeezed(word) for word in re.split(r"[\s,]+", person.name)]
+    rotations = ["".join(words[n:] + words[:n]) for n in range(len(words))]
+    names = [_squeezed(name) for name in (person.id, person.login, person.email, person.email.partition("@")[0])]
+    yield from filter(None, {*names, *rotations})
+
+
+def _squeezed(name: str) -> str:
+    """Return the letters and digits of a name, without accents and in lower case."""
+    apart = unicodedata.normalize("NFKD", name.casefold())
+    return "".join(c for c in apart if c.isalnum())
+
+
+def _plain(title: str) -> str:
+    return " ".join(re.sub(r"[^\w]+", " ", title.casefold()).split()).replace("_", " ")
