@@ -24,6 +24,7 @@ DANGEROUS = {  # numbers on x86-64 and arm64, linux/unistd.h; -1 where there is 
     "ptrace": (101, 117), "process_vm_readv": (310, 270), "process_vm_writev": (311, 271), "kcmp": (312, 272),
     "pidfd_open": (434, 434), "pidfd_getfd": (438, 438), "pidfd_send_signal": (424, 424),
     "process_madvise": (440, 440), "rt_sigqueueinfo": (129, 138), "rt_tgsigqueueinfo": (297, 240),
+    "setsid": (112, 157), "setpgid": (109, 154),
     "unshare": (272, 97), "setns": (308, 268), "mount": (165, 40), "umount2": (166, 39), "pivot_root": (155, 41),
     "chroot": (161, 51), "fsopen": (430, 430), "fsmount": (432, 432), "move_mount": (429, 429),
     "open_tree": (428, 428), "mount_setattr": (442, 442), "swapon": (167, 224),

@@ -20,7 +20,13 @@ T = TypeVar("T")
 START_TIMEOUT = 120.0
 """Seconds that importing torch may take on a cold and busy machine."""
 INHERITED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
-FIXED_VARIABLES = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}  # all runs are alike
+FIXED_VARIABLES = {
+    "OMP_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONUTF8": "1",
+    "MALLOC_ARENA_MAX": "1",  # else each thread reserves 64 MB of the address space, which is limited
+}
+"""Variables that make all runs alike."""
 
 
 class JailError(OSError):

@@ -11,9 +11,9 @@ ALLOWED: dict[str, tuple[int | None, int | None]] = {
     "get_robust_list": (274, 100), "rseq": (334, 293), "futex": (202, 98), "sched_yield": (24, 124),
     "sched_getaffinity": (204, 123), "sched_getparam": (143, 121), "sched_getscheduler": (145, 120),
     "sched_get_priority_max": (146, 125), "sched_get_priority_min": (147, 126), "getpriority": (140, 141),
-    "getcpu": (309, 168), "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "setsid": (112, 157),
-    "setpgid": (109, 154), "getpgid": (121, 155), "getpgrp": (111, None), "getsid": (124, 156), "getpid": (39, 172),
-    "getppid": (110, 173), "gettid": (186, 178), "restart_syscall": (219, 128), "arch_prctl": (158, None),
+    "getcpu": (309, 168), "kill": (62, 129), "tkill": (200, 130), "tgkill": (234, 131), "getpgid": (121, 155),
+    "getpgrp": (111, None), "getsid": (124, 156), "getpid": (39, 172), "getppid": (110, 173), "gettid": (186, 178),
+    "restart_syscall": (219, 128), "arch_prctl": (158, None),
     # signals
     "rt_sigaction": (13, 134), "rt_sigprocmask": (14, 135), "rt_sigreturn": (15, 139), "rt_sigpending": (127, 136),
     "rt_sigsuspend": (130, 133), "rt_sigtimedwait": (128, 137), "sigaltstack": (131, 132), "pause": (34, None),
