@@ -59,8 +59,8 @@ def graded(monkeypatch):
     """Stand in for the grader, and note what it is asked for."""
     seen = []
 
-    def grade(paths, out, *, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined):
-        seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined))
+    def grade(paths, out, *, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined, container):
+        seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined, container))
         return "2 students, 1 lesson."
 
     module = ModuleType(GRADE)

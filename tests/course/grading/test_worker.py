@@ -29,7 +29,7 @@ def test_it_grades_as_the_jail_does(worker: Worker):
     graded = worker.assess(task(RIGHT["softmax"]))
     assert graded.verdict.passed and graded.points == graded.exercise.points and graded.seconds > 0
     assert worker.assess(task(softmax_after("raise ValueError('no')"))).verdict.status == "crashed"
-    assert worker.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp", "own_disk", "cgroup"}
+    assert worker.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp", "own_disk", "cgroup", "container"}
 
 
 @linux

@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -39,6 +39,7 @@ class Interpreter:
     Args:
         folder: The jail's folder, which contains the ``course`` and an empty folder to ``work`` in.
         forks: Whether the process forks a supervisor for each job.
+        python: The command that starts Python; by default the Python that runs this.
 
     Attributes:
         process: The process itself.
@@ -48,7 +49,7 @@ class Interpreter:
         JailError: The process does not start.
     """
 
-    def __init__(self, folder: Path, forks: bool) -> None:
+    def __init__(self, folder: Path, forks: bool, python: Sequence[str] = (sys.executable,)) -> None:
         course, work = str(folder / "course"), str(folder / "work")
         # Python's own finders look into folders; that of an editable installation would find all of the course.
         own_finders = "[finder for finder in sys.meta_path if finder.__module__.startswith('_frozen_importlib')]"
@@ -59,7 +60,7 @@ class Interpreter:
         environment = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
         with (folder / "stderr").open("wb") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
+                [*python, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
