@@ -16,7 +16,7 @@ ANSWERS = [
     Answer("uses more torch threads", softmax_after("torch.set_num_threads(4)"), points=2),
     Answer("seeds everything", softmax_after("import random, numpy\nrandom.seed(1); numpy.random.seed(1)"), points=2),
     Answer("asks for input", softmax_after("input('how many? ')"), says="EOFError"),
-    Answer("fetches a file", softmax_after("import urllib.request as u; u.urlopen('http://a')"), says="network"),
+    Answer("fetches a file", softmax_after("import urllib.request as u; u.urlopen('http://a')")),
     Answer("runs a coroutine", "import asyncio\nasync def f(s): return s.softmax(-1)\n"
            "def softmax(s): return asyncio.run(f(s))", says="network"),
     Answer("is slow", softmax_after("time.sleep(0.02)"), points=2),
