@@ -28,7 +28,7 @@ class Limits:
 
     seconds: float = 10.0
     memory_mb: int = 2048
-    processes: int = 128
+    processes: int = 64
     file_mb: int = 16
     disk_mb: int = 64
     files: int = 10_000

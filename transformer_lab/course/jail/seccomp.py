@@ -51,7 +51,7 @@ def install_filter() -> bool:
 def _instructions(machine: str) -> list[_Instruction]:
     """Return the filter: one test after the other, each followed by what happens if it holds."""
     column = list(ARCHITECTURES).index(machine)
-    numbers = sorted(pair[column] for pair in ALLOWED.values() if pair[column] is not None)
+    numbers = sorted(number for pair in ALLOWED.values() if (number := pair[column]) is not None)
     return [
         _Instruction(LOAD, 0, 0, ARCHITECTURE),
         _Instruction(EQUAL, 1, 0, ARCHITECTURES[machine]),  # another one has other numbers

@@ -72,7 +72,7 @@ def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observa
             for case in cases:
                 with suppressed_output() if observed else contextlib.nullcontext():
                     observed.append(observe(attempt, case))
-                if observed[-1].get("error", {}).get("type") == "MemoryError":
+                if "error" in (seen := observed[-1]) and seen["error"]["type"] == "MemoryError":
                     break  # to fill the memory again for every case would take until time is up
     except TookTooLong:
         if time.monotonic() < deadline:  # it is an outer limit's

@@ -17,7 +17,7 @@ ANSWERS = [
     right_after("leaves 40 idle threads", "for _ in range(40): threading.Thread(target=time.sleep, args=[99]).start()"),
     right_after("forks faster than it could be killed one by one", RUNNER),
     wrong("forks without end", "while True: os.fork()", seconds=0.5),
-    wrong("uses up its processes", FILL.replace("\n  ", "\n"), "128 processes"),
+    wrong("uses up its processes", FILL.replace("\n  ", "\n"), "64 processes"),
     in_vain("limits the processes around it", "import resource\nresource.prlimit(os.getppid(), 0, (1, 1)); exit()"),
     right_after("uses up its processes, and does not mind", f"try:\n  {FILL}\nexcept OSError: pass"),
     right_after("leaves a daemon", DAEMON),
