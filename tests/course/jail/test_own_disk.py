@@ -4,7 +4,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.course.jail.sample_submissions import grade_answer, linux, softmax_after
+import pytest
+
+from tests.course.jail.sample_submissions import grade_answer, linux, make_nested_folders, softmax_after
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.jail.own_disk import FolderWatch
@@ -71,3 +73,26 @@ def test_it_looks_now_and_then_only(tmp_path: Path):
     for i in range(11):
         (tmp_path / str(i)).touch()
     assert not watch.is_exceeded()
+
+
+def test_where_nothing_can_be_counted_it_is_too_much(tmp_path: Path):
+    make_nested_folders(tmp_path, 2500)
+    assert FolderWatch(str(tmp_path), Limits()).is_exceeded()
+
+
+@linux
+@pytest.mark.parametrize(("mode", "can_be_filled"), [(0o300, True), (0o000, False)])
+def test_a_folder_that_can_be_filled_but_not_listed_is_too_much(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, mode: int, can_be_filled: bool
+):
+    closed = tmp_path / "closed"
+    closed.mkdir(mode)
+    list_folder = os.scandir
+
+    def refuse(path: str):
+        if path == str(closed):
+            raise PermissionError(13, "closed")  # root could list it
+        return list_folder(path)
+
+    monkeypatch.setattr(os, "scandir", refuse)
+    assert FolderWatch(str(tmp_path), Limits()).is_exceeded() == can_be_filled

@@ -6,6 +6,7 @@ everything in it when the job ends. Without the right to mount one, its folder i
 
 import contextlib
 import ctypes
+import errno
 import math
 import os
 import sys
@@ -73,16 +74,31 @@ class FolderWatch:
 
 
 def _holds_more_than(folder: str, n_bytes: int, n_files: int) -> bool:
-    """Count until it is too much. A folder that is nested too deep for a path counts as empty: it is itself counted."""
+    """Count until it is too much; where something could lie that cannot be counted, it is too much as well."""
     waiting = [folder]
     while waiting:
-        with contextlib.suppress(OSError), os.scandir(waiting.pop()) as entries:
-            for entry in entries:
-                n_files -= 1
-                if n_files < 0 or n_bytes < 0:
-                    return True
-                with contextlib.suppress(OSError):
-                    n_bytes -= 512 * entry.stat(follow_symlinks=False).st_blocks
-                    if entry.is_dir(follow_symlinks=False):
-                        waiting.append(entry.path)
+        path = waiting.pop()
+        try:
+            with os.scandir(path) as entries:
+                for entry in entries:
+                    n_files -= 1
+                    if n_files < 0 or n_bytes < 0:
+                        return True
+                    with contextlib.suppress(FileNotFoundError):
+                        n_bytes -= 512 * entry.stat(follow_symlinks=False).st_blocks
+                        if entry.is_dir(follow_symlinks=False):
+                            waiting.append(entry.path)
+        except FileNotFoundError:  # it has just been deleted
+            continue
+        except OSError as error:
+            if error.errno == errno.ENAMETOOLONG or _can_be_filled(path):
+                return True
     return n_bytes < 0
+
+
+def _can_be_filled(folder: str) -> bool:
+    """Return whether files can be made in a folder, though it may be closed to whoever wants to list them."""
+    try:
+        return os.lstat(folder).st_mode & 0o300 == 0o300
+    except OSError:
+        return False
