@@ -89,6 +89,5 @@ class Container:
 def containerfile() -> str:
     """Return the recipe of the image: this Python, with the packages of the versions that are installed here."""
     pinned = [f"{name}=={importlib.metadata.version(name).partition('+')[0]}" for name in PACKAGES]
-    index = "--extra-index-url https://download.pytorch.org/whl/cpu"
     python = f"{sys.version_info.major}.{sys.version_info.minor}"
-    return f"FROM docker.io/library/python:{python}-slim\nRUN pip install --no-cache-dir {index} {' '.join(pinned)}\n"
+    return f"FROM docker.io/library/python:{python}-slim\nRUN pip install --no-cache-dir {' '.join(pinned)}\n"

@@ -39,7 +39,7 @@ ANSWERS = [
     in_vain("reads what the fork server was started with", "open(f'/proc/{os.getppid()}/environ').read(); exit()"),
     in_vain("reads the memory of the supervisor", "open(f'/proc/{os.getppid()}/mem', 'rb'); exit()"),
     in_vain("makes a device", "os.mknod('kmem', 0o20600, os.makedev(1, 2)); exit()"),
-    in_vain("leaves folders nested too deep for a path", DEEP),
+    in_vain("leaves folders in folders", DEEP),
     in_vain("leaves a folder that it may not enter", "os.mkdir('closed', 0)"),
     in_vain("makes a file of a terabyte", "os.truncate(open('big', 'wb').name, 1 << 40)"),
     in_vain("uses its own folder", "open('a', 'w').write('x')\nassert open('a').read() == 'x'"),
