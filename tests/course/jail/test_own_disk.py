@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.course.jail.sample_submissions import grade_answer, linux, make_nested_folders, softmax_after
+from transformer_lab.course.jail.delete_tree import delete_tree
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.jail.own_disk import FolderWatch
@@ -77,7 +78,10 @@ def test_it_looks_now_and_then_only(tmp_path: Path):
 
 def test_where_nothing_can_be_counted_it_is_too_much(tmp_path: Path):
     make_nested_folders(tmp_path, 2500)
-    assert FolderWatch(str(tmp_path), Limits()).is_exceeded()
+    try:
+        assert FolderWatch(str(tmp_path), Limits()).is_exceeded()
+    finally:
+        delete_tree(str(tmp_path))  # pytest could not
 
 
 @linux
