@@ -60,10 +60,23 @@ def graded(monkeypatch):
     seen = []
 
     def grade(
-        paths, out, *, lessons, roster, late_policy, partial_credit, seed, seconds, memory_mb, jobs, fresh, unconfined
+        paths,
+        out,
+        *,
+        lessons,
+        roster,
+        late_policy,
+        partial_credit,
+        seed,
+        seconds,
+        memory_mb,
+        jobs,
+        fresh,
+        unconfined,
+        container,
     ):
         seen_rules.append((roster, late_policy, partial_credit))
-        seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined))
+        seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined, container))
         return "2 students, 1 lesson."
 
     seen_rules = []

@@ -47,6 +47,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("--fresh", action="store_true", help=fresh)
     unconfined = "grade even where the code in the notebooks can read and change your files; use it in a container only"
     parser.add_argument("--unconfined", action="store_true", help=unconfined)
+    container = "run the code in containers of this tool, which has to be installed: for systems without Linux's guards"
+    parser.add_argument("--container", choices=("podman", "docker"), default="", help=container)
     limits = parser.add_argument_group("limits of one exercise")
     limits.add_argument("--seconds", type=float, default=10.0, metavar="S", help="how long it may run (default: 10)")
     limits.add_argument("--memory", type=int, default=2048, metavar="MB", help="what it may allocate (default: 2048)")
@@ -65,7 +67,7 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
     limits = {"seconds": args.seconds, "memory_mb": args.memory}
     rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
-    how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined}
+    how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined, "container": args.container}
     print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **rules, **limits, **how))
     return 0
 

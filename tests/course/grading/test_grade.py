@@ -67,7 +67,7 @@ class InThisProcess:
 def worker(jail: Jail, monkeypatch: pytest.MonkeyPatch) -> InThisProcess:
     """The worker that grades in all gradings of a test."""
     worker = InThisProcess(jail)
-    monkeypatch.setattr("transformer_lab.course.grading.grade.Worker", lambda limits: contextlib.nullcontext(worker))
+    monkeypatch.setattr("transformer_lab.course.grading.grade.Worker", lambda *_: contextlib.nullcontext(worker))
     return worker
 
 

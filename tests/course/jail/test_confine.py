@@ -10,7 +10,7 @@ from transformer_lab.course.jail.jail import Jail
 
 @linux
 @pytest.mark.parametrize(
-    ("name", "most"), [("CORE", 0), ("FSIZE", 16 << 20), ("NOFILE", 64), ("CPU", 62), ("NPROC", 32)]
+    ("name", "most"), [("CORE", 0), ("FSIZE", 16 << 20), ("NOFILE", 64), ("CPU", 62), ("NPROC", 64)]
 )
 def test_the_system_keeps_the_limits(jail: Jail, name: str, most: int):
     if name == "NPROC" and not jail.guards["own_user"]:

@@ -43,7 +43,7 @@ def test_what_others_handed_in_is_not_in_memory(jail: Jail):
 
 
 def test_the_fork_server_reports_the_guards(jail: Jail):
-    assert jail.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp"}
+    assert jail.guards.keys() == {"own_user", "namespaces", "landlock", "seccomp", "own_disk", "cgroup", "container"}
     assert jail.guards["landlock"] == landlock.version()
 
 

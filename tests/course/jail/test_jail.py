@@ -147,13 +147,15 @@ def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
             ("landlock", "def version(): return 0"),
             ("seccomp", "def install_filter(): return False"),
             ("confine", "def switch_to_own_user(*_): return False"),
+            ("own_disk", "def mount(*_): return False"),
+            ("cgroups", "def make(*_): return None"),
         ):
             with (room / f"{module}.py").open("a", encoding="utf-8") as file:
                 file.write(f"\n{without}\n")
 
     monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_unguarded)
     with Jail(Limits(seconds=60.0, memory_mb=256)) as jail:
-        assert jail.guards == {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
+        assert not any(jail.guards.values())
         for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
             assert says in grade_answer(jail, softmax_after(attack)).verdict.message
         with short_time_limit(jail):

@@ -1,4 +1,4 @@
-"""Namespaces of its own for a process; that they hold against attacks is shown in test_ordinary_user.py."""
+"""Namespaces of its own for a process; that they hold against attacks is shown in test_hostile_submissions.py."""
 
 import os
 import subprocess

@@ -142,3 +142,8 @@ def test_lesson_grader_and_saved_part_agree_on_what_a_definition_needs(cells):
     assert scopes[0]["f"](2.0) == scopes[1]["f"](2.0) == scopes[2]["f"](2.0)
     remarks = [notebook_dependencies(scope["f"]) for scope in scopes]
     assert remarks[0] == remarks[1] == remarks[2]
+
+
+def test_a_bare_expression_is_left_out_unless_it_ends_the_process():
+    source = "plot(x)\nos._exit(0)\nos.abort()\nsys.exit\nx = 3"
+    assert [one.text for one in definitions(0, source, parse(source))] == ["os._exit(0)", "os.abort()", "x = 3"]

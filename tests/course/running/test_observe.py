@@ -356,3 +356,11 @@ def test_numbers_that_come_with_their_indices_have_the_same_gradients_in_any_ord
     assert torch.equal(down, up)
     assert down.unique().numel() == 6
     assert not torch.equal(observe(lambda x: x.sort()[0], case)["gradients"]["x"], up)
+
+
+def test_the_first_case_that_fills_the_memory_is_the_last():
+    def fills(x):
+        raise MemoryError
+
+    [seen] = observe_all(fills, [ONE, ONE], seconds=9)
+    assert seen["error"]["type"] == "MemoryError"

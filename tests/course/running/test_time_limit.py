@@ -93,3 +93,14 @@ def test_of_two_limits_the_outer_one_counts():
 
 def test_an_ordinary_except_does_not_catch_it():
     assert not issubclass(TookTooLong, Exception)
+
+
+def test_code_runs_all_the_same_where_no_thread_can_be_started(monkeypatch):
+    def refuse(_):
+        raise RuntimeError("can't start new thread")
+
+    monkeypatch.setattr(threading.Thread, "start", refuse)
+    ran = []
+    with time_limit(9):
+        ran.append(True)
+    assert ran

@@ -33,6 +33,7 @@ from transformer_lab.course.grading.roster import read_roster
 from transformer_lab.course.grading.similarity import calls_of_the_answer, fingerprint
 from transformer_lab.course.grading.submissions import Submission, find_submissions
 from transformer_lab.course.grading.worker import Task, Worker
+from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.limits import Limits
 
 MAX_JOBS = 256
@@ -52,6 +53,7 @@ def grade(
     jobs: int = 1,
     fresh: bool = False,
     unconfined: bool = False,
+    container: str = "",
 ) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
@@ -72,6 +74,7 @@ def grade(
         jobs: Number of processes that grade at once.
         fresh: Whether to forget the earlier grading.
         unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
+        container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
 
     Returns:
         A few lines that say what was graded.
@@ -107,7 +110,7 @@ def grade(
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
-        with open_workers(min(jobs, len(todo)), limits) as workers:
+        with open_workers(min(jobs, len(todo)), limits, Container(container) if container else None) as workers:
             guards = workers[0].guards
             if isolation(guards) == "none" and not unconfined:
                 raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
@@ -189,22 +192,26 @@ def _looked_at(graded: GradedSubmission) -> GradedSubmission:
 
 
 @contextlib.contextmanager
-def open_workers(n: int, limits: Limits) -> Iterator[list[Worker]]:
+def open_workers(n: int, limits: Limits, container: Container | None = None) -> Iterator[list[Worker]]:
     """Start so many workers, at once, and end them after the block."""
     with contextlib.ExitStack() as stack, ThreadPoolExecutor(n) as threads:
-        started = [threads.submit(Worker, limits) for _ in range(n)]
+        started = [threads.submit(Worker, limits, container) for _ in range(n)]
         yield [stack.enter_context(future.result()) for future in started]
 
 
 def isolation(guards: Mapping[str, Any]) -> str:
     """Return how far the notebooks' code is kept from all else: ``full``, ``shared user`` or ``none``."""
-    if (guards["own_user"] or guards["namespaces"]) and guards["landlock"] and guards["seccomp"]:
+    is_apart = guards["own_user"] or bool(guards.get("container"))
+    is_filtered = guards["landlock"] and guards["seccomp"]
+    if (is_apart or guards["namespaces"]) and is_filtered:
         return "full"
-    return "shared user" if guards["own_user"] or (guards["landlock"] and guards["seccomp"]) else "none"
+    return "shared user" if is_apart or is_filtered else "none"
 
 
 def caution(guards: Mapping[str, Any]) -> str:
     """Return a warning about what learners' code can do on this system but should not; empty where all guards hold."""
+    if guards.get("container"):
+        return ""  # it sees nothing of this system but its own folder
     risks = {
         "read what every user can": guards["own_user"] and not guards["landlock"],
         "read, change and delete your files": not guards["own_user"] and not guards["landlock"],

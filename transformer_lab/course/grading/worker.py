@@ -17,6 +17,7 @@ from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading.assess import GradedExercise, count_right, judge_answer, run_answer
 from transformer_lab.course.grading.submissions import Submission
+from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.interpreter import START_TIMEOUT, JailError
 from transformer_lab.course.jail.jail import SUPERVISOR_SECONDS, Jail
 from transformer_lab.course.jail.limits import Limits
@@ -50,6 +51,7 @@ class Worker:
 
     Args:
         limits: Resource limits of each answer.
+        container: The container to run the jail in, if any.
 
     Attributes:
         guards: The guards of its jail, as ``confine.confine`` returns them.
@@ -58,8 +60,8 @@ class Worker:
         JailError: Its jail does not start.
     """
 
-    def __init__(self, limits: Limits) -> None:
-        self._limits = limits
+    def __init__(self, limits: Limits, container: Container | None = None) -> None:
+        self._limits, self._container = limits, container
         self._is_killed = False
         self._start()
 
@@ -105,7 +107,7 @@ class Worker:
     def _start(self) -> None:
         context = multiprocessing.get_context("spawn")  # this process may have threads, which do not survive a fork
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, self._limits), daemon=True)
+        self._process = context.Process(target=serve, args=(theirs, self._limits, self._container), daemon=True)
         self._process.start()
         theirs.close()
         try:
@@ -123,10 +125,10 @@ class Worker:
         return self._connection.recv()
 
 
-def serve(connection: Connection, limits: Limits) -> None:
+def serve(connection: Connection, limits: Limits, container: Container | None) -> None:
     """Open a jail, say which guards it has, and grade one exercise after the other until None comes."""
     try:
-        with Jail(limits) as jail:
+        with Jail(limits, container=container) as jail:
             connection.send(jail.guards)
             with contextlib.suppress(EOFError, KeyboardInterrupt):  # the grader has ended, or is about to
                 while (task := connection.recv()) is not None:

@@ -22,7 +22,10 @@ from transformer_lab.course.jail.process_settings import (
 
 FIRST_UID = 1_879_048_192
 """Start of the user ids that no system assigns (systemd.io/UIDS-GIDS); a process's own number is added."""
-NO_GUARDS = {"own_user": False, "namespaces": False, "landlock": 0, "seccomp": False}
+NO_GUARDS = {
+    "own_user": False, "namespaces": False, "landlock": 0, "seccomp": False, "own_disk": False, "cgroup": False,
+}  # fmt: skip
+"""Those that ``confine`` returns, and those that the supervisor adds: ``own_disk`` and ``cgroups``."""
 CAP_DAC_READ_SEARCH = 1 << 2
 """Capability to read every file (``man 7 capabilities``)."""
 SYSTEM_FILES = ("/etc/ld.so.cache", "/etc/localtime")

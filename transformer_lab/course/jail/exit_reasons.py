@@ -23,18 +23,31 @@ def explain_exit(reason: str, limits: Limits) -> str:
     """Return the sentence that tells the learner why there is no answer.
 
     Args:
-        reason: What ``exit_reason`` returns; or ``time`` or ``size`` if the process was killed for exceeding that
-            limit; or ``supervisor`` if it killed or blocked its supervisor.
+        reason: What ``exit_reason`` returns; or ``time``, ``size``, ``disk`` or ``memory`` if the process was killed
+            for exceeding that limit, ``time and memory`` if it had taken much memory when time was up; or
+            ``supervisor`` if it killed or blocked its supervisor.
         limits: Limits that it ran under.
     """
     if reason in ("time", "SIGXCPU"):
         return f"Stopped: no answer within {limits.seconds:g} s. Either it never ends, or it is very slow."
+    if reason == "time and memory":
+        return (
+            f"Stopped: no answer within {limits.seconds:g} s, and by then it had taken more than half of the "
+            f"{limits.memory_mb} MB of memory that it may take. Does something in it grow without end?"
+        )
+    if reason == "memory":
+        return f"Stopped: all that it started took more than {limits.memory_mb} MB of memory together."
+    if reason == "disk":
+        return f"Stopped: it wrote more than {limits.disk_mb} MB, or more than {limits.files} files."
     if reason == "size":
         return f"Stopped: it gave back more than {limits.answer_mb} MB."
     if reason == "supervisor":
         return "It ended, or kept busy, the process that looked after it."
     if reason == "exit 0":
-        return "What came back cannot be read. Does your code write to files or pipes that it did not open?"
+        return (
+            "What came back cannot be read. Does your code end the process, as `os._exit` does, "
+            "or write to files or pipes that it did not open?"
+        )
     if reason.startswith("exit "):
         return f"Your code ended the process with {reason} before there was an answer. Is there an `exit` in it?"
     cause = {

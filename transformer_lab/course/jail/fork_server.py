@@ -17,7 +17,7 @@ from typing import Any
 
 import torch
 
-from transformer_lab.course.jail import confine, framing, namespaces, supervisor
+from transformer_lab.course.jail import cgroups, confine, framing, namespaces, own_disk, supervisor
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.jail.process_settings import DUMPABLE, SUBREAPER, prctl
 from transformer_lab.course.running.job import run_job
@@ -103,10 +103,12 @@ def _probe_guards(folder: str) -> dict[str, Any]:
 def _guards_in_child(folder: str, inside: bool) -> dict[str, Any] | None:
     """Return the guards of a child that was confined; None if it could not be."""
     own_folder = tempfile.mkdtemp(dir=folder)
+    group = cgroups.make(Limits())
     reading, writing = os.pipe()
 
     def tell() -> None:
-        os.write(writing, json.dumps(confine.confine(Limits(), own_folder)).encode())
+        also = {"own_disk": own_disk.mount(own_folder, Limits()), "cgroup": cgroups.join(group)}
+        os.write(writing, json.dumps({**confine.confine(Limits(), own_folder), **also}).encode())
 
     child = supervisor.fork((lambda: namespaces.run_inside(tell)) if inside else tell)
     os.close(writing)
@@ -114,4 +116,5 @@ def _guards_in_child(folder: str, inside: bool) -> dict[str, Any] | None:
         told = pipe.read()
     failed = os.waitpid(child, 0)[1] != 0
     os.rmdir(own_folder)
+    cgroups.remove(group)
     return None if failed else dict(json.loads(told))

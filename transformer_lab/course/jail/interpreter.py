@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -20,7 +20,13 @@ T = TypeVar("T")
 START_TIMEOUT = 120.0
 """Seconds that importing torch may take on a cold and busy machine."""
 INHERITED_VARIABLES = ("LANG", "LC_ALL", "LD_LIBRARY_PATH", "PATH", "SYSTEMROOT", "TEMP", "TMP")
-FIXED_VARIABLES = {"OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "0", "PYTHONUTF8": "1"}  # all runs are alike
+FIXED_VARIABLES = {
+    "OMP_NUM_THREADS": "1",
+    "PYTHONHASHSEED": "0",
+    "PYTHONUTF8": "1",
+    "MALLOC_ARENA_MAX": "1",  # else each thread reserves 64 MB of the address space, which is limited
+}
+"""Variables that make all runs alike."""
 
 
 class JailError(OSError):
@@ -33,6 +39,7 @@ class Interpreter:
     Args:
         folder: The jail's folder, which contains the ``course`` and an empty folder to ``work`` in.
         forks: Whether the process forks a supervisor for each job.
+        python: The command that starts Python; by default the Python that runs this.
 
     Attributes:
         process: The process itself.
@@ -42,7 +49,7 @@ class Interpreter:
         JailError: The process does not start.
     """
 
-    def __init__(self, folder: Path, forks: bool) -> None:
+    def __init__(self, folder: Path, forks: bool, python: Sequence[str] = (sys.executable,)) -> None:
         course, work = str(folder / "course"), str(folder / "work")
         # Python's own finders look into folders; that of an editable installation would find all of the course.
         own_finders = "[finder for finder in sys.meta_path if finder.__module__.startswith('_frozen_importlib')]"
@@ -53,7 +60,7 @@ class Interpreter:
         environment = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
         with (folder / "stderr").open("wb") as stderr:
             self.process = subprocess.Popen(
-                [sys.executable, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
+                [*python, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
                 bufsize=0,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,

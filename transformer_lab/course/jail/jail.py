@@ -15,11 +15,12 @@ from types import TracebackType
 from typing import IO, Any
 
 from transformer_lab.course.jail import framing
+from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.contents import copy_course
 from transformer_lab.course.jail.conversation import Conversation
 from transformer_lab.course.jail.delete_tree import delete_tree
 from transformer_lab.course.jail.exit_reasons import exit_reason
-from transformer_lab.course.jail.interpreter import Interpreter, JailError
+from transformer_lab.course.jail.interpreter import FIXED_VARIABLES, Interpreter, JailError
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.plain_data import NotPlainData, pack, unpack
 
@@ -51,18 +52,23 @@ class Jail:
         limits: Resource limits of each job.
         forks: Whether a fork server, which has imported torch, forks a process for each job. The alternative is a
             fresh process for each, seconds slower: for systems where torch should not be forked.
+        container: The container to run all of it in; there, processes are always forked.
 
     Attributes:
-        guards: The guards that protect the machine beyond the limits, as ``confine.confine`` returns them.
+        guards: The guards that protect the machine beyond the limits, as ``confine.NO_GUARDS`` lists them; and the tool
+            of the ``container``, if it is in one.
         folder: The jail's own folder while it is open, else None.
 
     Raises:
         JailError: The jail does not start.
     """
 
-    def __init__(self, limits: Limits, forks: bool = sys.platform == "linux") -> None:
+    def __init__(
+        self, limits: Limits, forks: bool = sys.platform == "linux", container: Container | None = None
+    ) -> None:
         self.limits = limits
-        self.forks = forks
+        self.forks = forks or container is not None
+        self.container = container
         self.guards: dict[str, Any] = {}
         self.folder: Path | None = None
         self._interpreter: Interpreter | None = None
@@ -76,9 +82,13 @@ class Jail:
             self._lock = _locked(self.folder / "lock")
             copy_course(self.folder / "course")
             (self.folder / "work").mkdir(mode=0o711)
-            self.guards = self._started(self.folder).guards
-        except BaseException:
+            if self.container:
+                self.container.prepare()
+            self.guards = {**self._started(self.folder).guards, "container": getattr(self.container, "tool", "")}
+        except BaseException as error:
             self.__exit__(None, None, None)
+            if isinstance(error, OSError) and not isinstance(error, JailError):
+                raise JailError(str(error)) from error
             raise
         return self
 
@@ -168,13 +178,19 @@ class Jail:
             self._stop()
 
     def _started(self, folder: Path) -> Interpreter:
-        self._interpreter = self._interpreter or Interpreter(folder, self.forks)
+        if self._interpreter is None and self.container:
+            command = self.container.command(folder, self.limits, FIXED_VARIABLES)
+            self._interpreter = Interpreter(folder, self.forks, command)
+        elif self._interpreter is None:
+            self._interpreter = Interpreter(folder, self.forks)
         return self._interpreter
 
     def _stop(self) -> None:
         if self._interpreter is not None:
             self._interpreter.stop()
             self._interpreter = None
+            if self.container and self.folder:
+                self.container.remove(self.folder)
 
 
 def remove_dead_jails() -> None:

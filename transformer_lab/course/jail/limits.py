@@ -17,6 +17,8 @@ class Limits:
         memory_mb: Memory on top of what Python and torch take.
         processes: Number of processes and threads.
         file_mb: Size of each file that it writes.
+        disk_mb: Size of all files together.
+        files: Number of files and folders.
         open_files: Number of files that are open at once.
         answer_mb: Size of the observations that it returns.
 
@@ -26,8 +28,10 @@ class Limits:
 
     seconds: float = 10.0
     memory_mb: int = 2048
-    processes: int = 32
+    processes: int = 64
     file_mb: int = 16
+    disk_mb: int = 64
+    files: int = 10_000
     open_files: int = 64
     answer_mb: int = 16
 

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from transformer_lab.course.jail.process_settings import DIE_WITH_PARENT, DUMPABLE, prctl
 
-NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC, NEW_HOST_NAME = 1 << 28, 1 << 29, 1 << 30, 1 << 27, 1 << 26
+NEW_USER, NEW_PROCESSES, NEW_NETWORK, NEW_IPC, NEW_HOST_NAME, NEW_MOUNTS = (1 << n for n in (28, 29, 30, 27, 26, 17))
 """``CLONE_NEW*`` of linux/sched.h. Only the first needs no rights; inside of it, there are rights to the others."""
 
 is_inside = False
@@ -51,10 +51,18 @@ def _enter() -> None:
     global is_inside
     uid, gid = os.geteuid(), os.getegid()
     prctl(DUMPABLE, 1)  # else the files below belong to root
-    every = NEW_USER | NEW_PROCESSES | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME
-    if ctypes.CDLL(None, use_errno=True).unshare(every) != 0:
-        raise OSError(ctypes.get_errno(), "unshare")
+    unshare(NEW_USER | NEW_PROCESSES | NEW_NETWORK | NEW_IPC | NEW_HOST_NAME | NEW_MOUNTS)
     for file, text in {"setgroups": "deny", "uid_map": f"{uid} {uid} 1", "gid_map": f"{gid} {gid} 1"}.items():
         Path("/proc/self", file).write_text(text)
     prctl(DUMPABLE, 0)
     is_inside = True
+
+
+def unshare(kinds: int) -> None:
+    """Move this process into new namespaces of some kinds.
+
+    Raises:
+        OSError: The system does not permit it.
+    """
+    if ctypes.CDLL(None, use_errno=True).unshare(kinds) != 0:
+        raise OSError(ctypes.get_errno(), "unshare")

@@ -14,10 +14,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from transformer_lab.course.jail import confine, framing, namespaces
+from transformer_lab.course.jail import cgroups, confine, framing, limit_reports, namespaces, own_disk
 from transformer_lab.course.jail.delete_tree import delete_tree
 from transformer_lab.course.jail.exit_reasons import exit_reason
 from transformer_lab.course.jail.limits import Limits
+from transformer_lab.course.jail.own_disk import FolderWatch
 from transformer_lab.course.jail.process_settings import SUBREAPER, prctl
 from transformer_lab.course.running.job import Job, run_job
 from transformer_lab.course.running.plain_data import pack, unpack
@@ -58,10 +59,12 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     request = _receive_job(jobs)
     prctl(SUBREAPER, 1)
     own_folder = tempfile.mkdtemp(dir=folder)
+    watch = FolderWatch(own_folder, request.limits, is_needed=not own_disk.mount(own_folder, request.limits))
     if request.cpu_seconds:
-        reason, answer = _trace_in_child(request, own_folder, jobs, answers), b""
+        reason, answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
     else:
-        reason, answer = _run_in_child(request.job, request.limits, own_folder)
+        reason, answer = _run_in_child(request.job, request.limits, own_folder, watch)
+    own_disk.unmount(own_folder)
     delete_tree(own_folder, seconds=5.0)  # when the jail is closed, it deletes what takes longer
     framing.send(answers, reason.encode())
     framing.send(answers, answer)
@@ -112,49 +115,72 @@ def _receive_job(jobs: BinaryIO) -> Request:
 
 def _run_confined(job: Job, limits: Limits, folder: str) -> bytes:
     """Confine this process, run the job, and return its answer as bytes."""
+    before_kb = limit_reports.peak_kb()
     try:
         confine.confine(limits, folder)
         answer = run_job(job)
     except BaseException as error:
         answer = {"crash": {"type": type(error).__name__, "message": ""}}
     try:
+        limit_reports.name_limits(answer, limits, (limit_reports.peak_kb() - before_kb) >> 10)
         return pack(answer)
     except BaseException:  # safetensors panics where memory ends, and a panic is no MemoryError
         return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
 
 
-def _run_in_child(job: Job, limits: Limits, folder: str) -> tuple[str, bytes]:
+def _run_in_child(job: Job, limits: Limits, folder: str, watch: FolderWatch) -> tuple[str, bytes]:
     """Run a job in a child process; return why the child ended, and its answer."""
     reading, writing = os.pipe()
-    child = fork(lambda: _child_main(job, limits, folder, writing))
+    group = cgroups.make(limits)
+    child = fork(lambda: _child_main(job, limits, folder, group, writing))
     os.close(writing)
     try:
-        reason, answer = _collect_answer(child, reading, time.monotonic() + limits.kill_after, limits.answer_mb << 20)
+        deadline = time.monotonic() + limits.kill_after
+        reason, answer = _collect_answer(child, reading, deadline, limits.answer_mb << 20, watch)
     finally:
         os.close(reading)
-        os.kill(child, signal.SIGKILL)
-        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-        kill_descendants(confine.uid_for(child))
-    return (exit_reason(code) if reason == "exit" else reason), answer
+        code, took_mb = _end(child, group)
+        ran_out = cgroups.ran_out_of_memory(group)
+        cgroups.remove(group)
+    if reason == "time" and limit_reports.is_much(took_mb, limits):
+        reason = "time and memory"
+    return ("memory" if ran_out else exit_reason(code) if reason == "exit" else reason), answer
 
 
-def _child_main(job: Job, limits: Limits, folder: str, writing: int) -> None:
+def _end(child: int, group: Path | None) -> tuple[int, int]:
+    """End a child process and all that it started; return its exit code, and the MB of memory that it took.
+
+    The filter of system calls lets nothing leave the child's process group: one call ends it, which no fork can outrun.
+    """
+    os.kill(child, signal.SIGKILL)
+    with contextlib.suppress(ProcessLookupError):  # it was killed before it had a group
+        os.killpg(child, signal.SIGKILL)
+    cgroups.end(group)
+    _, status, usage = os.wait4(child, 0)
+    kill_descendants(confine.uid_for(child))
+    return os.waitstatus_to_exitcode(status), (usage.ru_maxrss - limit_reports.peak_kb()) >> 10
+
+
+def _child_main(job: Job, limits: Limits, folder: str, group: Path | None, writing: int) -> None:
     os.setsid()
+    cgroups.join(group)
     os.dup2(writing, 3)
     os.closerange(4, 1 << 16)
     with open(3, "wb", buffering=0) as pipe:
         framing.send_raw(pipe, _run_confined(job, limits, folder))
 
 
-def _collect_answer(child: int, reading: int, deadline: float, max_bytes: int) -> tuple[str, bytes]:
-    """Read what a child writes until it ends, or until it exceeds its time or size.
+def _collect_answer(child: int, reading: int, deadline: float, max_bytes: int, watch: FolderWatch) -> tuple[str, bytes]:
+    """Read what a child writes until it ends, or until it exceeds its time, its disk or the size of an answer.
 
     Returns:
-        ``exit``, ``time`` or ``size``; and the bytes it wrote, which are empty unless it ended by itself.
+        ``exit``, ``time``, ``disk`` or ``size``; and the bytes it wrote, which are empty unless it ended by itself.
     """
     answer = bytearray()
     pipe_is_open = True
     while time.monotonic() < deadline:
+        if watch.is_exceeded():
+            return "disk", b""
         ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         ready = pipe_is_open and select.select([reading], [], [], 0 if ended else 0.02)[0]
         if ready:
@@ -170,16 +196,17 @@ def _collect_answer(child: int, reading: int, deadline: float, max_bytes: int) -
     return "time", b""
 
 
-def _trace_in_child(request: Request, folder: str, jobs: BinaryIO, answers: BinaryIO) -> str:
+def _trace_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO) -> str:
     """Pass requests on to a child process, and its answers back; return why it ended."""
     (asked, asking), (reading, writing) = os.pipe(), os.pipe()
-    child = fork(lambda: _traced_child_main(request, folder, writing, asked))
+    group = cgroups.make(request.limits)
+    child = fork(lambda: _traced_child_main(request, folder, group, writing, asked))
     os.close(writing)
     os.close(asked)
     deadline, cpu_limit = time.monotonic() + request.limits.kill_after, math.inf
     try:
         while True:
-            reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20)
+            reason, answer = _collect_frame(child, reading, deadline, cpu_limit, request.limits.answer_mb << 20, watch)
             if reason:
                 return reason
             _send_trace(answers, answer)
@@ -192,13 +219,13 @@ def _trace_in_child(request: Request, folder: str, jobs: BinaryIO, answers: Bina
     finally:
         os.close(asking)
         os.close(reading)
-        os.kill(child, signal.SIGKILL)
-        os.waitpid(child, 0)
-        kill_descendants(confine.uid_for(child))
+        _end(child, group)
+        cgroups.remove(group)
 
 
-def _traced_child_main(request: Request, folder: str, writing: int, asked: int) -> None:
+def _traced_child_main(request: Request, folder: str, group: Path | None, writing: int, asked: int) -> None:
     os.setsid()
+    cgroups.join(group)
     high = [os.dup2(pipe, 1 << 8 | number) for number, pipe in enumerate((writing, asked))]  # out of each other's way
     for number, pipe in enumerate(high, 3):
         os.dup2(pipe, number)
@@ -209,15 +236,19 @@ def _traced_child_main(request: Request, folder: str, writing: int, asked: int) 
         serve_traces(request.job, receive, partial(framing.send, answers))
 
 
-def _collect_frame(child: int, reading: int, deadline: float, cpu_limit: float, max_bytes: int) -> tuple[str, bytes]:
+def _collect_frame(
+    child: int, reading: int, deadline: float, cpu_limit: float, max_bytes: int, watch: FolderWatch
+) -> tuple[str, bytes]:
     """Read a frame that a child writes.
 
     Returns:
-        Why there is none: ``exit``, ``time`` or ``size``, and empty where there is; and the frame.
+        Why there is none: ``exit``, ``time``, ``disk`` or ``size``, and empty where there is; and the frame.
     """
     received = bytearray()
     length = -1
     while time.monotonic() < deadline and _cpu_seconds(child) < cpu_limit:
+        if watch.is_exceeded():
+            return "disk", b""
         ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
         if not select.select([reading], [], [], 0 if ended else 0.02)[0]:
             if ended:

@@ -81,12 +81,20 @@ def parse(source: str, filename: str = "<cell>") -> list[ast.stmt]:
 
 
 def definitions(cell: int, source: str, nodes: Iterable[ast.stmt]) -> list[Statement]:
-    """List the statements of a cell that may define something: a bare expression, such as a plot, does not."""
+    """List the statements of a cell that may define something: a bare expression, such as a plot, does not.
+
+    One that ends the process stays: what comes after it is never defined.
+    """
     return [
         Statement(cell, node, source, names_of_statement(node))
         for node in nodes
-        if not isinstance(node, ast.Expr | ast.Delete | ast.Pass)
+        if not isinstance(node, ast.Expr | ast.Delete | ast.Pass) or _ends_process(node)
     ]
+
+
+def _ends_process(node: ast.stmt) -> bool:
+    call = getattr(node, "value", None)
+    return isinstance(call, ast.Call) and ast.unparse(call.func) in ("os._exit", "os.abort")
 
 
 def names_of_statement(node: ast.stmt) -> Names:

@@ -61,7 +61,7 @@ def observe(attempt: Any, case: Case) -> Observation:
 
 
 def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observation]:
-    """Call an attempt on the cases in turn, stopping at the first that outlasts the time they share.
+    """Call an attempt on the cases in turn, up to the first that outlasts the time they share, or fills the memory.
 
     What the attempt prints is shown for the first case only.
     """
@@ -72,6 +72,8 @@ def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observa
             for case in cases:
                 with suppressed_output() if observed else contextlib.nullcontext():
                     observed.append(observe(attempt, case))
+                if "error" in (seen := observed[-1]) and seen["error"]["type"] == "MemoryError":
+                    break  # to fill the memory again for every case would take until time is up
     except TookTooLong:
         if time.monotonic() < deadline:  # it is an outer limit's
             raise
