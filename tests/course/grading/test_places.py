@@ -37,8 +37,8 @@ def source(lines, head=HEAD):
     return head + "".join(f"    {line}\n" for line in lines)
 
 
-def page(graded):
-    notebook = Submission("ada", Path("ada.ipynb"), "02_scaling")
+def page(graded, lesson="02_scaling"):
+    notebook = Submission("ada", Path("ada.ipynb"), lesson)
     [ada] = class_results({"ada": [GradedSubmission(notebook, [graded])]}).students
     return feedback_page(ada)
 
@@ -161,7 +161,7 @@ def test_a_forged_place_is_escaped_and_earns_nothing(jail: Jail):
     answers += [pack({"traces": [trace]}) for trace in right] * 3
     graded = grade_answer(jail, sending(answers, "define", "time.sleep(600)"))
     assert (graded.verdict.status, graded.points) == ("wrong", 0)
-    shown = page(graded)
+    shown = page(graded, "01_lookup")
     assert "<script" not in shown
     assert html.escape(EVIL) in shown
 
