@@ -200,11 +200,7 @@ print("the sum over the total has the right gradient to 1e-6:", error(parts.accu
 # The micro-batches can also be computed at the same time, by several processes, called workers, each with a copy of the
 # model: **data parallelism**. Before the step, the workers' gradients are combined, and every worker gets the result.
 # This is an **all-reduce**.
-
-# %%
-diagrams.data_parallel.step(2)
-
-# %% [markdown]
+#
 # **Exercise.** Row i is the gradient of worker i: that of the *mean* loss over its own `n_tokens[i]` tokens. Return
 # what each worker has after the all-reduce.
 
@@ -219,6 +215,9 @@ def all_reduce_gradients(
 
 # %% id="check-all_reduce_gradients"
 check(all_reduce_gradients)
+
+# %%
+diagrams.data_parallel.step(2)
 
 # %% [markdown]
 # Now with real processes. `run_processes` starts two new Pythons, joined by torch's `gloo`, and runs
@@ -258,11 +257,13 @@ by_hand = parts.all_reduce_gradients(own, torch.tensor([report.n_tokens for repo
 print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([expected] * 2), atol=1e-6))
 
 # %% [markdown]
-# Same gradient, so same step, so the copies of the model stay equal. The speed-up is below 2: half a batch takes more
-# than half as long, the all-reduce takes time, all wait for the slowest, and both share one memory (and perhaps their
-# cores with other programs).
+# With the same gradient, both take the same step, and the copies of the model stay equal. The speed-up is below 2 (on a
+# busy machine perhaps below 1): half a batch takes more than half as long, the all-reduce takes time, each waits for
+# the slower one, and both share one memory.
 #
-# With many workers, who adds up? In a **ring all-reduce** everyone does: each worker sends to the next one only.
+# With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
+# there are workers. In each step every worker sends one chunk to the next worker. In the picture rows are workers,
+# columns are chunks, and numbers say whose gradients have been added.
 
 # %%
 diagrams.data_parallel.ring(3)
@@ -288,7 +289,7 @@ compare(prediction, measured=nearest((1, 10, 100), ratio))
 print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB in each step, from each worker")
 
 # %% [markdown]
-# Twice the gradients, however many workers there are. That is why a batch can be shared among thousands.
+# Each sends almost twice the size of the gradients, however many share the batch.
 #
 # <details><summary>And if the model does not fit into one GPU?</summary>
 #
