@@ -1,8 +1,8 @@
 # %% [markdown] id="title"
 # # 13 · Beyond one machine: cost, precision, scaling laws
 #
-# **The question.** Your models have 10⁴ to 10⁶ parameters, and train in seconds on one core. Models of 10¹⁰ parameters
-# train for weeks on thousands of GPUs. What has to change on the way, and what will it cost?
+# **The question.** Your models have 10⁴ to 10⁶ parameters, and train on one core in minutes at most. Models of 10¹⁰
+# parameters train for weeks on thousands of GPUs. What has to change on the way, and what will it cost?
 #
 # **Afterwards you can** cut a batch into parts and get the same gradient, say when 16 bits are enough, estimate time
 # and energy of a training before it starts, and predict the loss of a model that has not been trained.
@@ -58,8 +58,8 @@ _ = torch.manual_seed(13)
 # %% [markdown]
 # ## A model that can grow
 #
-# The model is made of your own parts: pre-norm layers, RoPE, a causal mask. It reads characters of Python's docstrings.
-# Where there is a GPU, training runs on it with nothing to change.
+# The model is made of your own parts: pre-norm layers, RoPE, a causal mask. It reads characters of Python's docstrings,
+# and is trained on a GPU where there is one.
 
 
 # %%
@@ -137,8 +137,8 @@ def nearest(guesses: tuple, measured: float) -> float:
 # %% [markdown]
 # ## A batch in parts: gradient accumulation
 #
-# A batch that does not fit into memory is cut into **micro-batches**. Each one's gradients are added to those of the
-# earlier ones, and the optimiser steps once at the end: **gradient accumulation**. The loss is a mean over *tokens*.
+# A batch that does not fit into memory is cut into **micro-batches**. Their gradients are added up, and the optimiser
+# takes one step at the end: **gradient accumulation**. The loss is a mean over *tokens*.
 #
 # **Exercise.** Each micro-batch gives the *sum* of its losses and its number of tokens. What is the loss of the whole
 # batch?
@@ -158,7 +158,8 @@ check(accumulate)
 # ([transformers#34191](https://github.com/huggingface/transformers/pull/34191)). Take four texts with 2, 4, 8 and 32
 # tokens to predict, each a micro-batch.
 #
-# **Predict.** How large is the error of that gradient, relative to the right gradient: nearest to 0.01, 0.1 or 1?
+# **Predict.** How large is the error in the gradient of that average, relative to the right gradient: nearest to 0.01,
+# 0.1 or 1?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -199,11 +200,7 @@ print("the sum over the total has the right gradient to 1e-6:", error(parts.accu
 # The micro-batches can also be computed at the same time, by several processes, called workers, each with a copy of the
 # model: **data parallelism**. Before the step, the workers' gradients are combined, and every worker gets the result.
 # This is an **all-reduce**.
-
-# %%
-diagrams.data_parallel.step(2)
-
-# %% [markdown]
+#
 # **Exercise.** Row i is the gradient of worker i: that of the *mean* loss over its own `n_tokens[i]` tokens. Return
 # what each worker has after the all-reduce.
 
@@ -218,6 +215,9 @@ def all_reduce_gradients(
 
 # %% id="check-all_reduce_gradients"
 check(all_reduce_gradients)
+
+# %%
+diagrams.data_parallel.step(2)
 
 # %% [markdown]
 # Now with real processes. `run_processes` starts two new Pythons, joined by torch's `gloo`, and runs
@@ -257,11 +257,13 @@ by_hand = parts.all_reduce_gradients(own, torch.tensor([report.n_tokens for repo
 print("and so has all_reduce_gradients:", torch.allclose(by_hand, torch.stack([expected] * 2), atol=1e-6))
 
 # %% [markdown]
-# Same gradient, so same step, so the copies of the model stay equal. The speed-up is below 2: half a batch takes more
-# than half as long, the all-reduce takes time, all wait for the slowest, and both share one memory (and perhaps their
-# cores with other programs).
+# With the same gradient, both take the same step, and the copies of the model stay equal. The speed-up is below 2 (on a
+# busy machine perhaps below 1): half a batch takes more than half as long, the all-reduce takes time, each waits for
+# the slower one, and both share one memory.
 #
-# With many workers, who adds up? In a **ring all-reduce** everyone does: each worker sends to the next one only.
+# With many workers, which one adds up? In a **ring all-reduce** all do. The gradients are cut into as many chunks as
+# there are workers. In each step every worker sends one chunk to the next worker. In the picture rows are workers,
+# columns are chunks, and numbers say whose gradients have been added.
 
 # %%
 diagrams.data_parallel.ring(3)
@@ -287,7 +289,7 @@ compare(prediction, measured=nearest((1, 10, 100), ratio))
 print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB in each step, from each worker")
 
 # %% [markdown]
-# Twice the gradients, however many workers there are. That is why a batch can be shared among thousands.
+# Each sends almost twice the size of the gradients, however many share the batch.
 #
 # <details><summary>And if the model does not fit into one GPU?</summary>
 #
@@ -301,8 +303,8 @@ print(f"8 billion parameters: {bytes_sent(1000, gradients_of_8b) / 1e9:.0f} GB i
 # %% [markdown]
 # ## 16 bits: bfloat16 and float16
 #
-# Half the bytes, and on GPUs many times the speed. float16 has 10 bits for the digits and 5 for the exponent,
-# **bfloat16** has 7 and 8 (float32: 23 and 8).
+# Numbers of 16 bits take half the bytes, and GPUs multiply them faster. float16 has 10 bits for the digits and 5 for
+# the exponent, **bfloat16** has 7 and 8 (float32: 23 and 8).
 #
 # **Predict.** What is 256 + 1 in bfloat16? And 10⁻⁸ in float16?
 
@@ -325,12 +327,12 @@ compare(prediction_small, measured=float(rows["float16"]["1e-8"]))
 pd.DataFrame(rows).transpose()
 
 # %% [markdown]
-# float16 has too few exponents: large scores become infinite (unless the queries are scaled first, lesson 02).
+# float16 has too small a range: large scores become infinite (unless the queries are scaled first, lesson 02).
 # bfloat16 has float32's range, but 1 + 0.001 is 1: such an update of a parameter is lost. So the optimiser keeps the
 # parameters in float32, and only copies for the products have 16 bits: **mixed precision**.
 #
-# Can gradients be too small for float16? **Loss scaling** multiplies the loss by a large number before the backward
-# pass, and divides the gradients by it afterwards, in float32.
+# Can gradients be too small for float16, in which 6·10⁻⁸ is the smallest number? **Loss scaling** multiplies the loss
+# by a large number before the backward pass, and divides the gradients by it afterwards, in float32.
 #
 # **Predict.** What fraction of our model's gradients does float16 turn into 0, nearest to 0, 0.5 or 1? And if the loss
 # is 2²⁰ times smaller?
@@ -365,9 +367,9 @@ compare(prediction_smaller, measured=round(2 * rows[1][3]) / 2)
 pd.DataFrame(rows, columns=["format", "loss times", "scale", "turned into 0", "error of the gradient"])
 
 # %% [markdown]
-# At our size nothing is lost. Where gradients are small, float16 loses them, and a scaled loss brings them back. With
-# too large a scale they are infinite: that step is left out, and the scale is halved. bfloat16 needs none of this, is
-# less exact, and is what most models are trained in.
+# At our size next to nothing is lost. Where gradients are small, float16 loses them, and a scaled loss brings them
+# back. With too large a scale gradients are infinite: that step is left out, and the scale is halved. bfloat16 needs no
+# scale, and is less exact; most models are trained in it.
 
 # %% [markdown]
 # ## Memory: activation checkpointing
@@ -375,8 +377,8 @@ pd.DataFrame(rows, columns=["format", "loss times", "scale", "turned into 0", "e
 # The backward pass needs the activations of the forward pass, so they are kept. **Activation checkpointing** (Chen et
 # al., 2016) keeps only each layer's input, and computes the rest again when the backward pass gets there.
 #
-# **Predict.** Eight layers of width 64. How many times less is kept: nearest to 1, 3 or 10? And are the gradients
-# `"equal"`, or `"different"`?
+# **Predict.** Eight layers of width 64: how many times as much is kept without checkpointing, nearest to 1, 3 or 10?
+# And are the gradients `"equal"`, or `"different"`?
 
 # %% tags=["prediction"]
 prediction_kept, prediction_gradients = ..., ...
@@ -420,14 +422,13 @@ same = all(torch.allclose(*pair, atol=1e-6) for pair in zip(gradients, gradients
 compare(prediction_gradients, measured="equal" if same else "different")
 
 # %% [markdown]
-# A layer's inside is many times as large as its input. The price is a second forward pass: a third more arithmetic, and
-# with small operations such as ours more than that in time.
+# A layer's activations are many times as large as its input. The price is a second forward pass: a third more
+# arithmetic (counted below), and here even more in time.
 #
 # ## Is it arithmetic or memory that takes the time?
 #
 # The **roofline** (Williams et al., 2009) draws speed against arithmetic intensity: up to a certain intensity memory
-# sets the limit, beyond it the arithmetic does; a real product stays below. We multiply n rows by a matrix of
-# 2048 × 2048.
+# sets the limit, beyond it the arithmetic does. We multiply n rows by a matrix of 2048 × 2048.
 
 
 # %% tags=["nbval-ignore-output"]
@@ -442,8 +443,8 @@ ax = plots.lines(intensity, lines, "operations per byte", "10⁹ operations per 
 _ = ax.set(xscale="log", yscale="log")
 
 # %% [markdown]
-# **Predict.** An H100 computes 989·10¹² operations per second in 16 bits, and reads 3.35·10¹² bytes. How many rows
-# (tokens) must share a matrix of 16-bit parameters before arithmetic takes the time: nearest to 3, 30 or 300?
+# **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
+# (tokens) must share a matrix of 16-bit parameters before arithmetic sets the limit: nearest to 3, 30 or 300?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -487,9 +488,9 @@ if compile_too:
 # %% [markdown]
 # ## What does a training cost?
 #
-# Count operations (**FLOPs**, floating-point operations). In a matrix product, each token's numbers are multiplied by
-# every parameter, and the products are added up. The backward pass has two such products for each one of the forward
-# pass: one gives the gradient of the inputs, one that of the parameters.
+# Count operations (**FLOPs**, floating-point operations). In a matrix product, every parameter is multiplied by one
+# number of each token, and the result is added to a sum. The backward pass has two such matrix products for each one of
+# the forward pass: one gives the gradient of the inputs, one that of the parameters.
 #
 # **Exercise.** Estimate the operations of a whole training.
 
@@ -507,7 +508,7 @@ check(training_flops)
 # Does the estimate hold? torch can count. And how long would *this core* need to train a model of GPT-2's size (124
 # million parameters) on 10 billion tokens?
 #
-# **Predict.** Nearest to 10 days, 1,000 days or 100,000 days (274 years)?
+# **Predict.** Nearest to 10 days, 1,000 days or 100,000 days (274 years)? (The roofline has the speed.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -526,10 +527,10 @@ print(f"{per_second / 1e9:.0f}·10⁹ operations per second; {days:,.0f} days")
 print(f"torch counts {counter.get_total_flops() / estimated:.1f} times the estimate")
 
 # %% [markdown]
-# (It leaves out the scores of attention, which count for long texts.) Now the ladder from lesson 08's model to
-# 8 billion parameters. We take 20 tokens for each parameter, an H100 that reaches 40 % of its speed at 700 watts, and
-# 16 bytes for each parameter: 2 for it and 2 for its gradient in bfloat16; in float32 4 for it, and 8 for Adam's
-# averages.
+# (The estimate leaves out the scores of attention, which count for long texts.) Now four models, from lesson 08's to
+# one of 8 billion parameters. We take 20 tokens for each parameter, an H100 that reaches 40 % of its speed at 700
+# watts, and 16 bytes for each parameter: in bfloat16 2 for its value and 2 for its gradient; in float32 4 for its value
+# and 8 for Adam's averages.
 
 
 # %%
@@ -554,12 +555,12 @@ ladder["GB"] = 16 * ladder["parameters"] / 1e9
 ladder.map(lambda value: f"{value:.0e}" if value < 0.1 or value > 1e10 else f"{value:,.{int(value < 100)}f}")
 
 # %% [markdown]
-# Ten times the parameters cost a hundred times the operations, as the tokens grow, too. GPT-2's size takes about an
-# hour and a kilowatt-hour. The largest needs 128 GB without any activations, and an H100 has 80.
+# Ten times the parameters cost a hundred times the operations, as there are ten times the tokens. GPT-2's size takes
+# about an hour and a kilowatt-hour. The largest needs 128 GB without any activations, and an H100 has 80.
 #
 # Why 20 tokens? With a given budget of FLOPs, a model can be too small, or so large that it sees too few tokens.
-# Hoffmann et al. (2022) trained over 400 models and fitted $L = E + A / N^{\alpha} + B / D^{\beta}$, for N parameters
-# and D tokens. The best N on a budget is called **compute-optimal**.
+# Hoffmann et al. (2022) trained over 400 models of N parameters on D tokens, and fitted the other five numbers of
+# $L = E + A / N^{\alpha} + B / D^{\beta}$. The best N on a budget is called **compute-optimal**.
 #
 # **Predict.** GPT-3 has 175 billion parameters, and read 300 billion tokens. With the same FLOPs, is the best model
 # `"larger"` or `"smaller"`?
@@ -577,15 +578,17 @@ compare(prediction, measured="larger" if n[best] > 175e9 else "smaller")
 print(f"best: {n[best] / 1e9:.0f} billion parameters, {tokens[best] / n[best]:.0f} tokens for each")
 
 # %% [markdown]
-# The law counts training alone. A model that millions will use should be smaller still: Llama 3 8B read 15·10¹² tokens,
-# 1,900 for each parameter.
+# Hence the 20. The law counts training alone. Where inference costs more, a smaller model should read more: Llama 3 8B
+# read 15·10¹² tokens, 1,900 for each parameter.
 
 # %% [markdown]
-# ## Learning rates that last: μP
+# ## Learning rate and width: μP
 #
-# A large model cannot be tuned by trying: each try is a training. **Predict.** A network is trained for three steps of
-# Adam with one learning rate, at width 64 and at width 1024. How many times as much do its hidden features change in
-# the wide one: nearest to 1, 4 or 16? And if the hidden matrices' rate is divided by the width?
+# A large model is too expensive to train at several learning rates. Can one take the best rate of a narrow model?
+#
+# **Predict.** A network is trained for three steps of Adam with one learning rate, at width 64 and at width 1024. How
+# many times as much do its hidden features change in the wide one: nearest to 0.1, 1 or 10? And if the wide one's rate,
+# from the second layer on, is 16 times smaller?
 
 # %% tags=["prediction"]
 prediction_same, prediction_divided = ..., ...
@@ -611,24 +614,26 @@ def change(width: int, divided: bool, seed: int) -> float:
 widths = (64, 256, 1024)
 moved = {divided: torch.tensor([[change(w, divided, seed) for w in widths] for seed in range(3)]) for divided in (0, 1)}
 ratios = [(three[:, -1] / three[:, 0]).mean().item() for three in moved.values()]
-compare(prediction_same, measured=nearest((1, 4, 16), ratios[0]))
-compare(prediction_divided, measured=nearest((1, 4, 16), ratios[1]))
+compare(prediction_same, measured=nearest((0.1, 1, 10), ratios[0]))
+compare(prediction_divided, measured=nearest((0.1, 1, 10), ratios[1]))
+print(f"with one rate, {ratios[0]:.0f} times as much")
 ax = plots.lines(widths, {"one rate": moved[0], "rate / width": moved[1]}, "width", "change of the features")
 
 # %% [markdown]
-# Adam moves each number by about the learning rate, and a feature of the next layer adds up `width` such moves that
-# agree in direction. Divided by the width, the steps stay about the same: one of the rules of μP (lesson 02; Yang et
+# Adam moves each number by about the learning rate, and a feature of the next layer adds up `width` such moves.
+# Independent moves would make 4 times the change, moves in one direction 16 times; the measured change is between. With
+# a rate divided by the width, features change about as much at every width: one of the rules of μP (lesson 02; Yang et
 # al., 2022), which we use in the last section.
 
 # %% [markdown]
 # ## Muon beside AdamW
 #
 # For a matrix, **Muon** (Jordan et al., 2024) takes the average of the gradients, and moves all its singular values
-# near 1, so that no few directions make up all of the step. Embeddings and vectors stay with AdamW. A comparison is
-# fair only if *both* are tuned: four learning rates each, three seeds.
+# (by how much it stretches each direction) near 1: then no few directions make up all of the step. AdamW trains the
+# embeddings and vectors. A comparison is fair only if *both* are tuned: four learning rates each, three seeds.
 #
-# **Predict.** After 80 steps, whose loss is lower, `"AdamW"` or `"Muon"`? And if AdamW gets 120 steps: `"AdamW"`,
-# `"Muon"`, or `"neither"` (their seeds overlap)?
+# **Predict.** After 80 steps, whose loss is lower, `"AdamW"` or `"Muon"`? Muon's steps take longer. And if AdamW gets
+# 120: `"AdamW"`, `"Muon"`, or `"neither"` (their seeds overlap)?
 
 # %% tags=["prediction"]
 prediction_steps, prediction_time = ..., ...
@@ -694,9 +699,9 @@ compare(prediction_time, measured="neither" if overlap else "Muon" if with_muon.
 print("step for step, Muon is better with each of the seeds:", bool((with_muon < with_adamw).all()))
 
 # %% [markdown]
-# Step for step, Muon is better than the best AdamW; with half as many steps more, AdamW is level. At this size, Muon's
-# products of matrices make a step about a third longer. They do not grow with the batch, so with many tokens in a step
-# they cost little. Moonlight (Liu et al., 2025), of 16 billion parameters, was trained with it.
+# Step for step, Muon is better than the best AdamW; with 120 steps AdamW is level, in more time than Muon's 80. Here
+# Muon's products of matrices make a step up to a third longer. These products do not grow with the batch, so with many
+# tokens in a step they cost little.
 
 # %% [markdown]
 # ## Bug hunt
@@ -748,7 +753,7 @@ check(fit_scaling_law)
 # of the fifth, and only then train it. N counts the layers without the embedding. The learning rate is divided by the
 # width. For a, we try all values in steps of 0.01, and keep the one whose law is nearest to the losses.
 #
-# **Predict.** Compared with a law without an irreducible loss (a = 0), will the sixth model be `"better"` or `"worse"`?
+# **Predict.** Will the sixth model be `"better"` or `"worse"` than a law without an irreducible loss (a = 0) predicts?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -779,10 +784,10 @@ n_small, means = [n for n, _ in small], [sum(three) / 3 for _, three in small]
 laws = {"a = 0": law(n_small, means, 0.0), "best a": best_law(n_small, means)}
 per_seed = [best_law(n_small, [three[seed] for _, three in small]) for seed in range(3)]
 n_sixth, sixth = losses_at(64)
-promised = {name: law(n_sixth) for name, law in laws.items()}
-print(f"promised at {n_sixth:,} parameters:", {name: round(loss, 2) for name, loss in promised.items()})
-print("promised by each seed:", *(f"{law(n_sixth):.2f}" for law in per_seed))
-print("measured:             ", *(f"{loss:.2f}" for loss in sixth))
+predicted = {name: law(n_sixth) for name, law in laws.items()}
+print(f"predicted at {n_sixth:,} parameters:", {name: round(loss, 2) for name, loss in predicted.items()})
+print("predicted by each seed:", *(f"{law(n_sixth):.2f}" for law in per_seed))
+print("measured:              ", *(f"{loss:.2f}" for loss in sixth))
 
 # %% tags=["nbval-ignore-output"]
 three_seeds = torch.tensor([three for _, three in [*small, (n_sixth, sixth)]]).T
@@ -791,14 +796,14 @@ lines = {"measured": three_seeds} | {name: [law(n) for n in ns] for name, law in
 _ = plots.lines(ns, lines, "parameters in the layers", "held-out loss").set(xscale="log", yscale="log")
 
 # %%
-compare(prediction, measured="better" if max(sixth) < promised["a = 0"] else "worse")
-misses = {name: abs(promised[name] - sum(sixth) / 3) for name in laws}
+compare(prediction, measured="better" if max(sixth) < predicted["a = 0"] else "worse")
+misses = {name: abs(predicted[name] - sum(sixth) / 3) for name in laws}
 print("with an irreducible loss, the law is nearer:", misses["best a"] < misses["a = 0"])
 
 # %% [markdown]
-# The straight line promises too much. The law with an irreducible loss comes nearer, and is still a few hundredths off:
-# in our runs, just outside the range of the three seeds. Nor can it be more exact than the losses it is fitted to: each
-# seed alone gives a law of its own. So such laws are fitted to many runs, over several orders of magnitude.
+# The straight line predicts too low a loss. The law with an irreducible loss comes nearer, and is still a few
+# hundredths off: in our runs, just outside the range of the three seeds. Nor can a law be more exact than the losses it
+# is fitted to: each seed alone gives another law. So such laws are fitted to many runs.
 #
 # <details><summary>What is a, in our case?</summary>
 #
@@ -809,11 +814,11 @@ print("with an irreducible loss, the law is nearer:", misses["best a"] < misses[
 # %% [markdown]
 # ## What next
 #
-# The course ends here; the field does not.
+# <details><summary>Four fields of research, each with a paper and code to begin with</summary>
 #
 # - *Long context.* Rescaled RoPE, keys spread over GPUs. YaRN ([arXiv:2309.00071](https://arxiv.org/abs/2309.00071));
 #   [jquesnelle/yarn](https://github.com/jquesnelle/yarn).
-# - *Hybrids.* Most layers are recurrent again (lesson 00), with a state of fixed size that is trained in parallel; a
+# - *Hybrids.* Most layers are recurrent again (lesson 00), with a state of fixed size, and are trained in parallel; a
 #   few attend. Gated DeltaNet ([arXiv:2412.06464](https://arxiv.org/abs/2412.06464));
 #   [fla-org/flash-linear-attention](https://github.com/fla-org/flash-linear-attention).
 # - *Multimodal.* Pieces of images become tokens, from an encoder of their own or, in early fusion, in one vocabulary.
@@ -822,6 +827,8 @@ print("with an irreducible loss, the law is nearer:", misses["best a"] < misses[
 # - *Reinforcement learning.* Sample many answers, and make those more probable that do better than their mean (GRPO).
 #   DeepSeekMath ([arXiv:2402.03300](https://arxiv.org/abs/2402.03300));
 #   [huggingface/trl](https://github.com/huggingface/trl).
+#
+# </details>
 
 # %% [markdown]
 # ## In short
@@ -829,7 +836,7 @@ print("with an irreducible loss, the law is nearer:", misses["best a"] < misses[
 # - The loss of a batch is a sum over all tokens, divided by their number, however it is cut: into micro-batches or
 #   among workers.
 # - float16 lacks range, bfloat16 lacks digits. The optimiser keeps float32.
-# - Checkpointing trades memory for a second forward pass, with equal gradients.
+# - Checkpointing saves memory at the price of a second forward pass, with equal gradients.
 # - Training costs about 6 operations for each parameter and token; ten times the parameters, a hundred times the cost.
 # - A scaling law extrapolates, and no better than the losses it was fitted to.
 
@@ -935,7 +942,8 @@ trace_shapes(Model(64), held_out[:2, :11].cpu()).drop(columns="class")[:12]
 # et al. (2017), [arXiv:1710.03740](https://arxiv.org/abs/1710.03740). Checkpointing: Chen et al. (2016),
 # [arXiv:1604.06174](https://arxiv.org/abs/1604.06174). Roofline: Williams et al. (2009),
 # [doi:10.1145/1498765.1498785](https://doi.org/10.1145/1498765.1498785). Muon: Jordan et al. (2024),
-# [kellerjordan.github.io](https://kellerjordan.github.io/posts/muon/); Moonlight: Liu et al. (2025),
+# [kellerjordan.github.io](https://kellerjordan.github.io/posts/muon/); Moonlight, a model of 16
+# billion parameters that was trained with Muon: Liu et al. (2025),
 # [arXiv:2502.16982](https://arxiv.org/abs/2502.16982). μP: Yang et al. (2022),
 # [arXiv:2203.03466](https://arxiv.org/abs/2203.03466). Llama 3: [arXiv:2407.21783](https://arxiv.org/abs/2407.21783).
 # </details>
