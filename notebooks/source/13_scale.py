@@ -440,7 +440,8 @@ bandwidth = large.nbytes / measure(large.sum) / 1e9
 roof = [min(max(speed), bandwidth * operations) for operations in intensity]
 lines = {"measured": speed, f"roof: {bandwidth:.0f} GB/s, {max(speed):.0f}·10⁹/s": roof}
 ax = plots.lines(intensity, lines, "operations per byte", "10⁹ operations per second")
-_ = ax.set(xscale="log", yscale="log")
+ax.set(xscale="log", yscale="log")
+ax.yaxis.set_minor_formatter("{x:.0f}")
 
 # %% [markdown]
 # **Predict.** In a second, an H100 computes 989·10¹² operations in 16 bits, or reads 3.35·10¹² bytes. How many rows
@@ -793,7 +794,9 @@ print("measured:              ", *(f"{loss:.2f}" for loss in sixth))
 three_seeds = torch.tensor([three for _, three in [*small, (n_sixth, sixth)]]).T
 ns = [*n_small, n_sixth]
 lines = {"measured": three_seeds} | {name: [law(n) for n in ns] for name, law in laws.items()}
-_ = plots.lines(ns, lines, "parameters in the layers", "held-out loss").set(xscale="log", yscale="log")
+ax = plots.lines(ns, lines, "parameters in the layers", "held-out loss")
+ax.set(xscale="log", yscale="log")
+ax.yaxis.set_minor_formatter("{x:.1f}")
 
 # %%
 compare(prediction, measured="better" if max(sixth) < predicted["a = 0"] else "worse")
