@@ -315,7 +315,7 @@ def measure(number: int, instrument: Callable) -> pd.DataFrame | None:
     """Measure a patient, and show its healthy twin beside it."""
     if instrument is not ...:
         case = clinic.admit(number)
-        return pd.concat({"patient": case.measure(instrument), "twin": case.normal(instrument)}, axis=1).round(2)
+        return pd.concat({"patient": case.measure(instrument), "twin": case.normal(instrument)}, axis=1).round(3)
 
 
 def diagnose(number: int, letter: str) -> None:
