@@ -21,7 +21,7 @@ class Patient(DecoderOnly):
     """Patient 5."""
 
     number = 5
-    complaint = "A word alone is reversed rightly. Beside longer words, in one batch, the same word often is not."
+    complaint = "A word alone is reversed correctly. In a batch with longer words, the same word often is not."
     trains_as_twin = True
 
     def build(self) -> nn.Module:
