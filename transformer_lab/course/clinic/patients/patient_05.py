@@ -34,6 +34,6 @@ REPORT = Report(
     bug="Positions are the numbers of the columns. A short question is padded on the left, so its first letter gets a "
     "position that no first letter had in training.",
     repair="Number the real tokens only: (text != pad_id).cumsum(dim=1) − 1.",
-    address="transformers#21080: GPT-2 with padding on the left",
+    address="transformers#21080: GPT-2 with padding on the left; transformers#22382: GPT-NeoX and Llama",
     test="The logits of a text are the same with padding before it and without.",
 )
