@@ -60,8 +60,8 @@ _ = torch.manual_seed(12)
 # %% [markdown]
 # ## A symptom is not a diagnosis
 #
-# A model made of your own layers reads French dates and generates digits: `3 mars 2021=20210303`. It learns that in 120
-# steps. A colleague has trained it, too, and says: "My loss falls, and half of the digits are right. What is wrong?"
+# A model made of your own layers reads French dates and generates digits: `3 mars 2021=20210303`. After 120 steps it
+# gets most of them right. A colleague has trained it, too: "My loss falls, but too many digits are wrong. Why?"
 
 # %%
 days = [date(2000, 1, 1) + timedelta(days=n) for n in range(0, 9000, 3)]
@@ -90,12 +90,12 @@ class Reader(nn.Module):
 
 
 # %% [markdown]
-# We can think of three causes, and build all of them: the **mask** lets each position attend to itself only; the two
-# **layers** were never given to the optimizer; the learning **rate** is a tenth of what it should be.
+# We can think of three causes, and build a model with each: the **mask** lets each position attend to itself only; the
+# two **layers** were never given to the optimizer; the learning **rate** is a tenth of what it should be.
 #
-# **Predict.** A model with the first cause knows one character and its position. What fraction of the eight digits does
-# it get right: nearest to .1, .25, .5 or .75? (Each digit is guessed from the right one before it. All years begin with
-# 20.)
+# **Predict.** A model with the first cause sees one character and its position. Which fraction of the eight digits does
+# it get right: is it nearest to .1, .25, .5 or .75? (It predicts each digit from the correct one before it. All years
+# begin with 20.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -146,15 +146,15 @@ print("about half of the digits in all nine runs with a cause:", all(0.4 < fract
 print("more than two thirds without:", min(right["none"]) > 0.67)
 
 # %% [markdown]
-# Three causes, one **symptom**: half of the digits. Each of the three curves falls; without the others beside it, none
-# of them gives its cause away, and the outputs are wrong in the same way. We have to measure, but what? Four proposals:
+# Three causes, one **symptom**: half of the digits are wrong. Each of the three curves falls, and alone none tells its
+# cause. We have to measure, but what? Four proposals:
 #
 # - `"held-out"`: the loss on held-out days
-# - `"longer"`: four times as many steps
+# - `"longer"`: the loss after four times as many steps
 # - `"early"`: change a letter of the month; do outputs after the equals sign move?
 # - `"moved"`: how far is each parameter from where it began?
 #
-# **Predict.** Which *one* of the four gives another result for each of the three causes?
+# **Predict.** Which *one* of the four gives a different result for each of the three causes?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -173,10 +173,10 @@ expected.rename_axis("cause")
 
 # %% [markdown]
 # Such a table is made by thought, *before* anything is measured. Each row is a **hypothesis**: a cause, and what it
-# predicts. A column with one entry is a waste of time, because whatever comes out, all hypotheses live on. A
-# **discriminating measurement** has another entry for each of them, or at least for some.
+# predicts. A column with the same entry in every row is a waste of time: whatever comes out, no hypothesis is ruled
+# out. In the column of a **discriminating measurement** the entries differ, at best from row to row.
 #
-# Are the entries right? We try all but `"longer"`, which would take longest.
+# Are the entries right? We try all but `"longer"`, and `"moved"` last.
 
 
 # %%
@@ -201,8 +201,8 @@ for cause, three in runs.items():
 pd.DataFrame.from_dict(rows, orient="index")
 
 # %% [markdown]
-# Now the one that discriminates. The cell draws one cause, and shows how far the embedding, the layers and the head of
-# that model have moved, relative to their size at the beginning. Beside it, a healthy model.
+# Now the one that tells all three apart. The cell draws a cause, and shows how far the embedding, the layers and the
+# head of that model, and of a healthy one, have moved, relative to their size at the beginning.
 
 
 # %%
@@ -233,9 +233,9 @@ print("less than half as far with the small rate:", max(every["rate"]) < min(eve
 print("more than half as far with the mask:", min(every["mask"]) > min(every["none"]) / 2)
 
 # %% [markdown]
-# One measurement, one diagnosis. The repair is one line: give the optimizer `model.parameters()`. Measured again (those
-# are the runs without a cause), more than two thirds of the digits are right. The last step is the one most often left
-# out: which test would have found this before the first long run?
+# One measurement, one diagnosis. The repair is one line: give the optimizer `model.parameters()`. Measured again (these
+# are the runs without a cause), more than two thirds of the digits are right. One step is left: which test would have
+# found this before the first long run?
 
 
 # %%
@@ -268,9 +268,9 @@ diagrams.diagnosis.first_measurements()
 # %% [markdown]
 # ## The ward
 #
-# Twelve small Transformers have learned to reverse words, `abcd` to `dcba`. Some are decoder-only, some have an
-# encoder. Each differs in at most one thing from its *healthy twin*, which was trained on the same data from the same
-# seed. In at least one, nothing is wrong.
+# Twelve small Transformers have been trained to reverse words, `abcd` to `dcba`. Patients 1, 4 and 12 have an encoder
+# and a decoder; the others are decoder-only. Each differs in at most one thing from its *healthy twin*, which was
+# trained on the same data from the same seed. In at least one, nothing is wrong.
 #
 # What the owners say, the loss curves and the answers cost nothing:
 
@@ -299,11 +299,12 @@ pd.DataFrame(answers, index=[word[::-1] for word in asked]).T.rename_axis("patie
 # <details><summary>What does it mean if the curves of patient and twin are one line?</summary>
 #
 # Training is the same, step by step. So if something is wrong, it is in what happens only when the model answers: the
-# cache, the padding, the mode. That is a measurement, too, and it was free.
+# cache, the padding, or `eval()`. That is a measurement, too, and it was free.
 # </details>
 #
-# Each measurement counts as one, and a wrong diagnosis as two. Beside every measurement stands that of the healthy
-# twin, for nothing. There are twenty diagnoses to choose from; not all of them occur.
+# Each measurement counts as one, and a wrong diagnosis as two. Every measurement is shown beside that of the healthy
+# twin, which costs nothing. There are twenty diagnoses to choose from; not all of them occur. (A micro-batch, in I, is
+# a part of a batch: the gradients of all parts are added up before the optimizer's step.)
 
 # %%
 for letter, diagnosis in DIAGNOSES.items():
@@ -315,7 +316,7 @@ def measure(number: int, instrument: Callable) -> pd.DataFrame | None:
     """Measure a patient, and show its healthy twin beside it."""
     if instrument is not ...:
         case = clinic.admit(number)
-        return pd.concat({"patient": case.measure(instrument), "twin": case.normal(instrument)}, axis=1).round(2)
+        return pd.concat({"patient": case.measure(instrument), "twin": case.normal(instrument)}, axis=1).round(3)
 
 
 def diagnose(number: int, letter: str) -> None:
@@ -325,19 +326,19 @@ def diagnose(number: int, letter: str) -> None:
 # %% [markdown]
 # ## Instruments
 #
-# A measurement whose right result is known in advance, such as exactly 0, we call an **instrument**. Each covers some
-# stages of training. What covers all of them, such as the loss, tells *that* something is wrong; what covers one tells
-# *where*.
+# A measurement whose right result is known in advance, such as exactly 0, we call an **instrument**; in the ward, it is
+# that of the healthy twin. Each covers some stages of training. One that covers all, such as the loss, tells *that*
+# something is wrong; one that covers a single stage tells *where*.
 
 # %%
 diagrams.diagnosis.instruments()
 
 # %% [markdown]
-# You will build three more instruments, and each goes to the ward at once.
+# You will build three instruments, and use each in the ward at once.
 #
 # ### Gradient norms
 #
-# **Exercise.** `backward()` has been called. A parameter that no gradient has reached counts as 0.
+# **Exercise.** `backward()` has been called. For a parameter that no gradient has reached, return 0.
 
 
 # %% id="gradient_norms" tags=["exercise"]
@@ -375,11 +376,11 @@ compare(prediction_mask, measured={0: "none", 32: "all"}.get(len(zero["mask"]), 
 print("with the mask:", *sorted({name.split(".")[-2] for name in zero["mask"]}))
 
 # %% [markdown]
-# With one key, the weight is 1 whatever the score, so queries and keys get no gradient: found. Where the layers were
-# never given to the optimizer, gradients arrive, and nobody uses them. The bar of this instrument ends one stage too
-# early: an instrument says nothing about what it does not cover.
+# With one key, the weight is 1 whatever the score, so queries and keys get no gradient: the instrument finds this
+# cause. Where the layers were never given to the optimizer, gradients arrive, and no step uses them. In the drawing,
+# the bar of this instrument ends one stage too early: an instrument says nothing about what it does not cover.
 #
-# In the ward, five patients learn and answer well, and their owners have doubts all the same.
+# In the ward, five patients answer well, and their owners have doubts all the same.
 
 
 # %%
@@ -401,11 +402,9 @@ diagnose(4, ...)
 # %% [markdown]
 # ### Cached against uncached
 #
-# Patients 3 and 11 have the same complaint: their loss is fine, their answers are not.
-#
-# **Exercise.** Compare the logits of one call with those of one call per token. `model(tokens, cache)` appends the
-# tokens to the cache; `model.new_cache()` is an empty one. Measure in evaluation mode, without gradients, and leave the
-# model in the mode in which it came.
+# **Exercise.** Compare the logits of one call, `model(tokens)`, with those of one call per token. For the second,
+# `model.new_cache()` is an empty cache, and `model(tokens, cache)` appends the tokens to it. Measure in evaluation
+# mode, without gradients, and leave the model in the mode in which it was.
 
 
 # %% id="cached_difference" tags=["exercise"]
@@ -418,8 +417,8 @@ def cached_difference(model: nn.Module, tokens: Int[Tensor, "batch n"]) -> float
 check(cached_difference)
 
 # %% [markdown]
-# **Predict.** Read the complaints of patients 2, 3, 5, 8 and 11 again, which are all decoder-only. In how many of them
-# does a cache change the logits by more than 0.001?
+# **Predict.** Read the complaints of patients 2, 3, 5, 8 and 11 again. For how many of these five does a cache change
+# the logits by more than 0.001?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -436,15 +435,16 @@ compare(prediction, measured=int((table["largest difference"] > 0.001).sum()))
 (table > 0.001).rename(columns={"largest difference": "differs with a cache"})
 
 # %% [markdown]
-# So the instrument finds both, and cannot tell them apart. Three of the diagnoses concern a cache: **F**, **G** and
-# **H**. A finer instrument compares every stage, for every token of the answer:
+# So the instrument finds patients 3 and 11, whose complaints are the same, and cannot tell them apart. Three of the
+# diagnoses concern a cache: **F**, **G** and **H**. A finer instrument compares every stage, for every token of the
+# answer:
 
 # %%
 pd.concat({n: clinic.admit(n).measure(instruments.cached_against_uncached) > 0.001 for n in (3, 11)})
 
 # %% [markdown]
-# The question was read in *one* call, which gave the first prediction; each later token had a call of its own. This
-# rules out one of the three hypotheses. Which one? And which measurement tells the other two apart?
+# The question was read in *one* call, which gave the first prediction; each later token had a call of its own. The
+# table rules out one of the three hypotheses. Which one? And which measurement tells the other two apart?
 #
 # <details><summary>Which one is ruled out?</summary>
 #
@@ -472,14 +472,14 @@ measure(11, ...)
 # %% [markdown]
 # <details><summary>A hint, if you are stuck</summary>
 #
-# Of the two hypotheses that are left, one is about *which* keys a new token may attend to, the other about what these
-# keys look like. Change one token of the question at a time: which of them reach a later prediction at all?
+# Of the two hypotheses that are left, one is about *which* keys a new token may attend to, the other about the values
+# of these keys. Change one token of the question at a time: which of them reach a later prediction at all?
 # </details>
 #
 # ### Alone, and with padding
 #
 # **Exercise.** Put padding on the left of each text. Nothing may change at the tokens that were there before. (If a
-# text has padding of its own, what the model says there does not count. Evaluation mode, no gradients, as before.)
+# text already has padding, leave out the logits there. Evaluation mode, no gradients, as before.)
 
 
 # %% id="padding_difference" tags=["exercise"]
@@ -502,8 +502,8 @@ table = pd.concat({number: clinic.admit(number).measure(with_padding) for number
 table.rename_axis("differs with so many pads", axis=1)
 
 # %% [markdown]
-# **Your turn.** The probabilities of patient 8 change, too, and your instrument finds nothing. What else may differ
-# between two answers to the same question?
+# **Your turn.** First patient 5, then patient 8: its probabilities change, too, and your instrument finds nothing. What
+# else may differ between two answers to the same question?
 
 # %%
 diagnose(5, ...)
@@ -517,7 +517,7 @@ measure(8, ...)
 #
 # Now you choose. Before each measurement, name two diagnoses that would give different results.
 #
-# **Your turn.** First the three that have trouble learning, or none at all: 1, 6 and 10.
+# **Your turn.** First the three whose answers are mostly wrong: 1, 6 and 10.
 
 # %%
 diagnose(1, ...)
@@ -532,8 +532,7 @@ diagnose(10, ...)
 measure(10, ...)
 
 # %% [markdown]
-# **Your turn.** Now those that answer well. A bug may show only in a longer run, in a deeper model or in another
-# implementation. And when do you say that a model is healthy?
+# **Your turn.** Now those that answer well: 2, 7, 9 and 12. When do you say that a model is healthy?
 
 # %%
 diagnose(2, ...)
@@ -560,8 +559,9 @@ measure(12, ...)
 #
 # ### The record
 #
-# `clinic.admit(4).report()` of a closed case tells the bug, the repair, its address in public and the test; `source()`
-# shows the code. (Four more patients, 13 to 16, are waiting.)
+# `clinic.admit(4).report()` of a closed case tells the bug, the repair, where the bug was found in public, and the
+# test; `source()` returns the code. The lesson's own measurements count, too. Diagnose the other four patients, 13 to
+# 16, before you read on: the next section shows which diagnoses occur.
 
 # %%
 for case in cases.values():
@@ -572,13 +572,13 @@ clinic.summary().set_index("patient")
 # %% [markdown]
 # ## Which instrument finds which bug?
 #
-# All sixteen instruments were tried on all sixteen patients, who have 15 different bugs: does the result differ from
-# that of the healthy twin? (The course's tests measure this table anew; `findings([13])` measures one row.) A famous
-# piece of advice is to begin by overfitting one batch ([Karpathy,
-# 2019](https://karpathy.github.io/2019/04/25/recipe/)).
+# All sixteen instruments were tried on all sixteen patients, one healthy and 15 with different bugs: does the result
+# differ from the twin's? (The course's thorough tests measure the whole table again, its usual ones all but the last
+# row, after a shorter training; `findings([13])` measures one patient.) A well-known recipe has you overfit one batch
+# before a long run ([Karpathy, 2019](https://karpathy.github.io/2019/04/25/recipe/)).
 #
-# **Predict.** How many of the 15 bugs does `overfit_one_batch` find? And how many instruments do you need to find all
-# of them: 3, 6 or 10?
+# **Predict.** How many of the 15 bugs does `overfit_one_batch` find? And how many instruments does it take to find all
+# 15: nearest to 3, 6 or 10?
 
 # %% tags=["prediction"]
 prediction_overfit, prediction_needed = ..., ...
@@ -605,11 +605,12 @@ print("bugs that only one of the 16 finds:", sum(sum(column) == 1 for column in 
 print("different columns:", len(set(columns)), "of", len(columns))
 
 # %% [markdown]
-# Overfitting one batch finds the two models that hardly learn. The other thirteen bugs let a model learn, and learn
-# something wrong. Comparing forced with generated answers finds most, and locates least.
+# Overfitting one batch finds the two models that hardly learn. With each of the other thirteen bugs, a model overfits
+# the batch, too. Comparing forced with generated answers finds the most, six with little in common: it tells *that*
+# something is wrong, not where.
 #
-# And some bugs have the same column: to *find* is not yet to tell apart. For that you need the numbers, or a
-# second measurement.
+# B and C have the same column, and so have G and H: to *find* is not yet to tell apart. For that you need the numbers,
+# or a second measurement.
 
 # %% [markdown]
 # ## Where these bugs were found
@@ -620,11 +621,11 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # | C | [xformers 233] | of ten times the input, a sublayer makes the same |
 # | D | [mlx 1636] | after one backward pass, every parameter has a gradient |
 # | F | [PyTorch 103082], about `is_causal=True` | cached equals uncached |
-# | G, F or H | [nanoGPT 613], whose outputs with a cache were "coherent", but not the same | cached equals uncached |
-# | H | [gpt-neox 363] | cached equals uncached |
+# | F, G or H? Not known | [nanoGPT 613]: with a cache, "coherent", but not the same | cached equals uncached |
+# | H | [gpt-neox 363], "FIX: cache un-RoPE'd KVs": there unrotated keys are the repair | cached equals uncached |
 # | I | [transformers 34191] | micro-batches give the gradient of the whole batch |
-# | K | [transformers 22382] | padding on the left changes nothing |
-# | M | [transformers 16749]: the first loss of T5 was 110 | the first loss is log V |
+# | K | [transformers 21080], and [22382] for two other models | padding on the left changes nothing |
+# | M, without tied embeddings | [transformers 26441]: the first loss of T5 was about 110 | the first loss is log V |
 #
 # [PyTorch 61165]: https://github.com/pytorch/pytorch/issues/61165
 # [burn 1056]: https://github.com/tracel-ai/burn/issues/1056
@@ -634,16 +635,17 @@ print("different columns:", len(set(columns)), "of", len(columns))
 # [nanoGPT 613]: https://github.com/karpathy/nanoGPT/pull/613
 # [gpt-neox 363]: https://github.com/EleutherAI/gpt-neox/pull/363
 # [transformers 34191]: https://github.com/huggingface/transformers/pull/34191
-# [transformers 22382]: https://github.com/huggingface/transformers/pull/22382
-# [transformers 16749]: https://github.com/huggingface/transformers/issues/16749
+# [transformers 21080]: https://github.com/huggingface/transformers/issues/21080
+# [22382]: https://github.com/huggingface/transformers/pull/22382
+# [transformers 26441]: https://github.com/huggingface/transformers/pull/26441
 #
-# All of them ran, and most of them trained. None raised an error.
+# None of these bugs raises an error: the patients that have them were trained, and they answer.
 
 # %% [markdown]
 # ## Bug hunt
 #
-# Instruments have bugs, too. A colleague has written `padding_difference` herself, and is pleased: it gives 0 for all
-# of our patients, number 5 included. Decide why *before* you run the check. Then fix it.
+# Instruments have bugs, too. A colleague's `padding_difference` finds nothing wrong with any of our decoder-only
+# patients, not even patient 5. Decide why *before* you run the check. Then fix it.
 
 
 # %% id="mend-instrument" tags=["bug-hunt"]
@@ -678,12 +680,12 @@ for whose, difference in {"hers": difference_of_a_colleague, "that of parts": pa
 # %% [markdown]
 # ## ★ Transfer: what does an output depend on?
 #
-# The most general instrument of all needs no tokens and no mask: change one input vector, and see which outputs move.
-# Do that for every input, and you have the **receptive field** of every output (lesson 05) of any module: attention,
+# The most general of these instruments needs no tokens and no mask: change one input vector, and see which outputs
+# move. Do that for every input, and you have the receptive field (lesson 04) of every output of any module: attention,
 # convolution, norm.
 #
-# **Exercise.** `model` takes and returns vectors, one at each position. Write it from scratch, without gradients. (A
-# change that a norm takes out again, such as adding 1 to all features, would not be seen.)
+# **Exercise.** `model` takes and returns vectors, one at each position. Write `which_inputs` from scratch, without
+# gradients. (A change that a norm removes, such as adding 1 to all features, would not be seen.)
 
 
 # %% id="which_inputs" tags=["exercise"]
@@ -696,8 +698,8 @@ def which_inputs(model: Callable[[Tensor], Tensor], x: Float[Tensor, "n_in d"]) 
 check(which_inputs)
 
 # %% [markdown]
-# **Predict.** Two layers of attention, each with a causal window of three tokens, itself included. On how many inputs
-# does the last of 12 outputs depend? And behind a BatchNorm over the positions of *one* text, in training mode?
+# **Predict.** In two layers of attention, each token attends to three tokens: itself and the two before it. On how many
+# inputs does the last of 12 outputs depend? And after a BatchNorm over the positions of *one* text, in training mode?
 
 # %% tags=["prediction"]
 prediction_window, prediction_norm = ..., ...
@@ -732,8 +734,8 @@ for ax, (name, field) in zip(axes, fields.items()):
     plots.mask(field, ax=ax, says=("no", "depends"), xlabel="input", ylabel="output").set_title(name)
 
 # %% [markdown]
-# Each layer with this window reaches two positions further back. BatchNorm in training mixes everything with
-# everything, also across the texts of a batch: no leak test of a causal model would pass (lesson 06).
+# Each layer with this window reaches two positions further back. In training mode, each output of BatchNorm depends on
+# all positions, and in a batch also on the other texts (lesson 06): a causal model with it would fail the leak test.
 
 # %% [markdown]
 # ## In short
@@ -741,7 +743,7 @@ for ax, (name, field) in zip(axes, fields.items()):
 # - A symptom has many causes. List them, and what each predicts, before you measure.
 # - A measurement is worth its time if its result differs between the hypotheses.
 # - An instrument says nothing about what it does not cover; try it on a model with a known bug.
-# - The loss curve and overfitting one batch find models that do not learn. Most bugs here learn.
+# - The loss curve and overfitting one batch find models that do not learn. With most bugs here, a model learns.
 # - A repair is finished when a test fails without it.
 
 # %%
@@ -772,8 +774,8 @@ table.drop(columns="class")[:12]
 #
 # <details><summary>The loss falls, but stays too high. What may it be, and how do you find out?</summary>
 #
-# A mask, a part that is not trained, a learning rate: in our three models half of the digits were right each time. How
-# far each parameter has moved told all three apart. (<i>A symptom is not a diagnosis</i>)
+# A wrong mask, a part that is not trained, a learning rate that is too small: with each of the three, half of the
+# digits were right. How far the layers have moved told all three apart. (<i>A symptom is not a diagnosis</i>)
 # </details>
 #
 # <details><summary>What makes a measurement a good one?</summary>
@@ -790,8 +792,8 @@ table.drop(columns="class")[:12]
 #
 # <details><summary>What does overfitting one batch find?</summary>
 #
-# Models that cannot learn: two of our 15 bugs. With the others a model learns, and learns something wrong. (<i>Which
-# instrument finds which bug</i>)
+# Models that cannot learn: two of our 15 bugs. With each of the others, a model overfits the batch, too.
+# (<i>Which instrument finds which bug</i>)
 # </details>
 
 # %% [markdown]

@@ -52,6 +52,6 @@ REPORT = Report(
     bug="Keys are put into the cache before they are rotated. The call that brings them rotates them afterwards; all "
     "later calls find them as they were, while their own queries are rotated.",
     repair="q, k = rotation.rotate(q), rotation.rotate(k)  # and only then: k, v = cache.append(k, v)",
-    address="gpt-neox#363 put caching and rotation into the right order",
+    address="gpt-neox#363, FIX: cache un-RoPE'd KVs: there unrotated keys are the repair",
     test="Logits with a cache, token by token, equal those without to 1e-5, at every position.",
 )

@@ -21,7 +21,7 @@ class Patient(DecoderOnly):
     """Patient 5."""
 
     number = 5
-    complaint = "A word alone is reversed rightly. Beside longer words, in one batch, the same word often is not."
+    complaint = "A word alone is reversed correctly. In a batch with longer words, the same word often is not."
     trains_as_twin = True
 
     def build(self) -> nn.Module:
@@ -34,6 +34,6 @@ REPORT = Report(
     bug="Positions are the numbers of the columns. A short question is padded on the left, so its first letter gets a "
     "position that no first letter had in training.",
     repair="Number the real tokens only: (text != pad_id).cumsum(dim=1) − 1.",
-    address="transformers#21080: GPT-2 with padding on the left",
+    address="transformers#21080: GPT-2 with padding on the left; transformers#22382: GPT-NeoX and Llama",
     test="The logits of a text are the same with padding before it and without.",
 )

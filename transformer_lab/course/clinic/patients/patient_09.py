@@ -8,7 +8,7 @@ class Patient(DecoderOnly):
     """Patient 9."""
 
     number = 9
-    complaint = "It learns, and answers well. The owner has heard that a model can be ill without a sign of it."
+    complaint = "It learns, and answers well. The owner wants it checked before others rely on it."
     trains_as_twin = True
 
 

@@ -32,7 +32,7 @@ class Patient(DecoderOnly):
     """Patient 10."""
 
     number = 10
-    complaint = "The loss stops falling after a few steps, at whatever learning rate. The letters are guessed."
+    complaint = "The loss stops falling after a few steps, at whatever learning rate. Hardly any letter is right."
 
     def build(self) -> nn.Module:
         """Return the model."""
