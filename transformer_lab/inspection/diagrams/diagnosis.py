@@ -39,8 +39,8 @@ FIRST = (
         "the loss stays\ntoo high",
         "overfit one batch",
         (
-            ("fits it", "the data,\nor too few steps"),
-            ("does not", "a layer, or the optimizer:\nnow the gradient norms"),
+            ("fits", "the data,\nor too few steps"),
+            ("fails", "a layer: gradient norms;\nthe optimizer: its steps"),
         ),
     ),
     (
