@@ -138,19 +138,22 @@ def test_past_its_length_a_model_goes_on_from_the_last_tokens(form):
 @torch.no_grad()
 def test_padding_and_rows_that_are_dropped_change_nothing_of_a_window():
     model = language_model(1, **GPT)
-    texts = torch.tensor([[PAD, 5, PAD, 6], [7, 8, 9, 10], [3, PAD, 4, PAD]])
-    state, reference = WindowedTextState(model), torch.tensor([[5, 6], [3, 4]])
-    added = torch.randint(3, 11, (3, 30), generator=torch.Generator().manual_seed(1))
+    texts = torch.randint(3, 11, (3, 15), generator=torch.Generator().manual_seed(1))
+    texts[0, :5] = texts[2, 3:5] = texts[2, 11:] = PAD
+    rows = [text[text != PAD][None] for text in texts]  # what each has, without padding
+    state, n_columns = WindowedTextState(model), 15
     state.next_logits(texts)
-    state.reorder(torch.tensor([0, 2]))
-    start, n_columns = 0, 4
-    for n in range(1, 31):
-        logits = state.next_logits(added[[0, 2], n - 1 : n])
+    for new in torch.randint(3, 11, (30, 3, 1), generator=torch.Generator().manual_seed(2)):
+        if len(rows) == 3 and n_columns == 16:
+            state.reorder(torch.tensor([2, 0]))
+            rows = [rows[2], rows[0]]
+        rows = [torch.cat([row, token[None]], dim=1) for row, token in zip(rows, new, strict=False)]
         n_columns += 1
         if n_columns > 17:  # the columns in the cache, padding included
-            start, n_columns = 2 + n - 9, 9
-        text = torch.cat([reference, added[[0, 2], :n]], dim=1)[:, start:]
-        assert_close(logits, model(text)[:, -1], atol=1e-5, rtol=1e-5)
+            rows, n_columns = [row[:, -9:] for row in rows], 9
+        expected = torch.cat([model(row)[:, -1] for row in rows])
+        assert_close(state.next_logits(new[: len(rows)]), expected, atol=1e-5, rtol=1e-5)
+    assert len(rows) == 2
 
 
 def test_a_prompt_longer_than_the_model_takes_is_read_from_its_last_tokens():
