@@ -48,6 +48,8 @@ if TYPE_CHECKING:
     from transformer_lab.models.transformer import EncoderModel as EncoderModel
     from transformer_lab.models.transformer import Transformer as Transformer
     from transformer_lab.models.transformer_config import TransformerConfig as TransformerConfig
+    from transformer_lab.text.marian_translator import load_translator as load_translator
+    from transformer_lab.text.text_generator import TextGenerator as TextGenerator
 
     __version__: str
 
@@ -63,6 +65,7 @@ _MODULES = {
     "LanguageModel": "models.language_model",
     "LanguageModelConfig": "models.language_model_config",
     "MultiHeadAttention": "attention.multi_head",
+    "TextGenerator": "text.text_generator",
     "Transformer": "models.transformer",
     "TransformerConfig": "models.transformer_config",
     "attend": "attention.dot_product",
@@ -73,6 +76,7 @@ _MODULES = {
     "generate": "generation.decode",
     "greedy_decode": "generation.decode",
     "initialise": "models.initialisation",
+    "load_translator": "text.marian_translator",
     "padding_mask": "attention.masks",
     "plots": "inspection.plots",
     "record_attention": "inspection.hooks",

@@ -156,6 +156,17 @@ def test_a_reader_that_has_enough_is_no_error(model):
     process.stderr.close()
 
 
+def test_the_best_translations_come_with_their_scores(model, capsys):
+    arguments = ["translate", "-m", str(model), "--max-length", "4", "--n-best", "3"]
+    assert main([*arguments, "eins zwei", "", "drei"]) == 0
+    rows = [line.split("\t") for line in capsys.readouterr().out.splitlines()]
+    best = Translator.load(model).translate_n_best(["eins zwei", "", "drei"], 3, max_length=4)
+    expected = [[str(n), f"{score:.4f}", text] for n, them in enumerate(best, start=1) for text, score in them]
+    assert rows == expected and [row[0] for row in rows] == [*"1112333"]
+    assert main([*arguments, "--n-best", "0", "eins"]) == 2
+    assert "--n-best must be at least 1; got --n-best 0" in capsys.readouterr().err
+
+
 def test_a_beam_is_asked_for_by_its_size(model, told, capsys):
     assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
     assert told == [(None, 64, 3)]

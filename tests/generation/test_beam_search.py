@@ -7,7 +7,13 @@ import torch
 from torch.testing import assert_close
 
 from tests.helpers.uncached_decoding import uncached_greedy, uncached_logits
-from transformer_lab.generation.beam_search import beam_search, beam_search_from_state, length_penalty
+from transformer_lab.generation.beam_search import (
+    beam_search,
+    beam_search_from_state,
+    beam_search_n_best,
+    length_penalty,
+    n_best_from_state,
+)
 from transformer_lab.generation.decode import greedy_decode
 from transformer_lab.generation.decoding_state import TranslationState
 from transformer_lab.models.transformer import Transformer
@@ -58,7 +64,7 @@ def test_the_score_is_that_of_the_text_that_was_found(seed, alpha):
 
 
 @pytest.mark.parametrize("alpha", [0.0, 1.0])
-def test_a_beam_wide_enough_finds_the_best_of_all_texts(alpha):
+def test_a_beam_wide_enough_finds_the_best_of_all_texts_in_their_order(alpha):
     model = translator(3, vocab_size=5)
     source, longest = torch.tensor([[4, 3, 4]]), 4
     candidates = []
@@ -71,9 +77,14 @@ def test_a_beam_wide_enough_finds_the_best_of_all_texts(alpha):
     for text in candidates:
         total, n = log_probability(model, source[0], text)
         scores.append(float(total / length_penalty(torch.tensor(n), alpha)))
-    best = candidates[max(range(len(scores)), key=scores.__getitem__)]
-    found = beam_search(model.float(), source, BOS, EOS, longest, beam_size=500, alpha=alpha)[0]
-    assert found.tolist()[: len(best)] == best.tolist()
+    ranked = sorted(zip(scores, candidates, strict=True), key=lambda pair: -pair[0])
+    [texts], [their_scores] = beam_search_n_best(model.float(), source, BOS, EOS, longest, 500, alpha, n_best=500)
+    found = [text[: (*text, EOS).index(EOS) + 1] for text in texts.tolist()]
+    n_texts = len(candidates)
+    assert found[:n_texts] == [text.tolist() for _, text in ranked]
+    assert_close(their_scores[:n_texts], torch.tensor([score for score, _ in ranked]), rtol=0, atol=1e-4)
+    assert (their_scores[n_texts:] == -torch.inf).all() and n_texts < 500
+    assert beam_search(model, source, BOS, EOS, longest, 500, alpha).tolist() == [texts[0].tolist()]
 
 
 def test_a_wider_beam_finds_texts_that_are_likelier():
@@ -134,17 +145,17 @@ def test_sentences_that_have_ended_are_put_aside_with_their_sources(beam_size):
         [SOURCE, SOURCE.flip(0), torch.randint(3, 7, (5, 5), generator=torch.Generator().manual_seed(1))]
     )
     state = Ending(model, source, 13)
-    texts, scores = beam_search_from_state(state, torch.full((11, 1), BOS), 13, EOS, beam_size, 0.6)
-    assert len({row.count(EOS) for row in texts.tolist()}) > 2
+    texts, scores = n_best_from_state(state, torch.full((11, 1), BOS), 13, EOS, beam_size, 0.6, beam_size)
+    assert len({row.count(EOS) for row in texts[:, 0].tolist()}) > 2
     first, *others = state.rows_and_sources
     assert first == (11, 11) and others == sorted(others, reverse=True) and others[-1] < (6 * beam_size, 6)
     assert all(n_rows == n_sources * beam_size for n_rows, n_sources in others)
-    for row, text, score in zip(source, texts, scores, strict=True):
-        [alone], [its_score] = beam_search_from_state(
-            Ending(model, row[None], 13), torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6
-        )
-        assert text.tolist() == alone.tolist() + [EOS] * (len(text) - len(alone))
-        assert_close(score, its_score)
+    for row, best, their_scores in zip(source, texts, scores, strict=True):
+        state = Ending(model, row[None], 13)
+        [alone], [its_scores] = n_best_from_state(state, torch.tensor([[BOS]]), 13, EOS, beam_size, 0.6, beam_size)
+        n = alone.shape[1]
+        assert best.tolist() == [text + [EOS] * (best.shape[1] - n) for text in alone.tolist()]
+        assert_close(their_scores, its_scores)
 
 
 @pytest.mark.parametrize(("beam_size", "longest"), [(0, 5), (3, 0)])

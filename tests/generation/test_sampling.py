@@ -2,6 +2,7 @@
 
 import pytest
 import torch
+import transformers
 from torch.testing import assert_close
 
 from transformer_lab.generation.sampling import filter_logits, make_sampler, sample_next
@@ -27,6 +28,10 @@ def shares(**how):
         ({"top_p": 0.71}, [0, 4 / 9, 2 / 9, 3 / 9]),
         ({"top_p": 1.0}, [0.1, 0.4, 0.2, 0.3]),
         ({"top_k": 3, "top_p": 0.75}, [0, 4 / 7, 0, 3 / 7]),  # 0.4 + 0.3 are 78 % of what top_k leaves
+        ({"min_p": 0.49}, [0, 4 / 9, 2 / 9, 3 / 9]),
+        ({"min_p": 0.51}, [0, 4 / 7, 0, 3 / 7]),
+        ({"min_p": 1.0}, [0, 1, 0, 0]),
+        ({"min_p": 0.26, "temperature": 0.5}, [0, 16 / 25, 0, 9 / 25]),
         ({"temperature": 0.5}, [1 / 30, 16 / 30, 4 / 30, 9 / 30]),
         ({"temperature": 0.5, "top_p": 0.8}, [0, 16 / 25, 0, 9 / 25]),
     ],
@@ -76,7 +81,17 @@ def test_a_generator_decides_and_nothing_else():
 
 
 @pytest.mark.parametrize(
-    "how", [{"temperature": 0.0}, {"temperature": -1.0}, {"top_k": 0}, {"top_p": 0.0}, {"top_p": 1.5}], ids=str
+    "how",
+    [
+        {"temperature": 0.0},
+        {"temperature": -1.0},
+        {"top_k": 0},
+        {"top_p": 0.0},
+        {"top_p": 1.5},
+        {"min_p": 0.0},
+        {"min_p": 1.5},
+    ],
+    ids=str,
 )
 def test_settings_that_make_no_distribution_are_refused(how):
     [(name, value)] = how.items()
@@ -89,3 +104,11 @@ def test_how_to_choose_is_refused_before_anything_is_written():
     assert make_sampler(0.0)(logits).tolist() == make_sampler(9.0, top_k=1)(logits).tolist() == [1]
     with pytest.raises(ValueError, match="temperature=-1"):
         make_sampler(-1.0)
+
+
+@pytest.mark.parametrize("min_p", [0.02, 0.3])
+def test_min_p_keeps_what_theirs_keeps(min_p):
+    logits = 3 * torch.randn(5, 23, generator=torch.Generator().manual_seed(4))
+    theirs = transformers.MinPLogitsWarper(min_p)(None, logits)
+    assert_close(filter_logits(logits, min_p=min_p).softmax(-1), theirs.softmax(-1))
+    assert 5 < int(theirs.isfinite().sum()) < logits.numel()

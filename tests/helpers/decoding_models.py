@@ -18,7 +18,7 @@ FORMS = [
         get_args(PositionScheme), [(None, None), (2, PAD), (1, PAD)]
     )
 ]
-GPT = {"n_heads": 3, "positions": "learned", "norm": "layer", "feed_forward": "gelu", "pad_id": PAD}
+GPT = {"n_heads": 3, "positions": "learned", "norm": "layer", "feed_forward": "gelu_tanh", "pad_id": PAD}
 LLAMA = {"n_heads": 6, "n_kv_heads": 2, "positions": "rotary", "norm": "rms", "feed_forward": "swiglu", "bias": False}
 
 

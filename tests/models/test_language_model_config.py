@@ -105,7 +105,7 @@ def test_tied_embeddings_are_also_the_last_layer_s_weights_and_untied_ones_are_n
     [
         ({"norm": "batch"}, "norm must be one of layer, rms; got norm='batch'"),
         ({"positions": "rope"}, "one of learned, sinusoidal, rotary, alibi, none; got positions='rope'"),
-        ({"feed_forward": "glu"}, "one of relu, gelu, silu, swiglu, geglu; got feed_forward='glu'"),
+        ({"feed_forward": "glu"}, "one of relu, gelu, gelu_tanh, silu, swiglu, geglu; got feed_forward='glu'"),
         ({"norm_placement": "between"}, "one of before, after, both; got norm_placement='between'"),
         ({"n_kv_heads": 4}, "n_kv_heads must divide n_heads; got n_heads=6, n_kv_heads=4"),
         ({"d_k": 0}, "d_k must be positive; got d_k=0"),

@@ -47,7 +47,8 @@ class FromTorch(nn.Module):
         super().__init__()
         config = ours.config
         # No modules: torch's decoder forgets them when it copies its layer.
-        activation = {"relu": F.relu, "gelu": partial(F.gelu, approximate="tanh"), "silu": F.silu}[config.feed_forward]
+        activations = {"relu": F.relu, "gelu": F.gelu, "gelu_tanh": partial(F.gelu, approximate="tanh"), "silu": F.silu}
+        activation = activations[config.feed_forward]
         options = {"dropout": 0.0, "activation": activation, "batch_first": True, "norm_first": config.pre_norm}
         sizes = (config.d_model, config.n_heads, config.d_ff)
         self.transformer = nn.Transformer(

@@ -26,7 +26,7 @@ def test_a_size_below_1_is_refused(name):
         ({"target_pad_id": 11}, "target_pad_id must be a token, from 0 to 10; got target_pad_id=11"),
         ({"source_pad_id": 11}, "source_pad_id must be a token, from 0 to 10; got source_pad_id=11"),
         ({"source_vocab_size": 5, "source_pad_id": 5}, "from 0 to 4; got source_pad_id=5"),
-        ({"feed_forward": "tanh"}, "must be one of relu, gelu, silu; got feed_forward='tanh'"),
+        ({"feed_forward": "tanh"}, "must be one of relu, gelu, gelu_tanh, silu; got feed_forward='tanh'"),
     ],
 )
 def test_what_cannot_be_is_refused(others, says):

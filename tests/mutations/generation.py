@@ -57,30 +57,32 @@ BEAM_SEARCH = [
         47,
         "beams are not reordered",
         Edit(
-            "beam_search_from_state",
+            "n_best_from_state",
             "state.reorder((_first[:, None] * _n_beams + _beam).flatten())",
             "state.reorder((_first[:, None] * _n_beams + torch.arange(_beam.shape[1]) % _n_beams).flatten())",
         ),
     ),
     Mutation(
-        47, "the end does not count", Edit("beam_search_from_state", "_length + ~_ended", "_length + (~_ended & False)")
+        47, "the end does not count", Edit("n_best_from_state", "_length + ~_ended", "_length + (~_ended & False)")
     ),
     Mutation(
         47,
         "a text that ended goes on",
         Edit(
-            "beam_search_from_state",
+            "n_best_from_state",
             "_steps.masked_fill(_ended[..., None], -torch.inf)",
             "_steps.masked_fill(_ended[..., None], 0)",
         ),
     ),
     Mutation(
-        47, "the last beam, not the best", Edit("beam_search_from_state", "_ranks.max(dim=1)", "_ranks.min(dim=1)")
+        47,
+        "the last beam, not the best",
+        Edit("n_best_from_state", "_ranks.topk(_, dim=1)", "_ranks.topk(1, dim=1, largest=False)"),
     ),
     Mutation(
         47,
         "rows that go on take the first places",
-        Edit("beam_search_from_state", "_texts[_rows, :_n] = _best", "_texts[: len(_rows), :_n] = _best"),
+        Edit("n_best_from_state", "_texts[_rows, :_k, :_n] = _best", "_texts[: len(_rows), :_k, :_n] = _best"),
     ),
 ]
 

@@ -14,7 +14,8 @@ NORMS = [
 
 FEED_FORWARD = [
     Mutation(33, "no ReLU", Edit("FeedForward", "torch.relu(_z)", "_z")),
-    Mutation(33, "no GELU", Edit("GELUFeedForward", 'F.gelu(_z, approximate="tanh")', "_z")),
+    Mutation(33, "no GELU", Edit("GELUFeedForward", "F.gelu(_z)", "_z")),
+    Mutation(33, "no GELU of GPT-2", Edit("GELUTanhFeedForward", 'F.gelu(_z, approximate="tanh")', "_z")),
     Mutation(33, "no SiLU", Edit("SiLUFeedForward", "F.silu(_z)", "_z")),
     Mutation(33, "no SiLU in the gate", Edit("SwiGLU", "F.silu(_gate)", "_gate")),
     Mutation(33, "no GELU in the gate", Edit("GeGLU", "F.gelu(_gate, approximate='tanh')", "_gate")),

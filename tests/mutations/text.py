@@ -51,9 +51,7 @@ TEXT_GENERATOR = [
             "stream_text(_added, self.tokenizer.decode)",
         ),
     ),
-    Mutation(
-        50, "room for one token too few", Edit("TextGenerator", "_limit - len(_tokens) + 1", "_limit - len(_tokens)")
-    ),
+    Mutation(50, "room for one token too few", Edit("TextGenerator", "_limit - n_prompt + 1", "_limit - n_prompt")),
 ]
 
 TEXT_TOKENIZER = [

@@ -64,7 +64,7 @@ GATED = {name: SHARED[name] for name in SHARED if name != "hidden_act"} | {"hidd
 EQUAL: dict[str, Changes] = {
     "GPT2Config": WITHOUT_EFFECT | {
         "vocab_size": [41], "n_positions": [31], "n_embd": [36], "n_layer": [1, 3], "n_head": [3],
-        "n_inner": [23, None], "activation_function": ["relu", "silu", "gelu_pytorch_tanh"], "attn_pdrop": [0.3],
+        "n_inner": [23, None], "activation_function": ["relu", "silu", "gelu"], "attn_pdrop": [0.3],
         "layer_norm_epsilon": [0.1], "tie_word_embeddings": [False], "reorder_and_upcast_attn": [True],
         "summary_type": ["mean"], "summary_use_proj": [False], "summary_activation": ["tanh"],
         "summary_proj_to_labels": [False], "summary_first_dropout": [0.3],
@@ -84,7 +84,7 @@ EQUAL: dict[str, Changes] = {
 }  # fmt: skip
 NAMED: dict[str, Changes] = {
     "GPT2Config": {
-        "activation_function": ["gelu"], "resid_pdrop": [0.3], "embd_pdrop": [0.3], "scale_attn_weights": [False],
+        "activation_function": ["quick_gelu"], "resid_pdrop": [0.3], "embd_pdrop": [0.3], "scale_attn_weights": [False],
         "scale_attn_by_inverse_layer_idx": [True], "add_cross_attention": [True],
     },
     "LlamaConfig": REFUSED | {"mlp_bias": [True]},

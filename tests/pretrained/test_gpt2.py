@@ -14,7 +14,7 @@ REFUSED = {
     "scale_attn_by_inverse_layer_idx": (True, "scale_attn_by_inverse_layer_idx=True; only"),
     "add_cross_attention": (True, "add_cross_attention=True; only"),
     "embd_pdrop": (0.2, "resid_pdrop=0.1, embd_pdrop=0.2; only resid_pdrop = embd_pdrop"),
-    "activation_function": ("gelu", "activation_function='gelu'; only activation_function='gelu_new' or"),
+    "activation_function": ("tanh", "activation_function='tanh'; only activation_function='gelu' or"),
     "n_head": ("six", "n_head must be int; got 'six'"),
 }
 

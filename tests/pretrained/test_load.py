@@ -1,5 +1,6 @@
 """Published models, ours and theirs: the same logits, the same texts, and both ways."""
 
+import json
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -10,6 +11,7 @@ import torch
 from safetensors.torch import load_file, save_file
 from torch import nn
 from torch.testing import assert_close
+from torch.utils._python_dispatch import TorchDispatchMode
 from transformers import AutoModelForCausalLM, PreTrainedModel
 
 from tests.pretrained.small_checkpoints import (
@@ -270,3 +272,27 @@ def test_tensors_that_do_not_fit_the_configuration_are_all_named(tmp_path: Path)
         f"{tmp_path} does not fit its configuration: lm_head.weight has the shape (24, 37), not (37, 24); "
         "model.layers.1.mlp.up_proj.weight is missing; model.norm.bias is unknown"
     )
+
+
+SIZES_OF = {"GPT-2": (24, 19, 29), "Llama": (24, 19, 29), "Marian": (24, 19, 29, 6)}
+"""The options that are left out, by their values: Marian's 6 heads would not divide its default width."""
+
+
+@pytest.mark.parametrize("variant", SIZES_OF)
+def test_a_model_of_another_size_is_refused_before_its_numbers_are_made(variant: str, tmp_path: Path):
+    drawn(VARIANTS[variant]).save_pretrained(tmp_path)
+    config = json.loads((tmp_path / "config.json").read_text())
+    kept = {name: value for name, value in config.items() if value not in SIZES_OF[variant]}
+    assert len(kept) <= len(config) - 3
+    (tmp_path / "config.json").write_text(json.dumps(kept))
+    made = []
+
+    class Watched(TorchDispatchMode):
+        def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+            result = func(*args, **(kwargs or {}))
+            made.extend(x.numel() for x in [result] if isinstance(x, torch.Tensor) and not x.is_meta)
+            return result
+
+    with Watched(), pytest.raises(ValueError, match=r"does not fit its configuration: .* has the shape \("):
+        loaded(tmp_path)
+    assert max(made, default=0) < 2**21  # the sinusoids of Marian's 1024 positions; Llama's matrices have 2²⁴ numbers

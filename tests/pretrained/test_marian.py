@@ -22,7 +22,7 @@ REFUSED = {
     "decoder_layers": (3, "encoder_layers=2, decoder_layers=3; only encoder_layers = decoder_layers"),
     "encoder_attention_heads": (3, "encoder_attention_heads=3, decoder_attention_heads=6; only"),
     "decoder_ffn_dim": (23, "encoder_ffn_dim=19, decoder_ffn_dim=23; only"),
-    "activation_function": ("gelu", "activation_function='gelu'; only activation_function='gelu_new' or"),
+    "activation_function": ("tanh", "activation_function='tanh'; only activation_function='gelu' or"),
 }
 
 

@@ -10,6 +10,7 @@ import transformers
 from tests.pretrained.language_model_folders import END, FORMS, publish
 from tests.pretrained.small_checkpoints import VARIANTS, drawn
 from transformer_lab.generation.decode import generate
+from transformer_lab.generation.penalties import Penalties
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.load import save_pretrained
@@ -65,6 +66,58 @@ def test_what_is_drawn_is_what_the_library_draws(model):
     expected = model.tokenizer.decode(ids)[len("the cat") :]
     assert text(model, "the cat", 15, **how, generator=torch.Generator().manual_seed(3)) == expected
     assert text(model, "the cat", 15, **how, generator=torch.Generator().manual_seed(4)) != expected
+
+
+@pytest.mark.parametrize("batch_size", [2, 64])
+@pytest.mark.parametrize(
+    "how",
+    [
+        {},
+        {"max_new_tokens": 12, "stops": ["d", "ogs"]},
+        {"max_new_tokens": 40, "past_max_length": True},
+        {"max_new_tokens": 20, "penalties": Penalties(1.2, 0.5, 0.1, 2)},
+    ],
+    ids=["all the room", "stops", "past the length", "penalties"],
+)
+def test_several_texts_at_once_are_what_each_is_alone(model, how, batch_size):
+    prompts = [*PROMPTS, "a cat", "the cat", "", "the dog", "the mat"]
+    alone = [text(model, prompt, temperature=0, **how) for prompt in prompts]
+    if "stops" not in how:  # an end for some: the third new token of the first text
+        model.eos_ids = [299, generate_ids(model, "the cat", 3)[2]]
+        ended = [text(model, prompt, temperature=0, **how) for prompt in prompts]
+        assert ended != alone
+        alone = ended
+    assert model.generate(prompts, temperature=0, batch_size=batch_size, **how) == alone
+    assert len(set(alone)) > 3
+
+
+def generate_ids(model, prompt, n):
+    ids = torch.tensor([model.tokenizer.encode(prompt).ids])
+    return generate(model.model, ids, n, temperature=0)[0, ids.shape[1] :].tolist()
+
+
+def test_texts_of_one_length_are_continued_together_each_by_a_draw_of_its_own(model):
+    passes = counted(model)
+    drawn = model.generate(["the cat"] * 9, 5, generator=torch.Generator().manual_seed(1))
+    assert len(passes) <= 5 and len(set(drawn)) > 2
+    assert model.generate([], 5) == []
+
+
+def test_what_repeats_is_penalised_and_what_is_improbable_is_not_drawn(model):
+    usual = text(model, "the cat", 20, temperature=0)
+    assert text(model, "the cat", 20, temperature=0, penalties=Penalties(no_repeat_ngram=1)) != usual
+    assert text(model, "the cat", 20, min_p=1.0) == usual
+
+
+def test_a_text_may_become_longer_than_the_model_reads_where_that_is_asked_for(model):
+    model.eos_ids, passes = [], counted(model)
+    longer = text(model, "the cat", 60, temperature=0, past_max_length=True)
+    assert longer.startswith(text(model, "the cat", temperature=0)[:-4])
+    assert [n for n, n_tokens in enumerate(passes) if n_tokens == 15] == [
+        28,
+        43,
+        58,
+    ]  # half of 29, each time it is full
 
 
 def counted(model):
@@ -135,8 +188,9 @@ def test_an_empty_prompt_is_the_token_that_begins_a_text(model):
         ({"temperature": -1.0}, r"got temperature=-1.0, top_k=None, top_p=None"),
         ({"top_p": 1.5}, "top_p=1.5"),
         ({"stops": ["a", ""]}, "stop at an empty string"),
+        ({"past_max_length": True}, "past max_length=29, max_new_tokens must say how many; got max_new_tokens=None"),
     ],
-    ids=["prompt", "too many", "none", "temperature", "top_p", "stop"],
+    ids=["prompt", "too many", "none", "temperature", "top_p", "stop", "no end"],
 )
 def test_what_cannot_be_is_refused_before_anything_is_written(model, arguments, says):
     passes = counted(model)

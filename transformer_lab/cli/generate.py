@@ -13,6 +13,7 @@ itself; it ends where the model ends it, at a --stop, or where the model has no 
 EXAMPLES = """examples:
   transformer-lab generate -m openai-community/gpt2 "The Transformer is"
   transformer-lab generate -m my-model --temperature 0.8 --top-p 0.95 --seed 1 --file story.txt
+  transformer-lab generate -m my-model "Once" --max-new-tokens 5000 --past-max-length --no-repeat-ngram 4
   echo "Q: Why? A:" | transformer-lab generate -m my-model --temperature 0 --stop Q: --stop $'\\n'"""
 
 
@@ -33,6 +34,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("-m", "--model", required=True, help=f"the model: {LANGUAGE_MODEL}")
     most = "tokens that are added at most (default: as many as the model has room for)"
     parser.add_argument("--max-new-tokens", type=int, metavar="N", help=most)
+    longer = "go on where the model has no room for more, from the last tokens alone; needs --max-new-tokens"
+    parser.add_argument("--past-max-length", action="store_true", help=longer)
     stop = "end before this string; may be given again"
     parser.add_argument("--stop", action="append", default=[], metavar="STRING", help=stop)
     chance = parser.add_argument_group("how the next token is chosen")
@@ -41,8 +44,19 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     chance.add_argument("--top-k", type=int, metavar="K", help="draw from the K likeliest only (default: from all)")
     top_p = "draw from the fewest whose probabilities reach P only (default: from all)"
     chance.add_argument("--top-p", type=float, metavar="P", help=top_p)
+    min_p = "draw from those at least P times as likely as the likeliest only (default: from all)"
+    chance.add_argument("--min-p", type=float, metavar="P", help=min_p)
     seed = "the same seed writes the same text (default: another one each time)"
     chance.add_argument("--seed", type=int, metavar="N", help=seed)
+    repeat = parser.add_argument_group("what keeps the text from repeating itself (default: nothing)")
+    repetition = "divide the logits of tokens that the text has, prompt included, by X; 1.2 for instance"
+    repeat.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
+    frequency = "subtract X from a token's logit each time it is added; 0.5 for instance"
+    repeat.add_argument("--frequency-penalty", type=float, default=0.0, metavar="X", help=frequency)
+    presence = "subtract X from a token's logit once it is added; 0.5 for instance"
+    repeat.add_argument("--presence-penalty", type=float, default=0.0, metavar="X", help=presence)
+    ngram = "no N tokens in a row come twice, prompt included"
+    repeat.add_argument("--no-repeat-ngram", type=int, metavar="N", help=ngram)
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
 
@@ -63,8 +77,10 @@ def run(args: argparse.Namespace) -> int:
     import torch
 
     from transformer_lab.device import pick_device
+    from transformer_lab.generation.penalties import Penalties
     from transformer_lab.text.text_generator import TextGenerator
 
+    penalties = Penalties(args.repetition_penalty, args.frequency_penalty, args.presence_penalty, args.no_repeat_ngram)
     device = pick_device(args.device)
     model = TextGenerator.load(args.model, device)
     generator = torch.Generator(device)
@@ -72,7 +88,10 @@ def run(args: argparse.Namespace) -> int:
         generator.seed()
     else:
         generator.manual_seed(args.seed)
-    added = model.stream(prompt, args.max_new_tokens, args.temperature, args.top_k, args.top_p, args.stop, generator)
+    added = model.stream(
+        prompt, args.max_new_tokens, args.temperature, args.top_k, args.top_p, args.stop, generator, args.min_p,
+        penalties, args.past_max_length,
+    )  # fmt: skip
     return print_stream(chain(added, ["\n"]))
 
 

@@ -3,6 +3,7 @@
 import argparse
 import sys
 from collections.abc import Callable, Iterable, Iterator
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -25,6 +26,7 @@ the model takes is cut, and reported by number, as a line is that cannot be read
 EXAMPLES = """examples:
   transformer-lab translate "3 mars 2021" 2021年3月3日
   transformer-lab translate -m german --file captions.de.gz > captions.en
+  transformer-lab translate -m german --n-best 3 "Der Hund schläft."
   grep Hund captions.de | transformer-lab translate -m german"""
 
 
@@ -50,6 +52,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     together = "lines that are translated together at most; fewer where no more are there (default: 64)"
     parser.add_argument("--batch-size", type=int, default=64, metavar="N", help=together)
     add_beam(parser)
+    best = "show the N best translations of each line, best first: the line's number, the score, the translation, with"
+    best += " tabs between; the score is the log-probability over ((5 + tokens) / 6); a beam is at least N wide"
+    parser.add_argument("--n-best", type=int, metavar="N", help=best)
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
 
@@ -70,6 +75,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"--batch-size must be at least 1; got --batch-size {args.batch_size}")
     if args.beam < 1:
         raise ValueError(f"--beam must be at least 1; got --beam {args.beam}")
+    if args.n_best is not None and args.n_best < 1:
+        raise ValueError(f"--n-best must be at least 1; got --n-best {args.n_best}")
     chunks: Iterable[Iterable[bytes]]
     if args.lines:
         where, chunks = "arguments", [[line.encode("utf-8", "surrogateescape") for line in args.lines]]
@@ -79,13 +86,24 @@ def run(args: argparse.Namespace) -> int:
         where, chunks = "standard input", _arriving(sys.stdin.buffer.read1)  # type: ignore[union-attr]
     reader = LineReader(load_model(args), where, args.bad_lines)
 
-    def translations() -> Iterator[str]:
+    def printed() -> Iterator[str]:
         for chunk in chunks:
             texts = reader.texts(chunk)
-            yield from reader.translator.translate(texts, args.max_length, args.batch_size, args.beam)
+            if args.n_best is None:
+                for text in reader.translator.translate(texts, args.max_length, args.batch_size, args.beam):
+                    yield f"{text}\n"
+            else:
+                yield from n_best(texts)
             reader.raise_error()
 
-    return print_stream(f"{translation}\n" for translation in translations())
+    def n_best(texts: Iterable[str]) -> Iterator[str]:
+        options = args.n_best, args.max_length, args.batch_size, max(args.beam, args.n_best)
+        for best in reader.translator.translate_n_best(texts, *options):
+            number = next(numbers)
+            yield "".join(f"{number}\t{score:.4f}\t{text}\n" for text, score in best)
+
+    numbers = count(1)
+    return print_stream(printed())
 
 
 def _arriving(read: Callable[[int], bytes]) -> Iterator[list[bytes]]:

@@ -18,15 +18,16 @@ def length_penalty(length: Tensor, alpha: float) -> Tensor:
 
 
 @torch.no_grad()
-def beam_search_from_state(
+def n_best_from_state(
     state: DecodingState,
     tokens: Int[Tensor, "batch n"],
     max_new_tokens: int,
     eos_id: int,
     beam_size: int,
     alpha: float,
-) -> tuple[Int[Tensor, "batch n_new"], Float[Tensor, " batch"]]:
-    """Return, for each row, the text of the highest score that a beam search finds, and that score.
+    n_best: int,
+) -> tuple[Int[Tensor, "batch n_best n_new"], Float[Tensor, "batch n_best"]]:
+    """Return, for each row, the texts of the highest scores that a beam search finds, best first, and those scores.
 
     The score of a text is its log-probability over its ``length_penalty``; the token that ends it counts. A text that
     has finished keeps its place in the beam for as long as its score is among the best. With a beam of 1 this is greedy
@@ -39,18 +40,21 @@ def beam_search_from_state(
         eos_id: The token that ends a text; after it only it follows.
         beam_size: Number of texts followed in each row.
         alpha: Exponent of the length penalty: 0 prefers short texts, larger values longer ones.
+        n_best: Number of texts that are returned for each row.
 
     Returns:
-        The new tokens of each row, and their score.
+        The new tokens of each row's texts, and their scores; −∞ where there are fewer texts than ``n_best``.
 
     Raises:
-        ValueError: ``beam_size`` or ``max_new_tokens`` is below 1.
+        ValueError: ``beam_size`` or ``max_new_tokens`` is below 1, or ``n_best`` is not between 1 and ``beam_size``.
     """
     if beam_size < 1 or max_new_tokens < 1:
         raise ValueError(f"beam_size and max_new_tokens must be at least 1; got {beam_size=}, {max_new_tokens=}")
+    if not 1 <= n_best <= beam_size:
+        raise ValueError(f"n_best must be between 1 and beam_size; got {n_best=}, {beam_size=}")
     batch = len(tokens)
-    texts = tokens.new_full((batch, max_new_tokens), eos_id)
-    scores = torch.zeros(batch, device=tokens.device)
+    texts = tokens.new_full((batch, n_best, max_new_tokens), eos_id)
+    scores = torch.full((batch, n_best), -torch.inf, device=tokens.device)
     active = torch.arange(batch, device=tokens.device)  # the rows that are still in the state
     # One text in each row at first, then beam_size of them.
     beams = tokens.new_empty(batch, 1, 0)
@@ -73,15 +77,29 @@ def beam_search_from_state(
         beams = torch.cat([beams[row[:, None], beam], next_tokens[..., None]], dim=2)
         state.reorder((row[:, None] * n_beams + beam).flatten())
         if n == max_new_tokens or should_compact(finished.all(dim=1)):
-            scores[active], winner = (total / length_penalty(length, alpha)).max(dim=1)
-            texts[active, :n] = beams[row, winner]
+            ranked, winners = (total / length_penalty(length, alpha)).topk(min(n_best, total.shape[1]), dim=1)
+            scores[active, : winners.shape[1]] = ranked
+            texts[active, : winners.shape[1], :n] = beams[row[:, None], winners]
             unfinished = (~finished.all(dim=1)).nonzero()[:, 0]
             if not len(unfinished):
                 break
             state.reorder(torch.arange(beam.numel(), device=tokens.device).view_as(beam)[unfinished].flatten())
             active, beams, total, length, finished = (x[unfinished] for x in (active, beams, total, length, finished))
         tokens = beams[:, :, -1].flatten()[:, None]
-    return texts[:, :n], scores
+    return texts[:, :, :n], scores
+
+
+def beam_search_from_state(
+    state: DecodingState,
+    tokens: Int[Tensor, "batch n"],
+    max_new_tokens: int,
+    eos_id: int,
+    beam_size: int,
+    alpha: float,
+) -> tuple[Int[Tensor, "batch n_new"], Float[Tensor, " batch"]]:
+    """Return the best text of each row, and its score; arguments and errors as in ``n_best_from_state``."""
+    texts, scores = n_best_from_state(state, tokens, max_new_tokens, eos_id, beam_size, alpha, n_best=1)
+    return texts[:, 0], scores[:, 0]
 
 
 def beam_search(
@@ -93,7 +111,21 @@ def beam_search(
     beam_size: int,
     alpha: float = 1.0,
 ) -> Int[Tensor, "batch n"]:
-    """Translate by ``beam_search_from_state``; arguments and errors as there and in ``greedy_decode``."""
+    """Translate by ``n_best_from_state``; arguments and errors as there and in ``greedy_decode``."""
+    return beam_search_n_best(model, source, bos_id, eos_id, max_length, beam_size, alpha)[0][:, 0]
+
+
+def beam_search_n_best(
+    model: Transformer,
+    source: Int[Tensor, "batch n_source"],
+    bos_id: int,
+    eos_id: int,
+    max_length: int,
+    beam_size: int,
+    alpha: float = 1.0,
+    n_best: int = 1,
+) -> tuple[Int[Tensor, "batch n_best n"], Float[Tensor, "batch n_best"]]:
+    """Return the best translations and their scores; arguments and errors as in ``n_best_from_state``."""
     begin = torch.full((len(source), 1), bos_id, device=source.device)
     state = TranslationState(model, source, max_length)
-    return beam_search_from_state(state, begin, max_length, eos_id, beam_size, alpha)[0]
+    return n_best_from_state(state, begin, max_length, eos_id, beam_size, alpha, n_best)

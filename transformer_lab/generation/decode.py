@@ -10,7 +10,8 @@ import torch
 from jaxtyping import Bool, Int
 from torch import Tensor
 
-from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState
+from transformer_lab.generation.decoding_state import DecodingState, TextState, TranslationState, WindowedTextState
+from transformer_lab.generation.penalties import PenalisedState, Penalties
 from transformer_lab.generation.sampling import Sampler, greedy, make_sampler
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.transformer import Transformer
@@ -89,6 +90,9 @@ def generate(
     top_p: float | None = None,
     eos_id: int | None = None,
     generator: torch.Generator | None = None,
+    min_p: float | None = None,
+    penalties: Penalties | None = None,
+    past_max_length: bool = False,
 ) -> Int[Tensor, "batch n_all"]:
     """Continue each text, sampling one token at a time.
 
@@ -101,6 +105,10 @@ def generate(
         top_p: As in ``filter_logits``.
         eos_id: The token that ends a text.
         generator: Random number generator.
+        min_p: As in ``filter_logits``.
+        penalties: What keeps the texts from repeating themselves.
+        past_max_length: Whether texts may become longer than the model's ``max_length``, as ``WindowedTextState`` reads
+            them.
 
     Returns:
         The texts, padding included, each followed by its new tokens.
@@ -108,6 +116,20 @@ def generate(
     Raises:
         ValueError: The model cannot take so many tokens, or the sampling options define no distribution.
     """
-    state = TextState(model, tokens.shape[1] + max_new_tokens - 1)  # the last new token is never read
-    steps = generate_steps(state, tokens, max_new_tokens, make_sampler(temperature, top_k, top_p, generator), eos_id)
+    n_read = tokens.shape[1] + max_new_tokens - 1  # the last new token is never read
+    state = text_state(model, n_read, penalties, past_max_length)
+    sample = make_sampler(temperature, top_k, top_p, min_p, generator)
+    steps = generate_steps(state, tokens, max_new_tokens, sample, eos_id)
     return torch.cat([tokens, *(next_tokens[:, None] for next_tokens in steps)], dim=1)
+
+
+def text_state(
+    model: LanguageModel, max_length: int, penalties: Penalties | None = None, past_max_length: bool = False
+) -> DecodingState:
+    """Return a state that reads up to ``max_length`` tokens; other arguments as in ``generate``.
+
+    Raises:
+        ValueError: ``max_length`` is not between 1 and the model's, unless ``past_max_length`` is set.
+    """
+    state = WindowedTextState(model) if past_max_length else TextState(model, max_length)
+    return state if penalties is None else PenalisedState(state, penalties, model.config.pad_id)

@@ -83,6 +83,48 @@ class TextState:
         self.cache.reorder(rows)
 
 
+class WindowedTextState(TextState):
+    """A language model that reads texts of any length, and of long ones the last tokens.
+
+    When the cache is full, it is made again from the last tokens, half of ``max_length``: so the next token depends on
+    at least that many, and a token is read about twice.
+
+    Args:
+        model: It is used in the mode it is in: call ``model.eval()`` first.
+    """
+
+    def __init__(self, model: LanguageModel) -> None:
+        super().__init__(model, model.config.max_length)
+        self.window: Tensor | None = None  # the tokens to go on from
+
+    def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
+        """Take the newest tokens of every row; return the logits of the token after the last that is not padding."""
+        config = self.model.config
+        text = tokens if self.window is None else torch.cat([self.window, tokens], dim=1)
+        self.window = padding_first(text, config.pad_id)[:, -((config.max_length + 1) // 2) :]
+        if self.cache.length + tokens.shape[1] > config.max_length:
+            self.cache, tokens = self.model.new_cache(), self.window
+        return super().next_logits(tokens)
+
+    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
+        """Continue row i from row ``rows[i]``; there may be more or fewer rows than before."""
+        super().reorder(rows)
+        if self.window is not None:
+            self.window = self.window[rows]
+
+
+def padding_first(tokens: Int[Tensor, "rows n"], pad_id: int | None) -> Int[Tensor, "rows n"]:
+    """Return the tokens of each row in their order, all padding before them.
+
+    >>> padding_first(torch.tensor([[5, 0, 6, 0], [0, 7, 8, 9]]), pad_id=0)
+    tensor([[0, 0, 5, 6],
+            [0, 7, 8, 9]])
+    """
+    if pad_id is None:
+        return tokens
+    return tokens.gather(1, (tokens != pad_id).int().sort(dim=1, stable=True).indices)
+
+
 class RecurrentState:
     """A recurrent translator and the state of its decoder, which is all that it keeps of the target.
 

@@ -1,5 +1,6 @@
 """Sampling: draw the next token from a model's distribution, or from the most probable part of it."""
 
+import math
 from collections.abc import Callable
 from functools import partial
 
@@ -16,6 +17,7 @@ def filter_logits(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
 ) -> Float[Tensor, "batch vocab_size"]:
     """Return the logits of the distribution to sample from.
 
@@ -25,19 +27,24 @@ def filter_logits(
         top_k: Number of tokens to keep, the most probable ones. None keeps all.
         top_p: Of these, keep the smallest set, from the most probable token on, whose probabilities add up to this:
             Holtzman et al. (2020), arXiv:1904.09751. None keeps all.
+        min_p: Keep the tokens that are at least so many times as probable as the most probable one: section 3 of Nguyen
+            et al. (2024), arXiv:2407.01082. None keeps all.
 
     Returns:
         The logits; −∞ for tokens that are never drawn.
 
     Raises:
-        ValueError: The temperature is not above 0, ``top_k`` is below 1, or ``top_p`` is not above 0 and at most 1.
+        ValueError: The temperature is not above 0, ``top_k`` is below 1, or ``top_p`` or ``min_p`` is not above 0 and
+            at most 1.
 
     >>> filter_logits(torch.tensor([[0.4, 0.3, 0.2, 0.1]]).log(), top_p=0.6).softmax(-1)
     tensor([[0.5714, 0.4286, 0.0000, 0.0000]])
     """
-    check_sampling_options(temperature, top_k, top_p)
+    check_sampling_options(temperature, top_k, top_p, min_p)
     logits = logits - logits.amax(dim=-1, keepdim=True)  # so that no temperature makes them overflow
     logits = logits / max(temperature, torch.finfo(logits.dtype).tiny)
+    if min_p is not None:
+        logits = logits.masked_fill(logits < math.log(min_p), -torch.inf)  # the most probable token's logit is 0
     if top_k is None and top_p is None:
         return logits
     ranked, order = logits.sort(dim=-1, descending=True)
@@ -50,15 +57,23 @@ def filter_logits(
     return torch.empty_like(logits).scatter_(-1, order, ranked)
 
 
-def check_sampling_options(temperature: float, top_k: int | None, top_p: float | None) -> None:
+def check_sampling_options(
+    temperature: float, top_k: int | None, top_p: float | None, min_p: float | None = None
+) -> None:
     """Raise ValueError unless these arguments of ``filter_logits`` define a distribution.
 
     Raises:
-        ValueError: The temperature is not above 0, ``top_k`` is below 1, or ``top_p`` is not above 0 and at most 1.
+        ValueError: The temperature is not above 0, ``top_k`` is below 1, or ``top_p`` or ``min_p`` is not above 0 and
+            at most 1.
     """
-    if not temperature > 0 or (top_k is not None and top_k < 1) or (top_p is not None and not 0 < top_p <= 1):
+    if (
+        not temperature > 0
+        or (top_k is not None and top_k < 1)
+        or not all(p is None or 0 < p <= 1 for p in (top_p, min_p))
+    ):
         raise ValueError(
-            f"sampling needs temperature > 0, top_k ≥ 1 and 0 < top_p ≤ 1; got {temperature=}, {top_k=}, {top_p=}"
+            "sampling needs temperature > 0, top_k ≥ 1, 0 < top_p ≤ 1 and 0 < min_p ≤ 1; "
+            f"got {temperature=}, {top_k=}, {top_p=}, {min_p=}"
         )
 
 
@@ -67,13 +82,14 @@ def sample_next(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
+    min_p: float | None = None,
     generator: torch.Generator | None = None,
 ) -> Int[Tensor, " batch"]:
     """Draw the next token of each text; arguments and errors as in ``filter_logits``.
 
     The draw is repeatable given a generator with a known seed.
     """
-    probabilities = filter_logits(logits, temperature, top_k, top_p).softmax(dim=-1)
+    probabilities = filter_logits(logits, temperature, top_k, top_p, min_p).softmax(dim=-1)
     return torch.multinomial(probabilities, 1, generator=generator)[:, 0]
 
 
@@ -83,7 +99,11 @@ def greedy(logits: Float[Tensor, "rows vocab_size"]) -> Int[Tensor, " rows"]:
 
 
 def make_sampler(
-    temperature: float, top_k: int | None = None, top_p: float | None = None, generator: torch.Generator | None = None
+    temperature: float,
+    top_k: int | None = None,
+    top_p: float | None = None,
+    min_p: float | None = None,
+    generator: torch.Generator | None = None,
 ) -> Sampler:
     """Return a function that samples the next tokens; at temperature 0, the one that takes the most probable.
 
@@ -91,5 +111,5 @@ def make_sampler(
     """
     if temperature == 0:
         return greedy
-    check_sampling_options(temperature, top_k, top_p)
-    return partial(sample_next, temperature=temperature, top_k=top_k, top_p=top_p, generator=generator)
+    check_sampling_options(temperature, top_k, top_p, min_p)
+    return partial(sample_next, temperature=temperature, top_k=top_k, top_p=top_p, min_p=min_p, generator=generator)

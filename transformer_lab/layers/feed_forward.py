@@ -48,12 +48,27 @@ class FeedForward(nn.Module):
 
 
 class GELUFeedForward(FeedForward):
-    """Two linear layers with a GELU between them, in the tanh form that GPT-2 was trained with.
+    """Two linear layers with a GELU between them: z times the probability that a standard normal number is below z.
 
-    ``w_2(gelu(w_1(x)))`` with ``gelu(z) = z/2 (1 + tanh(√(2/π) (z + 0.044715 z³)))``: section 2 of Hendrycks and
-    Gimpel (2016), arXiv:1606.08415. Arguments are those of ``FeedForward``.
+    ``w_2(gelu(w_1(x)))`` with ``gelu(z) = z/2 (1 + erf(z/√2))``: section 2 of Hendrycks and Gimpel (2016),
+    arXiv:1606.08415. Arguments are those of ``FeedForward``.
 
     >>> GELUFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
+    torch.Size([2, 3, 8])
+    """
+
+    def activation(self, z: Float[Tensor, "*batch d_ff"]) -> Float[Tensor, "*batch d_ff"]:
+        """Apply GELU."""
+        return F.gelu(z)
+
+
+class GELUTanhFeedForward(FeedForward):
+    """Two linear layers with a GELU between them, in the approximate form that GPT-2 was trained with.
+
+    ``w_2(gelu(w_1(x)))`` with ``gelu(z) ≈ z/2 (1 + tanh(√(2/π) (z + 0.044715 z³)))``, which differs from GELU by less
+    than 0.0005: section 2 of Hendrycks and Gimpel (2016), arXiv:1606.08415. Arguments are those of ``FeedForward``.
+
+    >>> GELUTanhFeedForward(d_model=8, d_ff=32)(torch.zeros(2, 3, 8)).shape
     torch.Size([2, 3, 8])
     """
 
@@ -126,7 +141,7 @@ class GeGLU(SwiGLU):
         return F.gelu(z, approximate="tanh")
 
 
-Activation = Literal["relu", "gelu", "silu"]
+Activation = Literal["relu", "gelu", "gelu_tanh", "silu"]
 """Activation of a network of two linear layers."""
 FeedForwardName = Literal[Activation, "swiglu", "geglu"]
 """Name of a feed-forward network: its activation, or that of a gated one."""
@@ -156,6 +171,8 @@ def make_feed_forward(name: FeedForwardName, d_model: int, d_ff: int, bias: bool
             return FeedForward(d_model, d_ff, bias)
         case "gelu":
             return GELUFeedForward(d_model, d_ff, bias)
+        case "gelu_tanh":
+            return GELUTanhFeedForward(d_model, d_ff, bias)
         case "silu":
             return SiLUFeedForward(d_model, d_ff, bias)
         case "swiglu":

@@ -128,7 +128,7 @@ class LanguageModelConfig:
     norm_eps: float = 1e-5
     norm_placement: NormPlacement = "before"
     qk_norm: bool = False
-    feed_forward: FeedForwardName = "gelu"
+    feed_forward: FeedForwardName = "gelu_tanh"
     experts: Experts | None = None
     bias: bool = True
     qkv_bias: bool | None = None

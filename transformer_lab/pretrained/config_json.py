@@ -8,18 +8,21 @@ from transformer_lab.layers.feed_forward import Activation
 T = TypeVar("T", int, float, bool, str)
 V = TypeVar("V")
 FEED_FORWARD_OF_ACTIVATION: dict[str, Activation] = {
-    "gelu_new": "gelu",
-    "gelu_pytorch_tanh": "gelu",
-    "gelu_fast": "gelu",
+    "gelu": "gelu",
+    "gelu_new": "gelu_tanh",
+    "gelu_pytorch_tanh": "gelu_tanh",
+    "gelu_fast": "gelu_tanh",
     "relu": "relu",
     "silu": "silu",
     "swish": "silu",
 }
-"""This library's feed-forward network for each activation of ``transformers``.
-
-Their ``gelu`` is missing on purpose: it is the exact form, and ours is the tanh form, which they call ``gelu_new``.
-"""
-ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {"gelu": "gelu_new", "relu": "relu", "silu": "swish"}
+"""This library's feed-forward network for each activation of ``transformers``."""
+ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {
+    "gelu": "gelu",
+    "gelu_tanh": "gelu_new",
+    "relu": "relu",
+    "silu": "swish",
+}
 """The activation of ``transformers`` for each feed-forward network of this library."""
 
 

@@ -63,7 +63,8 @@ def load_language_model(name: str | Path, pad_id: int | None = None) -> Language
         raise ValueError(f"{options.where}: model_type must be {' or '.join(LANGUAGE_MODELS)}; got {kind!r}")
     family = LANGUAGE_MODELS[kind]
     config = family.config_of(options, pad_id)
-    model = LanguageModel(config)
+    with torch.device("meta"):  # sizes that are missing have defaults of billions of numbers
+        model = LanguageModel(config)
     family.layout(config).load(model, read_model_tensors(folder), str(folder))
     return model.eval()
 
@@ -86,7 +87,8 @@ def load_translation_model(name: str | Path) -> Transformer:
     if (kind := options.get("model_type", "")) != "marian":
         raise ValueError(f"{options.where}: model_type must be marian; got {kind!r}")
     config = marian.config_of(options)
-    model = Transformer(config)
+    with torch.device("meta"):
+        model = Transformer(config)
     stored = {marian.BIAS: torch.zeros(1, config.vocab_size)} | read_model_tensors(folder)  # some have no bias
     marian.layout(config).load(model, stored, str(folder))
     return model.eval()

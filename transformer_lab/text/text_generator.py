@@ -1,15 +1,18 @@
 """A published language model that continues texts: text in, text out, from a local folder or a name on the hub."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import takewhile
 from pathlib import Path
 
 import torch
+from jaxtyping import Int
 from tokenizers import Tokenizer
+from torch import Tensor
 
-from transformer_lab.generation.decode import generate_steps
-from transformer_lab.generation.decoding_state import TextState
-from transformer_lab.generation.sampling import make_sampler
+from transformer_lab.checks import check_positive
+from transformer_lab.generation.decode import generate_steps, text_state
+from transformer_lab.generation.penalties import Penalties
+from transformer_lab.generation.sampling import Sampler, make_sampler
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.hub import fetch_model
@@ -66,36 +69,121 @@ class TextGenerator:
         top_p: float | None = None,
         stops: Sequence[str] = (),
         generator: torch.Generator | None = None,
+        min_p: float | None = None,
+        penalties: Penalties | None = None,
+        past_max_length: bool = False,
     ) -> Iterator[str]:
         """Continue a text, and yield what is added piece by piece, each piece as soon as no later token can change it.
 
         Args:
             prompt: The text to continue.
-            max_new_tokens: Largest number of tokens to add. None: as many as the model has positions for.
+            max_new_tokens: Largest number of tokens to add. None: as many as the model has positions for; with
+                ``past_max_length`` it has to be said.
             temperature: As in ``generate``; 0 takes the most probable token.
             top_k: As in ``generate``.
             top_p: As in ``generate``.
             stops: The output ends before the first of these strings that is complete.
             generator: Random number generator.
+            min_p: As in ``generate``.
+            penalties: As in ``generate``.
+            past_max_length: As in ``generate``.
 
         Raises:
             ValueError: The prompt is empty and there is no ``bos_id``, the prompt or ``max_new_tokens`` exceeds the
-                model's ``max_length``, an option of sampling is out of range, or a stop string is empty.
+                model's ``max_length``, ``past_max_length`` comes without ``max_new_tokens``, an option of sampling is
+                out of range, or a stop string is empty.
         """
-        tokens, limit = self._begin(prompt), self.model.config.max_length
-        if len(tokens) > limit:
-            raise ValueError(f"the prompt has {len(tokens)} tokens; this model reads 1 to max_length={limit}")
-        room = limit - len(tokens) + 1  # the last token that is written is not read
+        tokens = self._begin(prompt)
+        n_new = self._n_new(len(tokens), max_new_tokens, past_max_length)
+        sample = make_sampler(temperature, top_k, top_p, min_p, generator)
+        steps = self._steps([tokens], n_new, sample, penalties, past_max_length)
+        return self._text((int(token) for token in steps), tokens, stops)
+
+    def generate(
+        self,
+        prompts: Sequence[str],
+        max_new_tokens: int | None = None,
+        temperature: float = 1.0,
+        top_k: int | None = None,
+        top_p: float | None = None,
+        stops: Sequence[str] = (),
+        generator: torch.Generator | None = None,
+        min_p: float | None = None,
+        penalties: Penalties | None = None,
+        past_max_length: bool = False,
+        batch_size: int = 64,
+    ) -> list[str]:
+        """Return what is added to each of several texts.
+
+        Prompts of as many tokens are continued together, without padding: the model may know no token for it. At
+        temperature 0, what is added to each is what is added to it alone. A prompt may occur several times: each then
+        gets a sample of its own.
+
+        Args:
+            prompts: The texts to continue.
+            max_new_tokens: As in ``stream``, for each text.
+            temperature: As in ``stream``.
+            top_k: As in ``stream``.
+            top_p: As in ``stream``.
+            stops: As in ``stream``.
+            generator: Random number generator.
+            min_p: As in ``stream``.
+            penalties: As in ``stream``.
+            past_max_length: As in ``stream``.
+            batch_size: Largest number of texts that are continued together.
+
+        Raises:
+            ValueError: As in ``stream``, or ``batch_size`` is below 1.
+        """
+        check_positive(batch_size=batch_size)
+        sample = make_sampler(temperature, top_k, top_p, min_p, generator)
+        ids = [self._begin(prompt) for prompt in prompts]
+        n_new = {n: self._n_new(n, max_new_tokens, past_max_length) for n in sorted({len(tokens) for tokens in ids})}
+        added = [""] * len(ids)
+        for n in n_new:
+            alike = [i for i, tokens in enumerate(ids) if len(tokens) == n]
+            for start in range(0, len(alike), batch_size):
+                batch = alike[start : start + batch_size]
+                steps = self._steps([ids[i] for i in batch], n_new[n], sample, penalties, past_max_length)
+                for i, tokens in zip(batch, torch.stack(list(steps), dim=1).tolist(), strict=True):
+                    added[i] = "".join(self._text(tokens, ids[i], stops))
+        return added
+
+    def _n_new(self, n_prompt: int, max_new_tokens: int | None, past_max_length: bool) -> int:
+        """Return how many tokens may be added to a prompt of ``n_prompt``."""
+        limit = self.model.config.max_length
+        if past_max_length:
+            if max_new_tokens is None or max_new_tokens < 1:
+                raise ValueError(f"past max_length={limit}, max_new_tokens must say how many; got {max_new_tokens=}")
+            return max_new_tokens
+        if n_prompt > limit:
+            raise ValueError(f"the prompt has {n_prompt} tokens; this model reads 1 to max_length={limit}")
+        room = limit - n_prompt + 1  # the last token that is written is not read
         n_new = room if max_new_tokens is None else max_new_tokens
         if not 1 <= n_new <= room:
             raise ValueError(
                 f"max_new_tokens must be between 1 and {room} for this model and prompt; got {max_new_tokens=}"
             )
-        state = TextState(self.model, len(tokens) + n_new - 1)
-        begin = torch.tensor([tokens], device=next(self.model.parameters()).device)
-        steps = generate_steps(state, begin, n_new, make_sampler(temperature, top_k, top_p, generator))
-        added = takewhile(lambda token: token not in self.eos_ids, (int(token) for token in steps))
-        return stop_at(stream_text(added, self.tokenizer.decode, tokens), stops)
+        return n_new
+
+    def _steps(
+        self, ids: list[list[int]], n_new: int, sample: Sampler, penalties: Penalties | None, past_max_length: bool
+    ) -> Iterator[Int[Tensor, " rows"]]:
+        """Yield the next token of every row until all have ended, each with the first of ``eos_ids``."""
+        tokens = torch.tensor(ids, device=next(self.model.parameters()).device)
+        ends = torch.tensor(list(self.eos_ids), device=tokens.device, dtype=tokens.dtype)
+
+        def one_end(logits: Tensor) -> Tensor:
+            sampled = sample(logits)
+            return torch.where(torch.isin(sampled, ends), ends[0], sampled) if len(ends) else sampled
+
+        state = text_state(self.model, tokens.shape[1] + n_new - 1, penalties, past_max_length)
+        return generate_steps(state, tokens, n_new, one_end, self.eos_ids[0] if self.eos_ids else None)
+
+    def _text(self, tokens: Iterable[int], prompt: list[int], stops: Sequence[str]) -> Iterator[str]:
+        """Return the text of the tokens after a prompt, in pieces, up to what ends it."""
+        added = takewhile(lambda token: token not in self.eos_ids, tokens)
+        return stop_at(stream_text(added, self.tokenizer.decode, prompt), stops)
 
     def _begin(self, prompt: str) -> list[int]:
         if tokens := self.tokenizer.encode(prompt).ids:

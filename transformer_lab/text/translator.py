@@ -1,11 +1,13 @@
 """Translators: text in, text out. A folder written by training holds everything that a translator needs."""
 
 import json
+import math
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import torch
@@ -15,12 +17,19 @@ from tokenizers import Tokenizer
 from transformer_lab.checks import check_length
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
-from transformer_lab.generation.beam_search import beam_search
+from transformer_lab.generation.beam_search import beam_search_n_best
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import PARAMETERS, load_parameters, read_tensors
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
+
+
+class Translation(NamedTuple):
+    """A translation and its score: its log-probability over its ``length_penalty`` with α = 1, at most 0."""
+
+    text: str
+    score: float
 
 
 class TextTranslator(ABC):
@@ -80,20 +89,53 @@ class TextTranslator(ABC):
         Raises:
             ValueError: ``max_length`` is not between 1 and the model's, or ``beam_size`` is below 1.
         """
+        for [best] in self.translate_n_best(texts, 1, max_length, batch_size, beam_size):
+            yield best.text
+
+    @torch.no_grad()
+    def translate_n_best(
+        self,
+        texts: Iterable[str],
+        n_best: int,
+        max_length: int | None = None,
+        batch_size: int = 64,
+        beam_size: int | None = None,
+    ) -> Iterator[list[Translation]]:
+        """Yield the best translations of each text, best first, reading one batch of texts at a time.
+
+        Args:
+            texts: The sources; an empty text has one translation, an empty one.
+            n_best: Number of translations of a text; there are fewer only if no others fit into ``max_length``.
+            max_length: As in ``translate``.
+            batch_size: As in ``translate``.
+            beam_size: Number of hypotheses per text, at least ``n_best``; None: as many.
+
+        Raises:
+            ValueError: As in ``translate``, or ``n_best`` is not between 1 and ``beam_size``.
+        """
         max_length = self.model.config.max_length if max_length is None else max_length
         check_length(max_length, self.model.config.max_length)
+        beam_size = n_best if beam_size is None else beam_size
         texts = iter(texts)
         self.model.eval()
         while batch := list(islice(texts, batch_size)):
-            yield from self._translate_batch([text.strip() for text in batch], max_length, beam_size)
+            yield from self._translate_batch([text.strip() for text in batch], n_best, max_length, beam_size)
 
-    def _translate_batch(self, texts: Sequence[str], max_length: int, beam_size: int) -> list[str]:
-        translations = [""] * len(texts)
+    def _translate_batch(
+        self, texts: Sequence[str], n_best: int, max_length: int, beam_size: int
+    ) -> list[list[Translation]]:
+        translations = [[Translation("", 0.0)] for _ in texts]
         if full := [i for i, text in enumerate(texts) if text]:
             source = pad([self.encode_source(texts[i]) for i in full], self.model.config.source_pad_id).to(self.device)
-            written = beam_search(self.model, source, self.bos_id, self.eos_id, max_length, beam_size)
-            for i, ids in zip(full, written.tolist(), strict=True):
-                translations[i] = self.decode(ids).strip()
+            ids, scores = beam_search_n_best(
+                self.model, source, self.bos_id, self.eos_id, max_length, beam_size, n_best=n_best
+            )
+            for i, beams, their_scores in zip(full, ids.tolist(), scores.tolist(), strict=True):
+                translations[i] = [
+                    Translation(self.decode(beam).strip(), score)
+                    for beam, score in zip(beams, their_scores, strict=True)
+                    if score != -math.inf
+                ]
         return translations
 
 
