@@ -2,7 +2,7 @@
 
 from tests.mutations.mutation import Edit, Mutation
 
-EMBEDDED = "self.embedding(_tokens) * _scale + self.positions[_start:_end]"
+EMBEDDED = "look_up(self.embedding, _tokens) * _scale + self.positions[_start:_end]"
 
 STACK = [
     Mutation(
@@ -20,7 +20,7 @@ STACK = [
         "a python list",
         Edit("LayerStack.__init__", "nn.ModuleList(_layer for _ in range(_n))", "[_layer for _ in range(_n)]"),
     ),
-    Mutation(35, "no positions", Edit("LayerStack.embed", EMBEDDED, "self.embedding(_tokens) * _scale")),
+    Mutation(35, "no positions", Edit("LayerStack.embed", EMBEDDED, "look_up(self.embedding, _tokens) * _scale")),
     Mutation(
         37,
         "positions by the batch",
@@ -29,12 +29,16 @@ STACK = [
     Mutation(
         38,
         "embeddings not scaled",
-        Edit("LayerStack.embed", EMBEDDED, "self.embedding(_tokens) + self.positions[_start:_end]"),
+        Edit("LayerStack.embed", EMBEDDED, "look_up(self.embedding, _tokens) + self.positions[_start:_end]"),
     ),
     Mutation(
         38,
         "positions scaled, too",
-        Edit("LayerStack.embed", EMBEDDED, "self.embedding(_tokens) * _scale + _scale * self.positions[_start:_end]"),
+        Edit(
+            "LayerStack.embed",
+            EMBEDDED,
+            "look_up(self.embedding, _tokens) * _scale + _scale * self.positions[_start:_end]",
+        ),
     ),
 ]
 
