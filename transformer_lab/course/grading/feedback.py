@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.exercises import LESSONS
@@ -33,11 +34,12 @@ pre, code {{ font-family: ui-monospace, monospace; overflow-wrap: anywhere }}
 def write_feedback(folder: Path, students: Mapping[str, Sequence[GradedSubmission]]) -> None:
     """Write one page per student, and delete the pages of an earlier grading."""
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.html"):
-        old.unlink()
-    lessons = lessons_of(students)
-    for student, name in file_names(list(students)).items():
-        (folder / name).write_text(feedback_page(student, students[student], lessons), "utf-8")
+    lessons, names = lessons_of(students), file_names(list(students))
+    for student, name in names.items():
+        atomic_write_text(folder / name, feedback_page(student, students[student], lessons))
+    for path in folder.glob("*.html"):
+        if path.name not in names.values():
+            path.unlink()
 
 
 def file_names(students: Sequence[str]) -> dict[str, str]:
