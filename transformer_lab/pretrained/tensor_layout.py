@@ -151,7 +151,7 @@ class Layout:
         """Copy published tensors into a model of ours.
 
         Args:
-            model: The model, made from the converted configuration.
+            model: The model, made from the converted configuration, from ``make_empty`` or elsewhere.
             stored: The published tensors by name.
             where: Name of the checkpoint in error messages.
 
@@ -163,6 +163,8 @@ class Layout:
         theirs = self._with_prefix(stored)
         if problems := sorted(self._problems(ours, theirs)):
             raise ValueError(f"{where} does not fit its configuration: {'; '.join(problems)}")
+        if any(parameter.is_meta for parameter in ours.values()):
+            ours = dict(model.to_empty(device="cpu").named_parameters())
         with torch.no_grad():
             for entry in self.entries:
                 name = next(name for name in (entry.theirs, *entry.others) if name in theirs)
