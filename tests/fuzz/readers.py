@@ -71,7 +71,9 @@ def _translator(folder: Path) -> None:
 
 
 def _translate(folder: Path) -> object:
-    return list(Translator.load(folder).translate(["the cat", "ein Hund"], max_length=4))
+    translator = Translator.load(folder)
+    longest = min(4, translator.model.config.max_length)
+    return list(translator.translate(["the cat", "ein Hund"], max_length=longest))
 
 
 def _language_model(config: LanguageModelConfig) -> Callable[[Path], None]:
