@@ -56,7 +56,8 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     except OSError:
         raise
     except Exception as error:  # safetensors raises an exception of its own
-        raise ValueError(f"{path} is not a checkpoint of this library: {type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise ValueError(f"{path} is not a checkpoint of this library: {reason}") from error
 
 
 def make_empty(make: Callable[[], AnyModel], n_layers: int, tensors: Mapping[str, Tensor], where: str) -> AnyModel:
@@ -130,7 +131,8 @@ def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path)
         if tensors[name].shape != own[name].shape
     ]
     if problems:
-        raise ValueError(f"{path} does not fit the model: {'; '.join(sorted(problems))}")
+        told = " ".join("; ".join(sorted(problems)).split())  # names may have line ends
+        raise ValueError(f"{path} does not fit the model: {told}")
     if any(tensor.is_meta for tensor in own.values()):
         model.to_empty(device="cpu")
     model.load_state_dict(dict(tensors))

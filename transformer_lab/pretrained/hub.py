@@ -111,7 +111,7 @@ def _read_file(path: Path) -> dict[str, Tensor]:
         try:
             return load_file(path)
         except SafetensorError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise ValueError(f"{path} is damaged: {' '.join(str(error).split())}") from error
     if torch.__version__ < "2.6":  # compares as versions do
         raise ValueError(f"reading {path} safely needs torch 2.6; this is {torch.__version__}")
     try:
