@@ -13,7 +13,7 @@ import pytest
 from tests.fuzz.damage import NUMBERS, VALUES
 
 pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, and bounds the memory of a fork")
-INPUTS, THOROUGH_INPUTS = 10, 300
+INPUTS, THOROUGH_INPUTS = 7, 300
 """Number of damaged files of each reader."""
 
 
