@@ -40,6 +40,7 @@ def campaign(reader: Reader, name: str, n_inputs: int, seed: int) -> Iterator[Ou
         good = Path(scratch, "good")
         good.mkdir()
         reader.make(good)
+        _read(reader, good, (good / reader.file).read_bytes(), None)  # what it imports, no fork has to
         begin = 0
         while begin < n_inputs:
             for outcome in _attempts(reader, good, f"{seed} {name}", range(begin, n_inputs)):
