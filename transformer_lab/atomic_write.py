@@ -23,13 +23,29 @@ def atomic_write(path: Path) -> Iterator[Path]:
     """
     temporary = path.with_name(f"{path.name}.unfinished")
     try:
-        yield temporary
-        with temporary.open("rb+") as file:
-            os.fsync(file.fileno())
-        temporary.replace(path)
+        with naming(path):
+            yield temporary
+            with temporary.open("rb+") as file:
+                os.fsync(file.fileno())
+            temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+@contextmanager
+def naming(path: Path) -> Iterator[None]:
+    """Name a file in the errors of the block that writes it: the system names none when the disk is full.
+
+    Raises:
+        OSError: The block raised it.
+    """
+    try:
+        yield
+    except OSError as error:
+        if error.errno is None:
+            raise
+        raise OSError(error.errno, error.strerror, str(path)) from error
 
 
 def atomic_write_text(path: Path, text: str) -> None:

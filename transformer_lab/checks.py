@@ -119,7 +119,7 @@ def check_positive(**sizes: float) -> None:
     ValueError: n_heads must be positive; got n_heads=0
     """
     for name, size in sizes.items():
-        if size <= 0:
+        if not size > 0:  # as NaN is not, either
             raise ValueError(f"{name} must be positive; got {name}={size}")
 
 

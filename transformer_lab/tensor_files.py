@@ -1,18 +1,23 @@
 """Tensors and JSON in one safetensors file, written atomically and read without running code."""
 
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
+import torch
 from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
 from transformer_lab.atomic_write import atomic_write
 
+AnyModel = TypeVar("AnyModel", bound=nn.Module)
 PARAMETERS = "model.safetensors"
 """Name of the file that holds a model's parameters in its folder."""
+MOST_SINUSOIDS = 2**24
+"""Number of sinusoids that any model may have: 64 MiB of them."""
 
 
 def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, Any]) -> None:
@@ -31,10 +36,7 @@ def write_tensors(path: Path, tensors: Mapping[str, Tensor], info: Mapping[str, 
     # Not save_file, which leaves temporary files of its own when it is killed, and sets modes whatever the umask says.
     content = save(own, metadata={"format": "pt", "info": json.dumps(dict(info))})
     with atomic_write(path) as temporary:
-        try:
-            temporary.write_bytes(content)
-        except OSError as error:
-            raise OSError(error.errno, error.strerror, str(path)) from error
+        temporary.write_bytes(content)
 
 
 def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
@@ -47,19 +49,73 @@ def read_tensors(path: Path) -> tuple[dict[str, Tensor], dict[str, Any]]:
     try:
         with safe_open(path, framework="pt") as file:
             info: dict[str, Any] = json.loads((file.metadata() or {})["info"])
+            if not isinstance(info, dict):
+                raise ValueError(f"its information must be an object; it is {type(info).__name__}")
             # Cloned, so that no tensor refers to a file that may be replaced.
             return {name: file.get_tensor(name).clone() for name in file.keys()}, info  # noqa: SIM118  # not a dict
     except OSError:
         raise
     except Exception as error:  # safetensors raises an exception of its own
-        raise ValueError(f"{path} is not a checkpoint of this library: {type(error).__name__}: {error}") from error
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise ValueError(f"{path} is not a checkpoint of this library: {reason}") from error
+
+
+def make_empty(make: Callable[[], AnyModel], n_layers: int, tensors: Mapping[str, Tensor], where: str) -> AnyModel:
+    """Return a model whose parameters have shapes and no memory yet, for ``load_parameters`` or ``Layout.load``.
+
+    These compare the shapes with those in a file before they take memory. So a damaged configuration that asks for a
+    trillion parameters is refused at once.
+
+    Args:
+        make: Makes the model.
+        n_layers: Number of its layers, each of which has parameters.
+        tensors: The tensors in the file.
+        where: Name of the configuration in error messages.
+
+    Raises:
+        ValueError: There are more layers than tensors, or no model can be made.
+    """
+    if n_layers > len(tensors):
+        raise ValueError(f"{where}: {n_layers=} layers cannot be made of {len(tensors)} tensors")
+    with described_by(where), torch.device("meta"):
+        return make()
+
+
+def check_sinusoids(max_length: int, d_model: int, tensors: Mapping[str, Tensor], where: str) -> None:
+    """Raise ValueError if sinusoidal positions, which are in no file, would take far more memory than the file.
+
+    Args:
+        max_length: Number of positions.
+        d_model: Number of features.
+        tensors: The tensors in the file.
+        where: Name of the configuration in error messages.
+
+    Raises:
+        ValueError: They are more than ``MOST_SINUSOIDS`` numbers, and more than the file holds.
+    """
+    if max_length * d_model > max(MOST_SINUSOIDS, sum(tensor.numel() for tensor in tensors.values())):
+        raise ValueError(f"{where}: positions of {max_length=} times {d_model=} numbers do not fit a file of this size")
+
+
+@contextmanager
+def described_by(where: str) -> Iterator[None]:
+    """Name the configuration in the errors of the block that makes a model, or its settings, from it.
+
+    Raises:
+        ValueError: The block raised an error, such as those for numbers that are too large for any tensor.
+    """
+    try:
+        yield
+    except (ArithmeticError, RuntimeError, TypeError, ValueError) as error:
+        [told, *_] = str(error).splitlines() or [type(error).__name__]  # torch adds where in its code it was raised
+        raise ValueError(told if where in told else f"{where}: {told}") from error
 
 
 def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path) -> None:
     """Load parameters by name.
 
     Args:
-        model: The model to load into.
+        model: The model to load into, from ``make_empty`` or elsewhere.
         tensors: A tensor for each of its parameters.
         path: The file that they come from, for error messages.
 
@@ -75,5 +131,8 @@ def load_parameters(model: nn.Module, tensors: Mapping[str, Tensor], path: Path)
         if tensors[name].shape != own[name].shape
     ]
     if problems:
-        raise ValueError(f"{path} does not fit the model: {'; '.join(sorted(problems))}")
+        told = " ".join("; ".join(sorted(problems)).split())  # names may have line ends
+        raise ValueError(f"{path} does not fit the model: {told}")
+    if any(tensor.is_meta for tensor in own.values()):
+        model.to_empty(device="cpu")
     model.load_state_dict(dict(tensors))

@@ -140,8 +140,9 @@ class ModelCache:
         for layer in self.layers:
             layer.self_attention.reorder(rows)
             if layer.source is not None:
-                n_rows = len(layer.source.k) if self._tokens is None else len(self._tokens)
-                layer.source.reorder(rows, n_rows)
+                if self._tokens is None:  # before the first token, a row for each source
+                    self._tokens = rows.new_empty(len(layer.source.k), 0)
+                layer.source.reorder(rows, len(self._tokens))
         if self._tokens is not None:
             self._tokens = self._tokens[rows]
 

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
+from transformer_lab.atomic_write import naming
 from transformer_lab.data.corpus import LineErrors, decode_line, read_lines
 
 SEPARATOR = "<|endoftext|>"
@@ -39,7 +40,8 @@ def read_documents(paths: Sequence[Path], errors: LineErrors | None = None) -> I
 
 def write_documents(path: Path, documents: Sequence[str]) -> None:
     """Write documents to a file, as ``read_documents`` reads them."""
-    path.write_text(f"\n{SEPARATOR}\n".join(documents) + "\n", encoding="utf-8", newline="\n")
+    with naming(path):
+        path.write_text(f"\n{SEPARATOR}\n".join(documents) + "\n", encoding="utf-8", newline="\n")
 
 
 def n_held_out(sizes: Sequence[int]) -> int:

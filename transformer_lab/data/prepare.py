@@ -9,7 +9,7 @@ from typing import Any
 
 from tokenizers import Tokenizer
 
-from transformer_lab.atomic_write import atomic_write
+from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.data.batches import split_into_windows
 from transformer_lab.data.corpus import LineErrors, Pair, read_pairs
 from transformer_lab.data.documents import n_held_out, read_documents, write_documents
@@ -50,7 +50,7 @@ def prepare(
     def write() -> None:
         tokenizer = learn_tokenizer(paths, vocab_size, max_length, LineErrors(errors.on_error))
         tokenize(paths, tokenizer, max_length, folder, errors)
-        tokenizer.save(str(folder / TOKENIZER))
+        atomic_write_text(folder / TOKENIZER, tokenizer.to_str(pretty=True))
 
     _write_once(folder, {"files": _describe(paths), "vocab_size": vocab_size, "max_length": max_length}, write)
     return load_tokenizer(folder / TOKENIZER), TokenStore(folder / SOURCE), TokenStore(folder / TARGET)
@@ -101,7 +101,7 @@ def prepare_text(
             for window in split_into_windows(chain([EOS_ID], chain.from_iterable(encoded)), max_length):
                 windows.add(window)
         write_documents(folder / HELD_OUT, list(islice(documents(), n_training, None)))
-        tokenizer.save(str(folder / TOKENIZER))
+        atomic_write_text(folder / TOKENIZER, tokenizer.to_str(pretty=True))
 
     origin = {"files": _describe(paths), "vocab_size": vocab_size, "max_length": max_length, "hold_out": hold_out}
     _write_once(folder, origin, write)
@@ -127,12 +127,12 @@ def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None])
     if not (folder / ORIGIN).exists():
         folder.mkdir(parents=True, exist_ok=True)
         write()
-        with atomic_write(folder / ORIGIN) as temporary:  # last: where it exists, the other files are complete
-            temporary.write_text(json.dumps(origin), "utf-8")
+        # Last: where it exists, the other files are complete.
+        atomic_write_text(folder / ORIGIN, json.dumps(origin))
         return
     try:
         before = json.loads((folder / ORIGIN).read_text("utf-8"))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{folder / ORIGIN} is damaged: {error}; without {folder}, it is prepared anew") from error
     if before != origin:
         raise ValueError(f"{folder} was made from {before}, not from {origin}")

@@ -13,6 +13,8 @@ from typing import BinaryIO
 import numpy as np
 from numpy.typing import NDArray
 
+from transformer_lab.atomic_write import atomic_write, naming
+
 
 class TokenStore:
     """Sequences of token ids on disk, written by ``TokenWriter`` and read by index.
@@ -27,8 +29,13 @@ class TokenStore:
 
     def __init__(self, path: Path) -> None:
         try:
-            self.lengths: NDArray[np.uint32] = np.load(_index_of(path))
-        except (EOFError, ValueError) as error:
+            # Through a memory map, which is never larger than its file, whatever size the file says it has.
+            self.lengths: NDArray[np.uint32] = np.array(np.load(_index_of(path), mmap_mode="r"))
+            if self.lengths.dtype != np.uint32 or self.lengths.ndim != 1:
+                raise ValueError(f"it has {self.lengths.dtype} of shape {self.lengths.shape}, not a row of uint32")
+        except OSError:
+            raise
+        except Exception as error:  # numpy raises what its parser of headers does, too
             raise ValueError(f"{_index_of(path)} is damaged: {error}") from error
         self._ends: NDArray[np.int64] = np.cumsum(self.lengths, dtype=np.int64)
         n_tokens = int(self._ends[-1]) if len(self.lengths) else 0
@@ -62,7 +69,8 @@ class TokenWriter:
 
     def add(self, sequence: Sequence[int]) -> None:
         """Append a sequence."""
-        array("I", sequence).tofile(self._file)
+        with naming(self._path):
+            array("I", sequence).tofile(self._file)
         self._lengths.append(len(sequence))
 
     def __enter__(self) -> "TokenWriter":
@@ -71,9 +79,11 @@ class TokenWriter:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        self._file.close()
+        with naming(self._path):
+            self._file.close()
         if error is None:
-            np.save(_index_of(self._path), np.asarray(self._lengths, np.uint32))
+            with atomic_write(_index_of(self._path)) as temporary, temporary.open("wb") as file:
+                np.save(file, np.asarray(self._lengths, np.uint32))
 
 
 def _index_of(path: Path) -> Path:

@@ -71,7 +71,7 @@ def load_tokenizer(path: Path) -> Tokenizer:
     try:
         tokenizer = Tokenizer.from_file(str(path))
     except Exception as error:  # the library raises no narrower one
-        raise ValueError(f"{path} holds no tokenizer: {error}") from error
+        raise ValueError(f"{path} holds no tokenizer: {' '.join(str(error).split())}") from error
     ids = [tokenizer.token_to_id(token) for token in SPECIAL]
     if ids != list(range(len(SPECIAL))):
         raise ValueError(f"{path} should begin with the tokens {', '.join(SPECIAL)}; they have the ids {ids}")

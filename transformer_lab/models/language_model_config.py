@@ -104,8 +104,8 @@ class LanguageModelConfig:
         pad_id: The token that pads short texts, or None if there is none.
 
     Raises:
-        ValueError: A size is not positive, a name unknown, ``pad_id`` not in the vocabulary, or the width of a head odd
-            with rotary positions.
+        ValueError: A size or ``rotary_base`` is not positive, a name unknown, ``pad_id`` not in the vocabulary, or the
+            width of a head odd with rotary positions.
     """
 
     __no_type_check__ = True  # by jaxtyping: the checks below name what is wrong, also where shapes are checked
@@ -139,7 +139,7 @@ class LanguageModelConfig:
     def __post_init__(self) -> None:
         check_positive(
             vocab_size=self.vocab_size, d_model=self.d_model, n_heads=self.n_heads, d_ff=self.d_ff,
-            n_layers=self.n_layers, max_length=self.max_length,
+            n_layers=self.n_layers, max_length=self.max_length, rotary_base=self.rotary_base,
         )  # fmt: skip
         if self.d_k is not None:
             check_positive(d_k=self.d_k)

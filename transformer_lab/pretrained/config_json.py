@@ -25,6 +25,15 @@ ACTIVATION_OF_FEED_FORWARD: dict[str, str] = {
 }
 """The activation of ``transformers`` for each feed-forward network of this library."""
 
+LONGEST_SHOWN = 200
+"""Number of characters that are shown of a value."""
+
+
+def shortened(value: object) -> str:
+    """Return the ``repr`` of a value, cut if it is long."""
+    shown = repr(value)
+    return shown if len(shown) <= LONGEST_SHOWN else f"{shown[:LONGEST_SHOWN]}…"
+
 
 class Options:
     """The options of a configuration; an option that is missing or null has its default.
@@ -54,8 +63,8 @@ class Options:
         if value is None:
             return default
         if type(value) is not kind and (kind, type(value)) != (float, int):
-            raise ValueError(f"{self.where}: {name} must be {kind.__name__}; got {value!r}")
-        return value
+            raise ValueError(f"{self.where}: {name} must be {kind.__name__}; got {shortened(value)}")
+        return kind(value)
 
     def nested(self, name: str) -> dict[str, Any]:
         """Return the value of an option that holds further options; none if it is missing.

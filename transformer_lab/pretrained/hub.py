@@ -13,8 +13,10 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError
-from safetensors.torch import load_file, save_file
+from safetensors.torch import load_file, save
 from torch import Tensor
+
+from transformer_lab.atomic_write import atomic_write, atomic_write_text
 
 CONFIG, TENSORS, PICKLED = "config.json", "model.safetensors", "pytorch_model.bin"
 SAFETENSORS_PATTERNS = ["*.json", "model*.safetensors", "*.spm", "merges.txt"]
@@ -62,7 +64,7 @@ def read_json(path: Path) -> dict[str, Any]:
         found = json.loads(path.read_text(encoding="utf-8"))
     except FileNotFoundError as error:
         raise ValueError(f"{path.parent} has no {path.name}") from error
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise ValueError(f"{path} is not valid JSON: {error}") from error
     if not isinstance(found, dict):
         raise ValueError(f"{path} must hold an object; got {type(found).__name__}")
@@ -93,13 +95,15 @@ def write_model(folder: Path, options: Mapping[str, Any], tensors: Mapping[str, 
     """Write a folder that ``transformers`` can load: ``config.json`` and one safetensors file."""
     write_options(folder, options)
     whole = {name: tensor.detach().cpu().contiguous() for name, tensor in tensors.items()}
-    save_file(whole, folder / TENSORS, metadata={"format": "pt"})
+    content = save(whole, metadata={"format": "pt"})
+    with atomic_write(folder / TENSORS) as temporary:
+        temporary.write_bytes(content)
 
 
 def write_options(folder: Path, options: Mapping[str, Any]) -> None:
     """Write the ``config.json`` of a model to its folder, which is made if need be."""
     folder.mkdir(parents=True, exist_ok=True)
-    (folder / CONFIG).write_text(json.dumps(dict(options), indent=2) + "\n", encoding="utf-8")
+    atomic_write_text(folder / CONFIG, json.dumps(dict(options), indent=2) + "\n")
 
 
 def _read_file(path: Path) -> dict[str, Tensor]:
@@ -107,7 +111,7 @@ def _read_file(path: Path) -> dict[str, Tensor]:
         try:
             return load_file(path)
         except SafetensorError as error:
-            raise ValueError(f"{path} is damaged: {error}") from error
+            raise ValueError(f"{path} is damaged: {' '.join(str(error).split())}") from error
     if torch.__version__ < "2.6":  # compares as versions do
         raise ValueError(f"reading {path} safely needs torch 2.6; this is {torch.__version__}")
     try:

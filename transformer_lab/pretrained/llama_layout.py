@@ -24,6 +24,8 @@ ACTIVATION_OF_GATED = {"swiglu": "silu", "geglu": "gelu_pytorch_tanh"}
 NORM_NAMES = {"input_layernorm": "norm_1", "post_attention_layernorm": "norm_2"}
 """Names of a block's norms there and here, where only inputs are normalised."""
 AS_IT_IS = Conversion()
+MOST_LAYERS = 10_000
+"""Number of layers that no model has."""
 
 
 @dataclass(frozen=True)
@@ -225,6 +227,8 @@ class LlamaLayout:
     def _layer_types(self, options: Options) -> list[str]:
         """Return the type of each layer: what ``layer_types`` says, or what each layout does without it."""
         n_layers, given = options.get("num_hidden_layers", 0), options.values.get("layer_types")
+        if n_layers > MOST_LAYERS:
+            raise ValueError(f"{options.where}: num_hidden_layers must be at most {MOST_LAYERS:,}; got {n_layers}")
         if "layer_types" not in self.defaults:
             options.require(layer_types=None)
         elif given is not None:

@@ -7,6 +7,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
+from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
@@ -15,6 +16,7 @@ from transformer_lab.pretrained.config_json import Options
 from transformer_lab.pretrained.hub import CONFIG, fetch_model, read_json, read_model_tensors, write_model
 from transformer_lab.pretrained.tensor_layout import Layout
 from transformer_lab.pretrained.text_tokenizer import TOKENIZER
+from transformer_lab.tensor_files import check_sinusoids, described_by, make_empty
 
 
 @runtime_checkable
@@ -62,10 +64,11 @@ def load_language_model(name: str | Path, pad_id: int | None = None) -> Language
     if kind not in LANGUAGE_MODELS:
         raise ValueError(f"{options.where}: model_type must be {' or '.join(LANGUAGE_MODELS)}; got {kind!r}")
     family = LANGUAGE_MODELS[kind]
-    config = family.config_of(options, pad_id)
-    with torch.device("meta"):  # sizes that are missing have defaults of billions of numbers
-        model = LanguageModel(config)
-    family.layout(config).load(model, read_model_tensors(folder), str(folder))
+    with described_by(options.where):
+        config = family.config_of(options, pad_id)
+    stored = read_model_tensors(folder)
+    model = make_empty(lambda: LanguageModel(config), config.n_layers, stored, options.where)
+    family.layout(config).load(model, stored, str(folder))
     return model.eval()
 
 
@@ -86,10 +89,12 @@ def load_translation_model(name: str | Path) -> Transformer:
     options = read_options(folder)
     if (kind := options.get("model_type", "")) != "marian":
         raise ValueError(f"{options.where}: model_type must be marian; got {kind!r}")
-    config = marian.config_of(options)
-    with torch.device("meta"):
-        model = Transformer(config)
-    stored = {marian.BIAS: torch.zeros(1, config.vocab_size)} | read_model_tensors(folder)  # some have no bias
+    with described_by(options.where):
+        config = marian.config_of(options)
+    stored = read_model_tensors(folder)
+    model = make_empty(lambda: Transformer(config), config.n_layers, stored, options.where)
+    check_sinusoids(config.max_length, config.d_model, stored, options.where)
+    stored.setdefault(marian.BIAS, torch.zeros(1, config.vocab_size))  # some have none
     marian.layout(config).load(model, stored, str(folder))
     return model.eval()
 
@@ -135,7 +140,7 @@ def save_pretrained(
         return
     write_model(folder, published_options(model.config, bos_id, eos_id), published_tensors(model))
     if tokenizer is not None:
-        tokenizer.save(str(folder / TOKENIZER))
+        atomic_write_text(folder / TOKENIZER, tokenizer.to_str(pretty=True))
 
 
 def published_options(config: LanguageModelConfig, bos_id: int | None, eos_id: int | None) -> dict[str, Any]:

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from sentencepiece import SentencePieceProcessor
 
+from transformer_lab.pretrained.config_json import shortened
 from transformer_lab.pretrained.hub import read_json
 
 UNKNOWN, END, PAD = "<unk>", "</s>", "<pad>"
@@ -73,5 +74,5 @@ def _vocabulary(path: Path) -> dict[str, int]:
     if missing := [token for token in (UNKNOWN, END, PAD) if token not in vocabulary]:
         raise ValueError(f"{path} lacks {', '.join(missing)}")
     if wrong := [piece for piece, index in vocabulary.items() if type(index) is not int]:
-        raise ValueError(f"{path} must number its pieces; {wrong[0]!r} has {vocabulary[wrong[0]]!r}")
+        raise ValueError(f"{path} must number its pieces; {wrong[0]!r} has {shortened(vocabulary[wrong[0]])}")
     return vocabulary

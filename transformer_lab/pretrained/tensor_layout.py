@@ -151,8 +151,7 @@ class Layout:
         """Copy published tensors into a model of ours.
 
         Args:
-            model: The model, made from the converted configuration. One on the meta device takes up no memory before
-                the shapes have been compared; then it is made on the CPU.
+            model: The model, made from the converted configuration, from ``make_empty`` or elsewhere.
             stored: The published tensors by name.
             where: Name of the checkpoint in error messages.
 
@@ -163,7 +162,8 @@ class Layout:
         ours = dict(model.named_parameters())
         theirs = self._with_prefix(stored)
         if problems := sorted(self._problems(ours, theirs)):
-            raise ValueError(f"{where} does not fit its configuration: {'; '.join(problems)}")
+            told = " ".join("; ".join(problems).split())  # names may have line ends
+            raise ValueError(f"{where} does not fit its configuration: {told}")
         if any(parameter.is_meta for parameter in ours.values()):
             ours = dict(model.to_empty(device="cpu").named_parameters())
         with torch.no_grad():

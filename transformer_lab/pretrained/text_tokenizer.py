@@ -39,4 +39,5 @@ def _load_files(folder: Path, names: Sequence[str], load: Callable[..., T]) -> T
     try:
         return load(*(str(folder / name) for name in names))
     except Exception as error:  # the library raises no narrower one
-        raise ValueError(f"{folder}: no tokenizer could be read from {' and '.join(names)}: {error}") from error
+        reason = " ".join(str(error).split())
+        raise ValueError(f"{folder}: no tokenizer could be read from {' and '.join(names)}: {reason}") from error

@@ -14,13 +14,21 @@ import torch
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
+from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.checks import check_length
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.generation.beam_search import beam_search_n_best
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, load_parameters, read_tensors
+from transformer_lab.tensor_files import (
+    PARAMETERS,
+    check_sinusoids,
+    described_by,
+    load_parameters,
+    make_empty,
+    read_tensors,
+)
 
 CONFIG, TOKENIZER = "config.json", "tokenizer.json"
 
@@ -161,18 +169,20 @@ class Translator(TextTranslator):
         missing = [name for name in (CONFIG, TOKENIZER, PARAMETERS) if not (folder / name).is_file()]
         if missing:
             raise ValueError(f"{folder} holds no trained model: {', '.join(missing)} not found")
-        try:
-            model = Transformer(TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8"))))
-        except (TypeError, ValueError) as error:
-            raise ValueError(f"{folder / CONFIG} does not describe a model of this library: {error}") from error
-        load_parameters(model, read_tensors(folder / PARAMETERS)[0], folder / PARAMETERS)
+        where = f"{folder / CONFIG} does not describe a model of this library"
+        with described_by(where):
+            config = TransformerConfig(**json.loads((folder / CONFIG).read_text("utf-8")))
+        tensors, _ = read_tensors(folder / PARAMETERS)
+        model = make_empty(lambda: Transformer(config), config.n_layers, tensors, where)
+        check_sinusoids(config.max_length, config.d_model, tensors, where)
+        load_parameters(model, tensors, folder / PARAMETERS)
         return cls(model.to(device).eval(), load_tokenizer(folder / TOKENIZER))
 
     def save_description(self, folder: Path) -> None:
         """Write configuration and tokenizer to a folder; training writes the parameters."""
         folder.mkdir(parents=True, exist_ok=True)
-        (folder / CONFIG).write_text(json.dumps(asdict(self.model.config), indent=2) + "\n", "utf-8")
-        self.tokenizer.save(str(folder / TOKENIZER))
+        atomic_write_text(folder / CONFIG, json.dumps(asdict(self.model.config), indent=2) + "\n")
+        atomic_write_text(folder / TOKENIZER, self.tokenizer.to_str(pretty=True))
 
     def source_tokens(self, text: str) -> list[int]:
         """Return the token ids of a source, however long."""

@@ -4,6 +4,7 @@ It is a safetensors file: tensors by name, and JSON in its metadata. Reading it 
 whenever the run is killed, the old or the new checkpoint is there, whole.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -69,14 +70,45 @@ def load_training(
     check(info)
     load_parameters(model, {n.removeprefix("model."): t for n, t in tensors.items() if n.startswith("model.")}, path)
     for name, tensor in (average or {}).items():
-        tensor.copy_(tensors.get(f"average.{name}", tensor))
+        stored = tensors.get(f"average.{name}", tensor)
+        if stored.shape != tensor.shape:
+            raise ValueError(f"{path} is damaged: the average of {name} has the shape {tuple(stored.shape)}")
+        tensor.copy_(stored)
+    optimizer.load_state_dict(
+        {"state": _state(tensors, optimizer, path), "param_groups": optimizer.state_dict()["param_groups"]}
+    )
+    try:
+        torch.set_rng_state(tensors["random"])
+        if "random.cuda" in tensors and torch.cuda.is_available():
+            torch.cuda.set_rng_state(tensors["random.cuda"])
+    except (RuntimeError, TypeError) as error:
+        raise ValueError(f"{path} is damaged: {str(error).splitlines()[0]}") from error
+    return info
+
+
+def _state(tensors: Mapping[str, Tensor], optimizer: torch.optim.Optimizer, path: Path) -> dict[int, dict[str, Tensor]]:
+    """Return the state of the optimiser: some tensors for each parameter, of its shape or single numbers.
+
+    Raises:
+        ValueError: Some are of another shape, are missing, or belong to no parameter.
+    """
     state: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
-        if name.startswith("optimizer."):
-            _, index, key = name.split(".", 2)
-            state.setdefault(int(index), {})[key] = tensor
-    optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
-    torch.set_rng_state(tensors["random"])
-    if "random.cuda" in tensors and torch.cuda.is_available():
-        torch.cuda.set_rng_state(tensors["random.cuda"])
-    return info
+        if match := re.fullmatch(r"optimizer\.(\d{1,9})\.(\w+)", name):
+            state.setdefault(int(match[1]), {})[match[2]] = tensor
+        elif name.startswith("optimizer."):
+            raise ValueError(f"{path} is damaged: it holds {name}")
+    index = 0
+    for group in optimizer.param_groups:
+        own = [(parameter, state.get(index + i, {})) for i, parameter in enumerate(group["params"])]
+        index += len(own)
+        if len({frozenset(stored) for _, stored in own if stored}) > 1:
+            raise ValueError(f"{path} is damaged: of some parameters, a part of the optimiser's state is missing")
+        for parameter, stored in own:
+            for name, tensor in stored.items():
+                if tensor.dim() and tensor.shape != parameter.shape:
+                    shapes = f"{tuple(tensor.shape)}, of a parameter of shape {tuple(parameter.shape)}"
+                    raise ValueError(f"{path} is damaged: {name} of the optimiser has the shape {shapes}")
+    if state.keys() - set(range(index)):
+        raise ValueError(f"{path} is damaged: the optimiser has {index} parameters, and it has state of more")
+    return state

@@ -3,7 +3,7 @@
 import csv
 from pathlib import Path
 
-from transformer_lab.atomic_write import atomic_write
+from transformer_lab.atomic_write import atomic_write, naming
 
 LOG = "log.csv"
 """Name of the log in a run's folder."""
@@ -28,13 +28,10 @@ class Log:
         self.path = path
         kept: list[dict[str, str]] = []
         if step and path.exists():
-            with path.open(newline="", encoding="utf-8") as file:
-                header = ",".join(COLUMNS)
-                if not header.startswith(file.readline().rstrip()):  # it may have been cut off
-                    raise ValueError(f"{path} is damaged: its first line should be {header}")
-                file.seek(0)
-                # An incomplete row lacks its last columns.
-                kept = [row for row in csv.DictReader(file) if None not in row.values() and int(row["step"]) <= step]
+            try:
+                kept = _read_rows(path, step)
+            except (ValueError, csv.Error) as error:
+                raise ValueError(f"{path} is damaged: {error}") from error
         with atomic_write(path) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, COLUMNS)
             writer.writeheader()
@@ -42,5 +39,17 @@ class Log:
 
     def add(self, **row: float) -> None:
         """Append a row; columns without a value stay empty."""
-        with self.path.open("a", newline="", encoding="utf-8") as file:
+        with naming(self.path), self.path.open("a", newline="", encoding="utf-8") as file:
             csv.DictWriter(file, COLUMNS, restval="").writerow(row)
+
+
+def _read_rows(path: Path, step: int) -> list[dict[str, str]]:
+    """Return the whole rows up to a step."""
+    with path.open(newline="", encoding="utf-8") as file:
+        header = ",".join(COLUMNS)
+        if not header.startswith(file.readline().rstrip()):  # it may have been cut off
+            raise ValueError(f"its first line should be {header}")
+        rows = [row for row in csv.DictReader(file, COLUMNS) if None not in row.values()]  # not those that were cut off
+    if any(None in row for row in rows):
+        raise ValueError(f"a row has more than the columns {header}")
+    return [row for row in rows if int(row["step"]) <= step]

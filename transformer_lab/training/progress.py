@@ -1,6 +1,8 @@
 """The progress of a run: what a checkpoint holds beside the parameters and the state of the optimiser."""
 
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, fields
+from typing import Any
 
 
 @dataclass
@@ -24,6 +26,25 @@ class Progress:
     loss_sum: float = 0.0
     n_tokens: int = 0
     logged_at: float = 0.0
+
+    @classmethod
+    def from_json(cls, values: Any) -> "Progress":
+        """Return the progress that a checkpoint holds.
+
+        Raises:
+            ValueError: It holds something else.
+        """
+        try:
+            progress = cls(**values)
+        except TypeError as error:
+            raise ValueError(f"it holds no progress of a run: {error}") from error
+        for field in fields(cls):
+            value, default = getattr(progress, field.name), field.default
+            whole = type(default) is int
+            known = type(value) is int and value >= 0 if whole else type(value) in (int, float, type(default))
+            if not known or (value is not None and not abs(value) <= sys.float_info.max):
+                raise ValueError(f"it holds no progress of a run: {field.name}={value!r}")
+        return progress
 
     def record_score(self, score: float) -> bool:
         """Record the score of a validation, and return whether it is better than all before."""

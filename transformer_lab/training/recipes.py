@@ -8,6 +8,7 @@ from typing import Any
 import torch
 from tokenizers import Tokenizer
 
+from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.data.batches import Batch, Batches, InMemory, TextBatch, WindowBatches
 from transformer_lab.data.corpus import LineErrors, read_pairs
 from transformer_lab.data.dates import date_pairs
@@ -157,7 +158,7 @@ def train_text(
     trainer = Trainer(model, batches, config, folder, validate, world, published_tensors, held_out)
     if world.is_main:
         write_options(folder, published_options(model.config, bos_id=EOS_ID, eos_id=EOS_ID))
-        tokenizer.save(str(folder / TOKENIZER))
+        atomic_write_text(folder / TOKENIZER, tokenizer.to_str(pretty=True))
     return trainer
 
 

@@ -205,7 +205,10 @@ class Trainer(Generic[AnyBatch]):
     def _resume(self) -> None:
         path = self.folder / CHECKPOINT
         info = load_training(path, self.model, self.optimizer, self._average_tensors, self._check_settings)
-        self.progress = Progress(**info["progress"])
+        try:
+            self.progress = Progress.from_json(info.get("progress"))
+        except ValueError as error:
+            raise ValueError(f"{path} is damaged: {error}") from error
         if self.progress.best is not None and not self._has_parameters():
             warnings.warn(
                 f"{self.folder / PARAMETERS}, of the best validation, is missing or damaged: the parameters of step "
@@ -221,11 +224,14 @@ class Trainer(Generic[AnyBatch]):
         """Raise ValueError if a checkpoint is of a run with other settings; some may change, and steps be added."""
         for kind, now in self.settings.items():
             before = info.get(kind, {})
+            if not isinstance(before, dict):
+                raise ValueError(f"{self.folder / CHECKPOINT} is damaged: {kind} is {before!r}")
+            more_steps = type(before.get("steps")) is int and self.config.steps > before["steps"]
             differs = [
                 f"{name}={before.get(name)!r}, not {now.get(name)!r}"
                 for name in {**before, **now}
                 if before.get(name) != now.get(name)
-                and not (kind == "training" and (name in MAY_CHANGE or (name == "steps" and now[name] > before[name])))
+                and not (kind == "training" and (name in MAY_CHANGE or (name == "steps" and more_steps)))
             ]
             if differs:
                 raise ValueError(f"{self.folder / CHECKPOINT} was made with other settings: {'; '.join(differs)}")

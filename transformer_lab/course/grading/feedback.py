@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
 from transformer_lab.course.exercises import LESSONS
@@ -49,11 +50,12 @@ li summary {{ margin: 0.2em 0 }}
 def write_feedback(folder: Path, results: ClassResults) -> None:
     """Write one page per student, and delete the pages of an earlier grading."""
     folder.mkdir(parents=True, exist_ok=True)
-    for old in folder.glob("*.html"):
-        old.unlink()
     names = file_names([student.name for student in results.students])
     for student in results.students:
-        (folder / names[student.name]).write_text(feedback_page(student), "utf-8")
+        atomic_write_text(folder / names[student.name], feedback_page(student))
+    for path in folder.glob("*.html"):
+        if path.name not in names.values():
+            path.unlink()
 
 
 def file_names(students: Sequence[str]) -> dict[str, str]:

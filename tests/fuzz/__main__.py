@@ -1,0 +1,35 @@
+"""Print what damaged files ended in: ``python -m tests.fuzz [--inputs N] [--seed SEED] [--json] [READER ...]``."""
+
+import argparse
+import json
+import sys
+from collections import Counter
+
+import torch
+
+from tests.fuzz.campaign import GOOD, campaign
+from tests.fuzz.readers import READERS
+
+
+def main() -> None:
+    """Damage the files of the readers that were named, or of all."""
+    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__)
+    parser.add_argument("readers", nargs="*", metavar="READER", help="part of a reader's name; default: all of them")
+    parser.add_argument("--inputs", type=int, default=20, metavar="N", help="damaged files of each reader")
+    parser.add_argument("--seed", type=int, default=0, help="seed of the damage")
+    parser.add_argument("--json", action="store_true", help="print the outcomes of each reader as JSON")
+    args = parser.parse_args()
+    torch.set_num_threads(1)
+    for name, reader in READERS.items():
+        if not args.readers or any(part in name for part in args.readers):
+            outcomes = list(campaign(reader, name, args.inputs, args.seed))
+            counts = Counter(outcome.what for outcome in outcomes)
+            bad = sorted({f"{what}: {told}" for what, told in outcomes if what not in GOOD})
+            if args.json:
+                print(json.dumps({"reader": name, "counts": counts, "bad": bad}), flush=True)
+            else:
+                print(f"{name}: {dict(counts)}", *bad, sep="\n    ", flush=True)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,118 @@
+"""Damage a file again and again, and record what each attempt to read it ends in.
+
+The attempts run in a fork with bounds on memory and time, so that one that is beyond them costs only itself.
+"""
+
+import json
+import os
+import random
+import resource
+import select
+import shutil
+import signal
+import traceback
+from collections.abc import Iterator
+from contextlib import redirect_stderr, redirect_stdout
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import NamedTuple
+
+from tests.fuzz.readers import Reader
+
+MEMORY = 2**30
+"""Number of bytes that reading a damaged file may take on top of what the process has."""
+CPU_SECONDS, WALL_SECONDS = 5, 120
+"""Time that it may take; the second is for a wait that takes no CPU time."""
+EQUAL, VALID, REFUSED = "equal result", "another valid result", "clear error"
+GOOD = (EQUAL, VALID, REFUSED)
+
+
+class Outcome(NamedTuple):
+    """What one attempt ended in: one of ``GOOD``, or what went wrong; and the message."""
+
+    what: str
+    told: str
+
+
+def campaign(reader: Reader, name: str, n_inputs: int, seed: int) -> Iterator[Outcome]:
+    """Yield what each of so many damaged files ended in."""
+    with TemporaryDirectory() as scratch:
+        good = Path(scratch, "good")
+        good.mkdir()
+        reader.make(good)
+        _read(reader, good, (good / reader.file).read_bytes(), None)  # what it imports, no fork has to
+        begin = 0
+        while begin < n_inputs:
+            for outcome in _attempts(reader, good, f"{seed} {name}", range(begin, n_inputs)):
+                begin += 1
+                yield outcome
+
+
+def damaged(reader: Reader, content: bytes, seed: str) -> bytes:
+    """Return the content of the file, damaged."""
+    rng = random.Random(seed)
+    return rng.choice(reader.damages)(content, rng)
+
+
+def _attempts(reader: Reader, good: Path, seed: str, numbers: range) -> Iterator[Outcome]:
+    """Yield the outcomes up to the first that ended the process."""
+    hear, say = os.pipe()
+    if not (pid := os.fork()):
+        try:
+            os.close(hear)
+            _live(reader, good, seed, numbers, say)
+        finally:
+            os._exit(0)
+    os.close(say)
+    n_heard = 0
+    with open(hear, "rb", buffering=0) as lines:
+        buffer = b""
+        while select.select([lines], [], [], WALL_SECONDS)[0] and (piece := os.read(hear, 2**16)):
+            *whole, buffer = (buffer + piece).split(b"\n")
+            for line in whole:
+                n_heard += 1
+                yield Outcome(*json.loads(line))
+    os.kill(pid, signal.SIGKILL)  # it waits for something, or has ended already
+    status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    if n_heard < len(numbers):
+        yield Outcome("hang" if status in (-signal.SIGPROF, -signal.SIGKILL) else "process ended", f"status {status}")
+
+
+def _live(reader: Reader, good: Path, seed: str, numbers: range, say: int) -> None:
+    with open(os.devnull, "w") as nowhere, redirect_stdout(nowhere), redirect_stderr(nowhere):
+        os.dup2(nowhere.fileno(), 2)
+        content = (good / reader.file).read_bytes()
+        expected = _read(reader, good, content, None)
+        assert expected.what == VALID, expected
+        size = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGE_SIZE")
+        resource.setrlimit(resource.RLIMIT_AS, (size + MEMORY, size + MEMORY))
+        for number in numbers:
+            outcome = _read(reader, good, damaged(reader, content, f"{seed} {number}"), expected.told)
+            os.write(say, json.dumps(outcome).encode() + b"\n")
+
+
+def _read(reader: Reader, good: Path, content: bytes, expected: str | None) -> Outcome:
+    folder = good.with_name("damaged")
+    shutil.copytree(good, folder)
+    (folder / reader.file).write_bytes(content)
+    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
+    try:
+        found = repr(reader.read(folder))
+        return Outcome(EQUAL if found == expected else VALID, "" if expected else found)
+    except (ValueError, OSError) as error:
+        told = str(error)
+        names = Path(reader.file).name in told or folder.name in told
+        clear = names and "\n" not in told.strip() and len(told) < 20_000
+        where = "" if clear else f" {_where(error)}"
+        return Outcome(REFUSED if clear else "unclear error", f"{type(error).__name__}: {told[:300]}{where}")
+    except BaseException as error:
+        return Outcome("traceback", f"{type(error).__name__}: {str(error)[:300]} {_where(error)}")
+    finally:
+        signal.setitimer(signal.ITIMER_PROF, 0)
+        shutil.rmtree(folder)
+
+
+def _where(error: BaseException) -> str:
+    """Name the place in this library that it came from."""
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if "transformer_lab" in f.filename]
+    return f"({Path(frames[-1].filename).name}:{frames[-1].lineno})" if frames else ""

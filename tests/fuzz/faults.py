@@ -1,0 +1,185 @@
+"""Make each call fail with which files are written: a full disk, a lack of rights, a broken disk, or a kill.
+
+    python -m tests.fuzz.faults
+
+prints as JSON what each writer's faults ended in. A fault comes at the n-th call that opens a file to write, writes,
+flushes, replaces or makes a folder, for every n until the writer makes no more calls. A kill is one of a fork, in the
+middle of what is written.
+"""
+
+import builtins
+import errno
+import io
+import json
+import os
+import shutil
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
+from unittest import mock
+
+import torch
+
+from tests.fuzz.writers import WRITERS, Writer
+
+KILL = 0
+FAULTS = {"disk full": errno.ENOSPC, "no rights": errno.EACCES, "disk broken": errno.EIO, "kill": KILL}
+KILLED, TOLD, UNNOTICED = 9, "told by name", "made no difference"
+
+
+class Calls:
+    """Counts calls, and lets one of them fail."""
+
+    def __init__(self, fault: int = KILL, at: int | None = None) -> None:
+        self.fault, self.at, self.count = fault, at, 0
+
+    def is_next(self) -> bool:
+        """Count a call, and return whether it is the one that fails."""
+        self.count += 1
+        return self.count - 1 == self.at
+
+    def fail(self, path: object = None) -> None:
+        """Fail as the system does, which does not always name the file; or be killed."""
+        if self.fault == KILL:
+            os._exit(KILLED)
+        raise OSError(self.fault, os.strerror(self.fault), *([] if path is None else [str(path)]))
+
+
+class Writes(io.FileIO):
+    """A file that counts its writes. Of the one that fails, the first half is written; all after it fail, too."""
+
+    calls: Calls
+    is_full = False
+
+    def write(self, content: Any) -> int:
+        view = memoryview(content).cast("B")
+        if not self.is_full and not self.calls.is_next():
+            return super().write(view)
+        n_written = 0 if self.is_full else super().write(view[: len(view) // 2])
+        if not n_written or self.calls.fault == KILL:
+            self.calls.fail()
+        self.is_full = True
+        return n_written
+
+
+@contextmanager
+def faults(calls: Calls) -> Iterator[None]:
+    """Count what the block writes."""
+    really = io.open
+
+    def open_counted(file: Any, mode: str = "r", *arguments: Any, **options: Any) -> Any:
+        if isinstance(file, int) or not set(mode) & set("wax+"):
+            return really(file, mode, *arguments, **options)
+        if calls.is_next():
+            calls.fail(file)
+        raw = Writes(file, mode.replace("b", "").replace("t", ""))
+        raw.calls = calls
+        buffered = io.BufferedRandom(raw) if "+" in mode else io.BufferedWriter(raw)
+        if "b" in mode:
+            return buffered
+        names = ("buffering", "encoding", "errors", "newline")
+        options |= dict(zip(names, arguments, strict=False))
+        options.pop("buffering", None)
+        return io.TextIOWrapper(buffered, **options)
+
+    def counted(function: Callable[..., Any], needless: Callable[[Any], bool] = lambda target: False) -> Any:
+        def call(target: Any, *arguments: Any, **options: Any) -> Any:
+            if not needless(target) and calls.is_next():
+                calls.fail(None if isinstance(target, int) else target)
+            return function(target, *arguments, **options)
+
+        return call
+
+    with (
+        mock.patch.object(io, "open", open_counted),
+        mock.patch.object(builtins, "open", open_counted),
+        mock.patch.object(os, "fsync", counted(os.fsync)),
+        mock.patch.object(os, "replace", counted(os.replace)),
+        mock.patch.object(os, "mkdir", counted(os.mkdir, needless=os.path.isdir)),
+    ):
+        yield
+
+
+def contents(folder: Path) -> dict[str, bytes]:
+    """Return what is in a folder."""
+    paths = [path for path in sorted(folder.rglob("*")) if path.is_file()]
+    return {str(path.relative_to(folder)): _in_order(path.suffix, path.read_bytes()) for path in paths}
+
+
+def _in_order(kind: str, content: bytes) -> bytes:
+    """Return the content of a file, with the header of tensors in one of the orders that it comes in."""
+    if kind != ".safetensors":
+        return content
+    end = 8 + int.from_bytes(content[:8], "little")
+    return json.dumps(json.loads(content[8:end]), sort_keys=True).encode() + content[end:]
+
+
+def campaign(writer: Writer) -> Iterator[tuple[str, str]]:
+    """Yield each fault, and what it ended in."""
+    with TemporaryDirectory() as scratch:
+        before, after = Path(scratch, "before"), Path(scratch, "after")
+        before.mkdir()
+        writer.first(before)
+        shutil.copytree(before, after)
+        writer.second(after)
+        for kind, fault in FAULTS.items():
+            at, n_calls = 0, 1
+            while at < n_calls:
+                folder = Path(scratch, "folder")
+                shutil.copytree(before, folder)
+                ended, n_calls = _fail(writer, folder, Calls(fault, at), n_calls)
+                yield kind, _judge(writer, folder, contents(before), contents(after)) or ended
+                shutil.rmtree(folder)
+                at += 1
+
+
+def _fail(writer: Writer, folder: Path, calls: Calls, n_calls: int) -> tuple[str, int]:
+    """Write with one fault; return what it ended in, and whether there are more calls to come."""
+    if calls.fault == KILL:
+        if not (pid := os.fork()):
+            with faults(calls):
+                writer.second(folder)
+            os._exit(0)
+        status = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+        return ("killed", n_calls + 1) if status == KILLED else (UNNOTICED, 0) if not status else (f"exit {status}", 0)
+    try:
+        with faults(calls):
+            writer.second(folder)
+    except (OSError, ValueError) as error:
+        names = [Path(name).name for name in contents(folder)] + list(writer.names)
+        clear = str(folder) in str(error) and any(name in str(error) for name in names) and "\n" not in str(error)
+        return TOLD if clear else f"unclear: {type(error).__name__}: {error}", n_calls + 1
+    except Exception as error:
+        return f"traceback: {type(error).__name__}: {error}", n_calls + 1
+    return (UNNOTICED if calls.count <= (calls.at or 0) else "swallowed"), 0
+
+
+def _judge(writer: Writer, folder: Path, before: dict[str, bytes], after: dict[str, bytes]) -> str:
+    """Return what is wrong with what a fault has left: nothing, if it is whole, and writing again makes it good."""
+    left = contents(folder)
+    for name, content in before.items():
+        kept = left.get(name)
+        whole = kept in (content, after.get(name)) or (name in writer.appended and (kept or b"").startswith(content))
+        if not whole and name not in writer.incomplete:
+            return f"{name} is lost"
+    writer.again(folder)
+    stray = contents(folder).keys() - after.keys()
+    if stray:
+        return f"stray files: {sorted(stray)}"
+    wrong = [name for name, content in contents(folder).items() if content != after[name]]
+    return f"writing again gives other files: {wrong}" if wrong or contents(folder).keys() != after.keys() else ""
+
+
+def main() -> None:
+    """Print what the faults of each writer ended in."""
+    torch.set_num_threads(1)
+    for name, writer in WRITERS.items():
+        counts = Counter(f"{kind}: {ended}" for kind, ended in campaign(writer))
+        print(json.dumps({"writer": name, "counts": counts}), flush=True)
+
+
+if __name__ == "__main__":
+    main()

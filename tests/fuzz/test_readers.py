@@ -1,0 +1,45 @@
+"""Damaged files: each is refused by a message that names it, or read, within bounds on memory and time.
+
+What is damaged, and how, is in ``readers`` and ``damage``.
+"""
+
+import json
+import os
+import subprocess
+import sys
+
+import pytest
+
+from tests.fuzz.damage import NUMBERS, VALUES
+
+pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="forks, and bounds the memory of a fork")
+INPUTS, THOROUGH_INPUTS = 7, 300
+"""Number of damaged files of each reader."""
+
+
+@pytest.fixture(scope="module")
+def outcomes(repetition):
+    inputs = THOROUGH_INPUTS if repetition.thorough else INPUTS
+    command = [sys.executable, "-m", "tests.fuzz", "--json", "--inputs", str(inputs)]
+    environment = os.environ | {"TOKENIZERS_PARALLELISM": "false", "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
+    done = subprocess.run(command, capture_output=True, text=True, env=environment)
+    assert done.returncode == 0, done.stderr
+    return [json.loads(line) for line in done.stdout.splitlines()], inputs
+
+
+def test_no_damaged_file_ends_in_anything_but_a_result_or_a_clear_error(outcomes):
+    told, inputs = outcomes
+    assert {one["reader"]: one["bad"] for one in told if one["bad"]} == {}
+    assert all(sum(one["counts"].values()) == inputs for one in told)
+
+
+def test_much_of_the_damage_is_noticed_and_some_is_none(outcomes):
+    told, _ = outcomes
+    assert len(told) > 30
+    ends = {what: sum(one["counts"].get(what, 0) for one in told) for what in ("clear error", "equal result")}
+    assert ends["clear error"] > 5 * len(told) and ends["equal result"] > len(told) / 3
+
+
+def test_what_numbers_and_values_are_replaced_by_is_of_every_kind():
+    assert {type(value) for value in VALUES} == {type(None), bool, int, float, str, list, dict}
+    assert len(NUMBERS) == len({*NUMBERS})
