@@ -876,8 +876,7 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 # <details><summary>Why LayerNorm and not BatchNorm?</summary>
 #
 # BatchNorm mixes the sentences of a batch and their padding, and computes something different in training and in
-# inference. With a small batch its mean and variance are those of few positions, and noisy. LayerNorm works on each
-# vector by itself. (<i>BatchNorm</i>)
+# inference. LayerNorm works on each vector by itself. (<i>BatchNorm</i>)
 # </details>
 #
 # <details><summary>Over what does LayerNorm average: the sentence, the batch, the layers?</summary>

@@ -150,7 +150,7 @@ print("                          with it: ", torch.allclose(masked, layer(x, mem
 #
 # A decoder begins as the encoder did: embeddings times √d_model, plus positions. Then come the layers. Each of them
 # reads **the same memory**: the output of the encoder's *last* layer. Whatever the number of layers, the encoder hands
-# over one table.
+# over one table. This loop over layers runs in every pass; the loop over tokens, in `generate`, only at inference.
 #
 # **Exercise.** Write its `forward`.
 

@@ -203,7 +203,8 @@ made_of += ["sinusoidal_encoding", "padding_mask", "decoder_mask"]
 pd.DataFrame({"whose": {name: parts.whose(name) for name in made_of}})
 
 # %% [markdown]
-# `parts` takes your version of whatever has passed its check.
+# `parts` takes your version of whatever has passed its check. Where it says *the library's*, run that lesson's check
+# again.
 #
 # **Predict.** The paper's base model has 37,000 tokens and d_model = 512. How many million more parameters would it
 # have if the three matrices were not tied?
@@ -967,7 +968,7 @@ rows.reset_index(drop=True)
 # <details><summary>How many parameters does the base Transformer have, and how would you estimate that?</summary>
 #
 # 63 million: 37,000 · 512 for the one embedding, 19 million; the rest is 6 encoder layers of 4 d² + 8 d² and 6 decoder
-# layers of 8 d² + 8 d², with d = 512. (<i>Assembly</i>)
+# layers of 8 d² + 8 d², with d = 512. A table of sinusoids is a buffer, and has none. (<i>Assembly</i>)
 # </details>
 #
 # <details><summary>Why does beam search sometimes not help?</summary>
@@ -985,7 +986,8 @@ rows.reset_index(drop=True)
 # <details><summary>What has to be in a checkpoint?</summary>
 #
 # Parameters, the optimiser's state, the step (for the schedule), the position in the data, and, with dropout, the state
-# of the random number generator. With a new optimiser, the losses differ. (<i>Checkpoints</i>)
+# of the random number generator. With a new optimiser, the losses differ. The tokenizer belongs to it, too: to an
+# embedding, the ids of another vocabulary mean nothing. (<i>Checkpoints</i>)
 # </details>
 
 # %% [markdown]

@@ -39,7 +39,7 @@ torch.set_printoptions(precision=2, sci_mode=False)
 #
 # All through the course, a model will turn `3 mars 2021` into `2021-03-03`. A piece of text that a model reads as one
 # unit is called a **token**; here each character is a token. The set of all tokens that a model knows is its
-# **vocabulary**. Models compute with numbers, so every token gets a number, its **token id**: here its position in an
+# **vocabulary**. Models compute with numbers, so every token gets a number, its **token id**: here its index in an
 # alphabet.
 
 # %%
@@ -582,8 +582,8 @@ compare(prediction, measured="same" if torch.allclose(mars, srma, atol=1e-4) els
 print("mars is read as month", mars.argmax().item() + 1)
 
 # %% [markdown]
-# A mean ignores order. To read a whole date, a model has to know which character stands at which position, and which
-# characters matter at each step. The rest of the course is about that.
+# A mean ignores order. To read a whole date, a model has to know which character stands at which **position**, and
+# which characters matter at each step. The rest of the course is about that.
 
 # %% [markdown]
 # ## In short
@@ -664,6 +664,7 @@ compare(eight, measured=x.grad)
 # - **token**: a piece of text that a model reads or generates as one unit.
 # - **vocabulary**: all the tokens that a model knows.
 # - **token id**: the number that stands for a token.
+# - **position**: where a token stands in its sequence, counted from 0.
 # - **tensor**: a block of numbers with any number of axes.
 # - **shape**: the sizes of a tensor along its axes.
 # - **axis**: one dimension of a tensor; a table has two, its rows and its columns.

@@ -88,9 +88,14 @@ def check(attempt: Any, name: Any = None) -> Verdict:
     if os.environ.get("TRANSFORMER_LAB_STRICT") == "1" and not verdict.passed:
         raise NotPassed(str(verdict))
     if not session.n_checking:
-        for panels in _cell_panels:
-            panels.add(verdict)
+        _show(verdict)
     return verdict
+
+
+def _show(panel: Verdict | Panel) -> None:
+    """Let the cell show a panel, on whichever line it stands."""
+    for panels in _cell_panels:
+        panels.add(panel)
 
 
 def hint(attempt: Any, name: Any = None) -> Panel:
@@ -99,12 +104,16 @@ def hint(attempt: Any, name: Any = None) -> Panel:
     Call again for more. After the last hint follows a solution. When a check finds something else than before, the
     hints start over.
     """
-    return current_session().hint(attempt, name)
+    panel = current_session().hint(attempt, name)
+    _show(panel)
+    return panel
 
 
 def solution(attempt: Any, name: Any = None) -> Panel:
     """Return an answer."""
-    return current_session().solution(attempt, name)
+    panel = current_session().solution(attempt, name)
+    _show(panel)
+    return panel
 
 
 def compare(prediction: Any, measured: Any) -> None:

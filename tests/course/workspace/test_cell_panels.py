@@ -24,6 +24,7 @@ CELLS = {
     "in a function": "def both():\n    check(softmax)\n    check(similarity)\nboth()",
     "two": "check(softmax)\ncheck(similarity)",
     "hint": "check(softmax)\nhint(softmax)",
+    "hints in a loop": "for _ in range(2):\n    hint(softmax)",
     "number": "check(softmax)\n6 * 7",
     "displayed": "from IPython.display import display\ndisplay(check(softmax))",
     "error": "check(softmax)\n1 / 0",
@@ -78,6 +79,11 @@ def test_verdicts_come_before_the_verdict_or_the_hint_of_the_last_line(outputs):
     [first, (kind, text)] = outputs["hint"]
     assert first == ("display_data", SOFTMAX)
     assert kind == "execute_result" and text.startswith("softmax: general hint 1 of")
+
+
+def test_hints_in_a_loop_are_all_displayed(outputs):
+    assert [kind for kind, _ in outputs["hints in a loop"]] == ["display_data"] * 2
+    assert ["general hint" in text for _, text in outputs["hints in a loop"]] == [True] * 2
 
 
 def test_a_check_inside_an_attempt_shows_no_verdict(outputs):
