@@ -229,7 +229,7 @@ MISTAKES = [
             STEPS.but(total=lambda total, states: total + states[:, -1]),
             STEPS.but(total=lambda total, states: total + states[:, 0]),
         ],
-        does="one of the states is added to the mixture",
+        does="one of the states is added to the weighted average",
         says="A state is added to the weighted sum as it is, beside its part in it. Only the weighted sum is asked "
         "for.",
         hints=[
@@ -247,7 +247,7 @@ MISTAKES = [
         does="the context is divided by the width of the states, or by its root",
         says=(
             "The context is divided by the width of the states, or by its root. The weights add up to 1, so their "
-            "mixture is neither too large nor too small. Look for a division."
+            "weighted average is neither too large nor too small. Look for a division."
         ),
         hints=[
             "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",
@@ -264,10 +264,10 @@ MISTAKES = [
             STEPS.but(context=lambda context: torch.sigmoid(context)),
             STEPS.but(context=lambda context: context / context.norm(dim=-1, keepdim=True)),
         ],
-        does="the mixture is put through a further function, such as `tanh`, a softmax or a division by its length",
+        does="the weighted average goes through another function, such as `tanh`, a softmax or a division by its norm",
         says=(
-            "Something more is done to the mixture: a `tanh`, a softmax, a division by its length or the like. The "
-            "mixture itself is asked for."
+            "Something more is done to the weighted average: a `tanh`, a softmax, a division by its length or the "
+            "like. The weighted average itself is asked for."
         ),
         hints=[
             "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",

@@ -17,7 +17,7 @@ MISTAKES = [
         hints=[
             "With a single state, the context should be that state. Is it?",
             "Which function turns a row of scores into weights?",
-            "`torch.softmax(scores, dim=-1)`, then the mixture.",
+            "`torch.softmax(scores, dim=-1)`, then the weighted average.",
         ],
     ),
     Mistake(
@@ -115,7 +115,7 @@ MISTAKES = [
         says="The weights are too even: a softmax is taken of numbers that have been through one already.",
         hints=[
             "What does a softmax make of the weights 1 and 0?",
-            "How many softmaxes stand between the scores and the mixture?",
+            "How many softmaxes stand between the scores and the weighted average?",
             "One is enough: leave the other out.",
         ],
     ),
@@ -131,7 +131,7 @@ MISTAKES = [
         hints=[
             "What is the context if two states match equally well?",
             "No `argmax` is needed.",
-            "Softmax of the scores, then the mixture.",
+            "Softmax of the scores, then the weighted average.",
         ],
     ),
     Mistake(
@@ -146,7 +146,7 @@ MISTAKES = [
             "crashes. Look at the shape of the weights."
         ),
         hints=[
-            "A mixture needs weights of the shape (batch, n). Which have they?",
+            "A weighted average needs weights of the shape (batch, n). Which have they?",
             "What shape has the product of `states` and `state`?",
             "`states @ state[:, :, None]` has (batch, n, 1), and `[:, :, 0]` takes the last axis away. It must be "
             "gone before the softmax.",
@@ -379,7 +379,7 @@ MISTAKES = [
         does="weights and states of different texts or axes meet when they are mixed",
         says=(
             "Weights and states do not meet as they should: broadcasting lines the weights up with the *width* of the "
-            "states, or a product lets the weights of every text meet every text. Look at the shapes at the mixture."
+            "states, or a product lets the weights of every text meet every text. Look at the shapes of both."
         ),
         hints=[
             "The weights have the shape (batch, n), the states (batch, n, d). Which axes meet?",

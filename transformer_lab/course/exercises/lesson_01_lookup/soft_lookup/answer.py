@@ -49,7 +49,7 @@ def axis():
 def mixture(weighted, axis):
     """add the weighted values up
 
-    the mixture of the values
+    the weighted average of the values
     """
     return weighted.sum(dim=axis)
 

@@ -116,7 +116,7 @@ MISTAKES = [
         says="The weights are too even: a softmax is taken of numbers that have been through one already.",
         hints=[
             "What does a softmax make of the weights 1 and 0?",
-            "How many softmaxes stand between the scores and the mixture?",
+            "How many softmaxes stand between the scores and the weighted average?",
             "One is enough: leave the other out.",
         ],
     ),

@@ -208,7 +208,7 @@ MISTAKES = [
         hints=[
             "What does `type(...)` say of the result?",
             "A comma behind `return` makes a tuple.",
-            "Return the mixture alone.",
+            "Return the weighted average alone.",
         ],
     ),
     Mistake(
@@ -218,15 +218,15 @@ MISTAKES = [
             STEPS.but(found=lambda found: found.tanh()),
             STEPS.but(found=lambda found: found / found.norm()),
         ],
-        does="the mixture is put through a further function, such as a softmax",
+        does="the weighted average is put through a further function, such as a softmax",
         says=(
-            "Something more is done to the mixture: a softmax, a `tanh`, a division by its length. The mixture itself "
-            "is asked for."
+            "Something more is done to the weighted average: a softmax, a `tanh`, a division by its length. The "
+            "weighted average itself is asked for."
         ),
         hints=[
             "With a single key, its value should come back unchanged. Does it?",
             "Score, weigh, mix: nothing comes after that.",
-            "Return the mixture as it is.",
+            "Return the weighted average as it is.",
         ],
     ),
     Mistake(
@@ -238,11 +238,11 @@ MISTAKES = [
             STEPS.but(found=lambda found, values: found + values[0]).attempt,
             STEPS.but(found=lambda found, query: found + query).attempt,
         ],
-        does="something is added to the mixture",
-        says="Something is added to the mixture of the values. The mixture alone is asked for.",
+        does="something is added to the weighted average",
+        says="Something is added to the weighted average of the values. The weighted average alone is asked for.",
         hints=[
             "With a single key, its value should be found. Is it?",
-            "Which sum in the code is not that of the mixture?",
+            "Which sum in the code is not that of the weighted average?",
         ],
     ),
     Mistake(

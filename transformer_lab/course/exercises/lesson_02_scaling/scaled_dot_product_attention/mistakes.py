@@ -37,8 +37,8 @@ MISTAKES = [
         [STEPS.but(scores=lambda products: products, weights=lambda weights, divisor: weights / divisor)],
         does="√d_k is divided by after the softmax, not before it",
         says=(
-            "The weights are as sharp as before, and the output is no mixture of the values any more: the scaling "
-            "comes after the softmax. Look at where the division stands."
+            "The weights are as sharp as before, and the output is no weighted average of the values any more: the "
+            "scaling comes after the softmax. Look at where the division stands."
         ),
         hints=[
             "With a single key, the output should be its value exactly. Is it?",

@@ -299,7 +299,7 @@ MISTAKES = [
         says="The weights are returned besides the output. Only the output is asked for.",
         hints=[
             "How many things does the annotation say are returned?",
-            "Whoever calls it would get a tuple.",
+            "A caller would get a tuple.",
             "Return the output alone.",
         ],
     ),

@@ -132,8 +132,8 @@ MISTAKES = [
         ],
         does="the tokens themselves are changed, not a copy",
         says=(
-            "The tokens are changed for good: every later run of the model gets the changed ones, and so does whoever "
-            "called. `b = a` gives a tensor a second name and copies nothing."
+            "The tokens are changed for good: every later run of the model gets the changed ones, and so does the "
+            "caller. `b = a` gives a tensor a second name and copies nothing."
         ),
         hints=[
             "Print `tokens` before and after a call.",

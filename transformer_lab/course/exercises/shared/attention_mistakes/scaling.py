@@ -368,8 +368,8 @@ def of_values_scaled_too(steps: InSteps) -> list[Mistake]:
                 steps.but(mixture=lambda mixture, width: mixture / width).attempt,
             ],
             says=(
-                "The output is smaller than any mixture of the values: besides the scores, the weights or the values "
-                "are divided too. Look at where the divisions stand."
+                "The output is smaller than any weighted average of the values: besides the scores, the weights or "
+                "the values are divided too. Look at where the divisions stand."
             ),
             hints=[
                 "With a single key, the output should be its value exactly. Is it?",

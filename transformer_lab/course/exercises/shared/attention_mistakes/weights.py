@@ -391,7 +391,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             ),
             hints=[
                 "The weights have the shape (n_query, n_key), the values (n_key, d_v). In which order do they fit?",
-                "In `a @ b`, the rows of the result are mixtures of the rows of b.",
+                "In `a @ b`, the rows of the result are weighted sums of the rows of b.",
             ],
         ),
         Mistake(
@@ -425,7 +425,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             ),
             hints=[
                 "How do (n_query, n_key) and (n_key, d_v) become (n_query, d_v)? Which axis is gone at the end?",
-                "A mixture is a *sum* of weight times value, over all the keys.",
+                "A weighted average is a *sum* of weight times value, over all the keys.",
                 "`@` does both, the products and the sums.",
             ],
         ),
@@ -474,7 +474,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         Mistake(
             "averaged_over_the_keys",
             [mixed(lambda mixture, weights: mixture / weights.shape[-1])],
-            does="the mixture is divided by the number of keys",
+            does="the weighted average is divided by the number of keys",
             says=(
                 "The output is divided by the number of keys. Weights that add up to 1 make an average already. Look "
                 "for a mean where a sum is wanted."
@@ -488,10 +488,10 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
         Mistake(
             "queries_added",
             [mixed(lambda mixture, queries: mixture + queries), mixed(lambda mixture, values: mixture + _mean(values))],
-            does="something is added to the mixture",
+            does="something is added to the weighted average",
             says=(
-                "Something is added to the mixture of the values. The mixture alone is asked for. Look for a `+` at "
-                "the end."
+                "Something is added to the weighted average of the values. The weighted average alone is asked for. "
+                "Look for a `+` at the end."
             ),
             hints=[
                 "With a single key, every output should be its value. Is it?",
