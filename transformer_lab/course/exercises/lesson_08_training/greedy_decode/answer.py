@@ -32,7 +32,7 @@ def start(source, bos_id):
 
 
 def shown():
-    """show the model all that has been written
+    """show the model all that has been generated
 
     what the model is shown of the target
     """
@@ -72,7 +72,7 @@ def tokens(eos_id):
 
 
 def ended(eos_id):
-    """remember which sentences have written eos
+    """remember which sentences have generated eos
 
     the mask of the sentences that have ended, (batch,)
     """

@@ -47,7 +47,7 @@ def with_its_last_token(written, eos_id):
 
 
 def with_an_end(written, eos_id, source):
-    """Return what was written, and an eos at its end."""
+    """Return what was generated, and an eos at its end."""
     return torch.cat([written[:, 1:], torch.full((len(source), 1), eos_id)], dim=1)
 
 
@@ -67,7 +67,7 @@ MISTAKES = [
         "keeps_the_bos",
         [STEPS.but(output=lambda written: written)],
         does="the bos is left in the output",
-        says="A bos is left in the output. It was given, not written: the output begins with what comes after it.",
+        says="A bos is left in the output. It was given, not generated: the output begins with what comes after it.",
         hints=[
             "How many columns of bos does the target begin with, and how many are cut off?",
             "One column of bos is enough, for every sentence one; and it is no part of the output.",
@@ -89,7 +89,7 @@ MISTAKES = [
         "cuts_both_ends",
         [STEPS.but(output=lambda written: written[:, 1:-1])],
         does="the last column of the target is cut off as well as the first",
-        says="The last token that was written is cut off. Only the bos is no part of the output.",
+        says="The last token that was generated is cut off. Only the bos is no part of the output.",
         hints=[
             "With max_length = 1, how many tokens should come out?",
             "Only the bos is no part of the output.",
@@ -111,7 +111,7 @@ MISTAKES = [
         "the_last_tokens_only",
         [STEPS.but(output=lambda written: written[:, -1]), STEPS.but(output=lambda written: written[:, -1:]).attempt],
         does="only the last tokens are returned",
-        says="Only the tokens of the last round are returned. All that were written are asked for.",
+        says="Only the tokens of the last round are returned. All that were generated are asked for.",
         hints=[
             "What shape is asked for?",
             "The target has all the tokens, one column for each round.",
@@ -129,7 +129,7 @@ MISTAKES = [
         ],
         does="when the last sentence ends, its eos is not appended any more",
         says=(
-            "When the last sentence ends, its eos is not written any more: the loop stops first. Eos is a token like "
+            "When the last sentence ends, its eos is not generated any more: the loop stops first. Eos is a token like "
             "any other, and part of the output."
         ),
         hints=[
@@ -141,8 +141,8 @@ MISTAKES = [
     Mistake(
         "ends_what_has_not_ended",
         [STEPS.but(tokens=lambda eos_id: lambda chosen, ended: torch.where(ended, chosen, eos_id))],
-        does="eos is written where a sentence has *not* ended",
-        says="Nothing is written but eos: it is chosen for the sentences that have *not* ended.",
+        does="eos is generated where a sentence has *not* ended",
+        says="Nothing is generated but eos: it is chosen for the sentences that have *not* ended.",
         hints=[
             "What does `torch.where(torch.tensor([True, False]), 1, 2)` give?",
             "Where the condition holds, `torch.where` takes the second argument, else the third.",
@@ -185,7 +185,7 @@ MISTAKES = [
         ],
         does="a sentence that has ended goes on with what the model says",
         says=(
-            "A sentence goes on after its end, as long as another one is being written. After eos, only eos should "
+            "A sentence goes on after its end, as long as another one is being generated. After eos, only eos should "
             "follow."
         ),
         hints=[
@@ -221,7 +221,7 @@ MISTAKES = [
         does="another token than eos is taken for the end of a sentence",
         says="Another token than eos, bos or 0, is taken for the end of a sentence.",
         hints=[
-            "What does the loop do when a sentence has written eos?",
+            "What does the loop do when a sentence has generated eos?",
             "With which number are the chosen tokens compared?",
             "`best == eos_id`.",
         ],
@@ -281,7 +281,7 @@ MISTAKES = [
         "stops_after_one_round",
         [STEPS.but(n_rounds=lambda: 1)],
         does="the loop stops after one round",
-        says="Only one token is written. The model is to be asked again, up to max_length times.",
+        says="Only one token is generated. The model is to be asked again, up to max_length times.",
         hints=[
             "How often is the model called?",
             "Perhaps the `return` stands inside the loop?",
@@ -292,10 +292,10 @@ MISTAKES = [
         "as_long_as_the_source",
         [STEPS.but(n_rounds=lambda source: source.shape[1])],
         does="the number of rounds is the length of the source",
-        says="As many tokens are written as the source has. A translation may be shorter or longer than that.",
+        says="As many tokens are generated as the source has. A translation may be shorter or longer than that.",
         hints=[
             "How often does the loop run?",
-            "max_length says how many tokens are written at most.",
+            "max_length says how many tokens are generated at most.",
             "`range(max_length)`.",
         ],
     ),
@@ -303,7 +303,7 @@ MISTAKES = [
         "one_step_short",
         [STEPS.but(n_rounds=lambda max_length: max_length - 1)],
         does="the loop has one round too few",
-        says="It stops one token too early. The bos does not count as written.",
+        says="It stops one token too early. The bos does not count as generated.",
         hints=[
             "With max_length = 1, how many tokens should come out?",
             "How often does the loop run?",
@@ -314,7 +314,7 @@ MISTAKES = [
         "one_step_long",
         [STEPS.but(n_rounds=lambda max_length: max_length + 1)],
         does="the loop has one round too many",
-        says="One token more is written than was allowed.",
+        says="One token more is generated than was allowed.",
         hints=[
             "With max_length = 1, how many tokens should come out?",
             "How often does the loop run?",
@@ -331,7 +331,7 @@ MISTAKES = [
         ),
         hints=[
             "What stops the loop if no eos comes?",
-            "max_length says how many tokens are written at most.",
+            "max_length says how many tokens are generated at most.",
             "`for _ in range(max_length)`, and `break` where all have ended.",
         ],
     ),
@@ -346,7 +346,7 @@ MISTAKES = [
             *[STEPS.but(output=filled_up_with(token)).attempt for token in (0, -1, 1)],
             *[way.attempt for token in (-1, 1, -100) for way in filled_with(always(token))],
         ],
-        does="after the end of a sentence something else than eos is written",
+        does="after the end of a sentence something else than eos is generated",
         says="After the end of a sentence there is something else than eos.",
         hints=[
             "What should fill up the sentences that have ended?",
@@ -361,7 +361,7 @@ MISTAKES = [
         says="The eos itself is missing: what has ended is filled up with its last token.",
         hints=[
             "How would a reader know where the sentence ends?",
-            "The eos is written like any other token, and what follows it is eos, too.",
+            "The eos is generated like any other token, and what follows it is eos, too.",
             "`torch.where(ended, eos_id, best)`.",
         ],
     ),
@@ -381,7 +381,7 @@ MISTAKES = [
         hints=[
             "How would a reader tell a sentence that ended from one that was cut off?",
             "Only the bos is no part of the output.",
-            "Return the tokens as they were written.",
+            "Return the tokens as they were generated.",
         ],
     ),
     Mistake(

@@ -68,7 +68,7 @@ MISTAKES = [
         ),
         hints=[
             "What is the model shown in the first round, beside the source?",
-            "The source goes into the model by itself; what is written begins with bos.",
+            "The source goes into the model by itself; what is generated begins with bos.",
         ],
     ),
     Mistake(
@@ -129,11 +129,11 @@ MISTAKES = [
         does="the model is shown the newest token alone",
         says=(
             "The first token is right, the others are not: the model is shown the newest token alone. For it, that "
-            "stands at the first place, and nothing was written before."
+            "stands at the first position, and nothing was generated before."
         ),
         hints=[
             "What shape does the target have that the model gets in the third round? It should have three columns.",
-            "Position 0 belongs to the bos. What was written keeps its positions.",
+            "Position 0 belongs to the bos. What was generated keeps its positions.",
             "Hand over the whole `target` in every round.",
         ],
     ),
@@ -144,7 +144,7 @@ MISTAKES = [
             STEPS.but(shown=lambda: lambda target: target[:, :1]),
         ],
         does="in every round, what should follow the bos is chosen",
-        says="The same token is written again and again: what is chosen is what should follow the bos, in every round.",
+        says="The same token is generated again and again: every round chooses what should follow the bos.",
         hints=[
             "There are logits for every position of the target. Which one speaks of the token that is not there yet?",
             "Or does the target never grow?",
@@ -168,14 +168,14 @@ MISTAKES = [
             STEPS.but(shown=lambda max_length, eos_id: filled_up(max_length, eos_id)),
             STEPS.but(shown=lambda max_length: filled_up(max_length, 0)).attempt,
         ],
-        does="the model is shown a table in which places are filled that have not been written yet",
+        does="the model is shown a table in which positions are filled that have not been generated yet",
         says=(
             "The model is shown a whole table, and its last position is read: there stands what the table was filled "
-            "with, not what was written last."
+            "with, not what was generated last."
         ),
         hints=[
             "In the first round, what stands at the last position of what the model is shown?",
-            "The model should see only what has been written so far.",
+            "The model should see only what has been generated so far.",
             "In round t, counted from 0: `target[:, : t + 1]`.",
         ],
     ),
@@ -242,8 +242,8 @@ MISTAKES = [
                 output=lambda written: written[:, :-1],
             ),
         ],
-        does="the new tokens are put in front of what has been written",
-        says="The new tokens are put in *front* of what has been written, so that a text grows backwards.",
+        does="the new tokens are put in front of what has been generated",
+        says="The new tokens are put in *front* of what has been generated, so that a text grows backwards.",
         hints=[
             "What is the target after two rounds? Where is the bos?",
             "`torch.cat` joins its pieces in the order of the list.",
@@ -254,10 +254,10 @@ MISTAKES = [
         "source_and_target_exchanged",
         [STEPS.but(logits=lambda model, source: lambda shown: model(shown, source))],
         does="source and target have changed places in the call of the model",
-        says="The model reads what it has written, and goes on with the source: its two arguments have changed places.",
+        says="The model reads what it has generated, and continues the source: its two arguments have changed places.",
         hints=[
             "In which order does the model take its arguments?",
-            "`model(source, target)`: first what is read, then what is written.",
+            "`model(source, target)`: first what is read, then what is generated.",
             "Exchange them.",
         ],
     ),
@@ -265,10 +265,10 @@ MISTAKES = [
         "the_decoder_gets_the_source",
         [STEPS.but(logits=lambda model, source: lambda shown: model(source, source))],
         does="the model is given the source as its target",
-        says="The model is given the source twice. What has been written so far never reaches it.",
+        says="The model is given the source twice. What has been generated so far never reaches it.",
         hints=[
-            "Does what the model says depend on what has been written?",
-            "`model(source, target)`: first what is read, then what is written.",
+            "Does what the model says depend on what has been generated?",
+            "`model(source, target)`: first what is read, then what is generated.",
             "`model(source, target)`, with the whole `target` in every round.",
         ],
     ),
@@ -279,7 +279,7 @@ MISTAKES = [
         says="The model is given the target twice. It never sees the source that it is to translate.",
         hints=[
             "Does what the model says depend on the source?",
-            "`model(source, target)`: first what is read, then what is written.",
+            "`model(source, target)`: first what is read, then what is generated.",
             "`model(source, target)`, with the same `source` in every round.",
         ],
     ),
@@ -287,7 +287,7 @@ MISTAKES = [
         "the_model_gets_one_argument",
         [STEPS.but(logits=lambda model: lambda shown: model(shown)).attempt],
         does="the model is called with one argument",
-        says="The model is called with one argument. It takes two: what it reads, and what has been written.",
+        says="The model is called with one argument. It takes two: what it reads, and what has been generated.",
         hints=[
             "What does the lesson say `model` takes?",
             "First the source, then the target.",
@@ -298,7 +298,7 @@ MISTAKES = [
         "least_likely",
         [STEPS.but(choice=lambda: lambda next_logits: next_logits.argmin(dim=-1))],
         does="the *least* likely token is chosen",
-        says="The *least* likely token is written.",
+        says="The *least* likely token is generated.",
         hints=[
             "Large logits are likely tokens.",
             "Which of the two is wanted, the place of the smallest or that of the largest?",
@@ -309,7 +309,7 @@ MISTAKES = [
         "second_likeliest",
         [STEPS.but(choice=lambda: lambda next_logits: next_logits.topk(2).indices[:, 1])],
         does="the second likeliest token is chosen",
-        says="The *second* likeliest token is written.",
+        says="The *second* likeliest token is generated.",
         hints=[
             "Sort the logits of one place. Which token comes out, and which should?",
             "Which of the two is wanted, the largest or the one after it?",
@@ -323,7 +323,7 @@ MISTAKES = [
             STEPS.but(choice=lambda: lambda next_logits: next_logits.max(dim=-1).values.long()).attempt,
         ],
         does="the largest *logit* is taken, not its token",
-        says="The largest logit is written, as if it were a token. The *place* of the largest is the token.",
+        says="The largest logit is generated, as if it were a token. The *place* of the largest is the token.",
         hints=[
             "What is `torch.tensor([0.1, 0.7]).max()`? And the likeliest token?",
             "`max` along an axis gives two things: the largest numbers, and where they are.",
@@ -438,7 +438,7 @@ MISTAKES = [
         ],
         does="all predictions are appended in each round, not only that of the last position",
         says=(
-            "In each round all the predictions are appended, those for places that are written already, too: the "
+            "In each round all the predictions are appended, those for positions that are generated already, too: the "
             "target doubles from round to round."
         ),
         hints=[
@@ -469,7 +469,7 @@ MISTAKES = [
         "appends_rows",
         [STEPS.but(target=lambda: lambda target, tokens: torch.cat([target, tokens[:, None]], dim=0)).attempt],
         does="the chosen tokens are appended as rows, that is, as further sentences",
-        says="The chosen tokens are joined below what has been written, as if they were further sentences.",
+        says="The chosen tokens are joined below what has been generated, as if they were further sentences.",
         hints=[
             "What shape has the target after the first round?",
             "The target should grow by a column, so along the axis of the positions.",
@@ -483,7 +483,7 @@ MISTAKES = [
             STEPS.but(target=lambda: lambda target, tokens: tokens[:, None]).attempt,
         ],
         does="the target does not get longer from round to round",
-        says="Nothing is left of what is written: the target does not get longer from round to round.",
+        says="Nothing is left of what is generated: the target does not get longer from round to round.",
         hints=[
             "How many columns has the target after three rounds?",
             "`torch.cat` changes nothing in place: it gives a new tensor.",
@@ -500,7 +500,7 @@ MISTAKES = [
             )
         ],
         does="eos is forbidden in the first round",
-        says="In the first round eos is never chosen. A translation may be empty: then eos is all that is written.",
+        says="In the first round eos is never chosen. A translation may be empty: then eos is all that is generated.",
         hints=[
             "What comes out if the likeliest first token is eos?",
             "The first round is like any other.",
@@ -527,7 +527,7 @@ MISTAKES = [
             STEPS.but(next_logits=lambda: lambda logits: forbidding(logits[:, -1], 0)).attempt,
         ],
         does="one token is never chosen, however likely it is",
-        says="One token, bos or 0, is never written, however likely it is. The likeliest of *all* tokens is asked for.",
+        says="One token, bos or 0, is never generated, however likely. The likeliest of *all* tokens is asked for.",
         hints=[
             "What comes out if the likeliest token is 0, or bos?",
             "Which tokens may the model write? Nothing is said of any that it may not.",
