@@ -186,7 +186,7 @@ compare(prediction, measured=nearest((0.01, 0.1, 1), wrong))
 print("the sum over the total has the right gradient to 1e-6:", error(parts.accumulate(losses, n_tokens)) < 1e-6)
 
 # %% [markdown]
-# The mean of means gives 2 of the 46 tokens a quarter of the weight. There is no error message.
+# The mean of means gives 2 of the 46 tokens a quarter of the weight.
 #
 # <details><summary>Does a real loop keep all losses until the end?</summary>
 #
@@ -228,7 +228,7 @@ diagrams.data_parallel.step(2)
 # dist.all_reduce(gradient)  # now the sum over all processes
 # ```
 #
-# Each process takes every second of 32 texts. One process alone then computes all 32.
+# Each process takes every second of 32 texts. Then one process computes all.
 #
 # **Predict.** With two cores, how many times as fast are two processes: `"less than 2"`, `"2"` or `"more than 2"`?
 
@@ -579,7 +579,7 @@ compare(prediction, measured="larger" if n[best] > 175e9 else "smaller")
 print(f"best: {n[best] / 1e9:.0f} billion parameters, {tokens[best] / n[best]:.0f} tokens for each")
 
 # %% [markdown]
-# Hence the 20. The law counts training alone. Where inference costs more, a smaller model should read more: Llama 3 8B
+# The law counts training alone. Where inference costs more, a smaller model should read more: Llama 3 8B
 # read 15·10¹² tokens, 1,900 for each parameter.
 
 # %% [markdown]
@@ -700,9 +700,8 @@ compare(prediction_time, measured="neither" if overlap else "Muon" if with_muon.
 print("step for step, Muon is better with each of the seeds:", bool((with_muon < with_adamw).all()))
 
 # %% [markdown]
-# Step for step, Muon is better than the best AdamW; with 120 steps AdamW is level, in more time than Muon's 80. Here
-# Muon's products of matrices make a step up to a third longer. These products do not grow with the batch, so with many
-# tokens in a step they cost little.
+# Per step, Muon is better than the best AdamW; with 120 steps AdamW is level, in more time than Muon's 80. Muon's
+# extra products do not grow with the batch: with many tokens in a step they cost little.
 
 # %% [markdown]
 # ## Bug hunt

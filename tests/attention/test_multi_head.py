@@ -141,15 +141,17 @@ def test_heads_that_do_not_divide_the_width_are_named(n_heads):
             make(15, n_heads)
 
 
-@pytest.mark.parametrize("batch", [N_HEADS, N_HEADS + 1], ids=["as many sentences as heads", "more"])
 @pytest.mark.parametrize("seen", [False, True], ids=["fused", "recorded"])
-def test_a_mask_with_three_axes_is_one_for_each_sentence(batch, seen):
+def test_a_mask_with_three_axes_is_one_for_each_sentence_or_for_each_head(seen):
+    batch = N_HEADS + 1
     attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(batch, N_KEY, D_MODEL)
-    mask = torch.rand(batch, N_KEY, N_KEY, generator=torch.Generator().manual_seed(0)) < 0.5
+    rng = torch.Generator().manual_seed(0)
+    of_sentences, of_heads = (torch.rand(n, N_KEY, N_KEY, generator=rng) < 0.5 for n in (batch, N_HEADS))
     with record_attention(attention if seen else nn.Module()):
-        together = attention(x, x, x, mask)
+        together = attention(x, x, x, of_sentences)
+        assert_close(attention(x, x, x, of_heads), attention(x, x, x, of_heads.expand(batch, -1, -1, -1)))
     for i in range(batch):
-        assert_close(together[i, None], attention(x[i, None], x[i, None], x[i, None], mask[i]))
+        assert_close(together[i, None], attention(x[i, None], x[i, None], x[i, None], of_sentences[i]))
 
 
 def test_numbers_in_a_mask_are_added_to_the_scores_and_minus_infinity_hides():
@@ -162,22 +164,18 @@ def test_numbers_in_a_mask_are_added_to_the_scores_and_minus_infinity_hides():
     assert_close(ours(x, x, x, added)[:, 1], ours.w_o.bias.expand(BATCH, -1))
 
 
-@pytest.mark.parametrize(
-    ("shape", "message"),
-    [
-        ((N_KEY,), r"a mask must be of shape .*; got shape \(\d+,\)"),
-        ((1, 1, 1, N_KEY, N_KEY), "a mask must be of shape"),
-        ((N_HEADS, N_KEY, N_KEY), f"one for the heads needs four axes: .* got {BATCH} sentences"),
-    ],
-    ids=["one axis", "five axes", "heads first"],
-)
-def test_a_mask_whose_axes_are_not_clear_is_refused(shape, message):
-    attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(BATCH, N_KEY, D_MODEL)
-    with pytest.raises(ValueError, match=message):
-        mask_of_heads(torch.ones(shape, dtype=torch.bool), len(x))
-    if len(shape) == 3:
-        with pytest.raises(ValueError, match=message):
-            attention(x, x, x, torch.ones(shape, dtype=torch.bool))
+@pytest.mark.parametrize("shape", [(N_KEY,), (1, 1, 1, N_KEY, N_KEY)], ids=["one axis", "five axes"])
+def test_a_mask_with_too_few_or_too_many_axes_is_refused(shape):
+    with pytest.raises(ValueError, match="a mask must be of shape"):
+        mask_of_heads(torch.ones(shape, dtype=torch.bool), BATCH, N_HEADS)
+
+
+@pytest.mark.parametrize("n", [N_HEADS, N_HEADS + 2], ids=["as many sentences as heads", "neither"])
+def test_a_mask_that_may_be_for_sentences_or_for_heads_or_for_neither_is_refused(n):
+    attention, x = MultiHeadAttention(D_MODEL, N_HEADS).double(), vectors(N_HEADS, N_KEY, D_MODEL)
+    said = f"got {N_HEADS} sentences, {N_HEADS} heads and a mask of shape \\({n}, "
+    with pytest.raises(ValueError, match=said):
+        attention(x, x, x, torch.ones(n, N_KEY, N_KEY, dtype=torch.bool))
 
 
 def test_vectors_of_another_width_are_named():

@@ -13,6 +13,7 @@ from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
+from transformer_lab.course.grading.class_results import class_results
 from transformer_lab.course.grading.feedback import write_feedback
 from transformer_lab.course.grading.records import Records
 from transformer_lab.course.grading.submissions import Submission
@@ -120,7 +121,7 @@ def _record(folder: Path, version: int) -> None:
 
 
 def _feedback(folder: Path, version: int) -> None:
-    write_feedback(folder / "feedback", {"ada": [_graded(version)], "zoe": [_graded(version)]})
+    write_feedback(folder / "feedback", class_results({"ada": [_graded(version)], "zoe": [_graded(version)]}))
 
 
 def _text(folder: Path, version: int) -> None:

@@ -68,6 +68,8 @@ def feed_forward(parameters: Parameters, config: LanguageModelConfig, x: Tensor)
         return linear(parameters, "w_2", middle * (middle > 0))
     if config.feed_forward == "silu":
         return linear(parameters, "w_2", middle / (1 + torch.exp(-middle)))
+    if config.feed_forward == "gelu":
+        return linear(parameters, "w_2", middle / 2 * (1 + torch.erf(middle / math.sqrt(2))))
     cubic = math.sqrt(2 / math.pi) * (middle + 0.044715 * middle**3)
     return linear(parameters, "w_2", middle / 2 * (1 + torch.tanh(cubic)))
 

@@ -49,32 +49,38 @@ def causal_mask(
     return torch.ones(n_query, n_key, dtype=torch.bool, device=device).tril(n_key - n_query)
 
 
-def mask_of_heads(mask: Tensor, n_sentences: int) -> Tensor:
-    """Return a mask, or a bias, with an axis for the heads if it has one for the sentences.
+def mask_of_heads(mask: Tensor, n_sentences: int, n_heads: int) -> Tensor:
+    """Return a mask, or a bias, with four axes if it has three: for sentences, heads, queries and keys.
 
     Args:
         mask: Of shape (n_query, n_key), the same for all; (batch, n_query, n_key), the same for the heads of a
-            sentence; or (batch, n_heads, n_query, n_key). An axis of length 1 stands for any length.
+            sentence; (n_heads, n_query, n_key), the same for all sentences; or (batch, n_heads, n_query, n_key). An
+            axis of length 1 stands for any length.
         n_sentences: Number of sentences.
+        n_heads: Number of heads.
 
     Raises:
-        ValueError: It has another number of axes, or three of which the first is not for the sentences.
+        ValueError: It has another number of axes, or three of which the first is for neither sentences nor heads, or
+            may be for either.
 
-    >>> mask_of_heads(torch.ones(3, 5, 5), n_sentences=3).shape
+    >>> mask_of_heads(torch.ones(3, 5, 5), n_sentences=3, n_heads=2).shape
     torch.Size([3, 1, 5, 5])
     """
     shape = tuple(mask.shape)
     if mask.dim() not in (2, 3, 4):
-        axes = "(n_query, n_key), (batch, n_query, n_key) or (batch, n_heads, n_query, n_key)"
+        axes = (
+            "(n_query, n_key), (batch, n_query, n_key), (n_heads, n_query, n_key) or (batch, n_heads, n_query, n_key)"
+        )
         raise ValueError(f"a mask must be of shape {axes}; got shape {shape}")
     if mask.dim() != 3:
         return mask
-    if mask.shape[0] not in (1, n_sentences):
+    of_sentences, of_heads = mask.shape[0] == n_sentences, mask.shape[0] == n_heads
+    if mask.shape[0] != 1 and of_sentences == of_heads:
         raise ValueError(
-            "the first of a mask's three axes is for the sentences (one for the heads needs four axes: "
-            f"mask[None]); got {n_sentences} sentences and a mask of shape {shape}"
+            "the first of a mask's three axes must be for the sentences or for the heads, and mask[:, None] or "
+            f"mask[None] says for which; got {n_sentences} sentences, {n_heads} heads and a mask of shape {shape}"
         )
-    return mask[:, None]
+    return mask[None] if of_heads else mask[:, None]
 
 
 def sliding_window_mask(

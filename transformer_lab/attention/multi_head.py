@@ -65,7 +65,7 @@ class AttentionBase(nn.Module):
         """Attend in all heads, by the fused kernels unless a ``weights_hook`` needs the weights; as ``attend``."""
         dropout = self.dropout if self.training else 0.0
         if mask is not None:
-            mask = mask_of_heads(mask, q.shape[0])
+            mask = mask_of_heads(mask, q.shape[0], q.shape[1])
             if mask.is_floating_point():  # added to the scores; where it is −∞, nothing may be attended to
                 bias, mask = mask if bias is None else bias + mask, mask > -torch.inf
         if self.weights_hook is None:
@@ -172,6 +172,6 @@ class MultiHeadAttention(AttentionBase):
         if rows == n_sources:
             return self.w_o(merge_heads(self.attend_heads(q, source.k, source.v, mask)))
         if mask is not None:
-            mask = group_beams(mask_of_heads(mask, rows).expand(rows, -1, q.shape[2], -1), n_sources)
+            mask = group_beams(mask_of_heads(mask, rows, self.n_heads).expand(rows, -1, q.shape[2], -1), n_sources)
         output = self.attend_heads(group_beams(q, n_sources), source.k, source.v, mask)
         return self.w_o(merge_heads(ungroup_beams(output, rows)))

@@ -118,7 +118,7 @@ def generate(
     """
     n_read = tokens.shape[1] + max_new_tokens - 1  # the last new token is never read
     state = text_state(model, n_read, penalties, past_max_length)
-    sample = make_sampler(temperature, top_k, top_p, min_p, generator)
+    sample = make_sampler(temperature, top_k, top_p, generator, min_p)
     steps = generate_steps(state, tokens, max_new_tokens, sample, eos_id)
     return torch.cat([tokens, *(next_tokens[:, None] for next_tokens in steps)], dim=1)
 

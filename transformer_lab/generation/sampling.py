@@ -82,8 +82,8 @@ def sample_next(
     temperature: float = 1.0,
     top_k: int | None = None,
     top_p: float | None = None,
-    min_p: float | None = None,
     generator: torch.Generator | None = None,
+    min_p: float | None = None,
 ) -> Int[Tensor, " batch"]:
     """Draw the next token of each text; arguments and errors as in ``filter_logits``.
 
@@ -102,8 +102,8 @@ def make_sampler(
     temperature: float,
     top_k: int | None = None,
     top_p: float | None = None,
-    min_p: float | None = None,
     generator: torch.Generator | None = None,
+    min_p: float | None = None,
 ) -> Sampler:
     """Return a function that samples the next tokens; at temperature 0, the one that takes the most probable.
 

@@ -95,7 +95,7 @@ class TextGenerator:
         """
         tokens = self._begin(prompt)
         n_new = self._n_new(len(tokens), max_new_tokens, past_max_length)
-        sample = make_sampler(temperature, top_k, top_p, min_p, generator)
+        sample = make_sampler(temperature, top_k, top_p, generator, min_p)
         steps = self._steps([tokens], n_new, sample, penalties, past_max_length)
         return self._text((int(token) for token in steps), tokens, stops)
 
@@ -136,7 +136,7 @@ class TextGenerator:
             ValueError: As in ``stream``, or ``batch_size`` is below 1.
         """
         check_positive(batch_size=batch_size)
-        sample = make_sampler(temperature, top_k, top_p, min_p, generator)
+        sample = make_sampler(temperature, top_k, top_p, generator, min_p)
         ids = [self._begin(prompt) for prompt in prompts]
         n_new = {n: self._n_new(n, max_new_tokens, past_max_length) for n in sorted({len(tokens) for tokens in ids})}
         added = [""] * len(ids)

@@ -52,7 +52,7 @@ def grade_notebook(worker: Worker, notebook: notebooks.Notebook, folder: Path) -
     folder.mkdir()
     (folder / notebook.file).write_bytes(notebook.data)
     [submission] = find_submissions([folder])
-    graded = assess(submission, LIMITS, lambda e, limits: worker.assess(Task(submission, e.name, SEED, limits)))
+    graded = assess(submission, LIMITS, lambda one, e, limits: worker.assess(Task(one, e.name, SEED, limits)))
     passed = [one.verdict.passed for one in graded.exercises]
     all_or_none = "" if len({*passed}) < 2 else "only some exercises passed: "
     told = submission.problem or " | ".join(one.verdict.message[:200] for one in graded.exercises)
