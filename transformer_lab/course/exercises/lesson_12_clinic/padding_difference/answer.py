@@ -4,6 +4,7 @@ import torch
 from jaxtyping import Int
 from torch import Tensor, nn
 
+from transformer_lab.course.exercises.shared.difference_steps import answer, largest, sizes
 from transformer_lab.course.exercises.shared.mode_steps import evaluating, was_training
 from transformer_lab.course.steps import InSteps
 
@@ -89,31 +90,6 @@ def differences(all_differences, real):
     the differences at real tokens
     """
     return all_differences[real]
-
-
-def sizes(differences):
-    """leave the signs out
-
-    the sizes of the differences, without their signs
-    """
-    return differences.abs()
-
-
-def largest(sizes):
-    """take the largest of all
-
-    the largest of the sizes
-    """
-    return sizes.max()
-
-
-def answer(model, was_training, largest):
-    """set the mode of the model back
-
-    the largest difference as a number, with the mode of the model set back
-    """
-    model.train(was_training)
-    return largest.item()
 
 
 STEPS = InSteps(
