@@ -14,9 +14,6 @@ if TYPE_CHECKING:
 
 BadLines = Literal["replace", "skip", "error"]
 
-CHARACTERS_PER_TOKEN = 50
-"""Number of characters, for each token that the model reads, that are looked at; what follows them is cut off."""
-
 MAX_BYTES_PER_READ = 2**16
 """Largest number of bytes that are read at once."""
 
@@ -163,8 +160,10 @@ class LineReader:
 
     def _cut(self, text: str) -> str:
         """Report a text of which the model will read the beginning only."""
+        from transformer_lab.data.tokenizers import CHARACTERS_PER_TOKEN
+
         longest = self.translator.longest
-        if len(text) > longest * CHARACTERS_PER_TOKEN:  # to tokenize megabytes takes long, for a few tokens
+        if len(text) > longest * CHARACTERS_PER_TOKEN:
             text = text[: longest * CHARACTERS_PER_TOKEN]
             self._report(f"more than {len(text):,} characters, of which the model reads {longest} tokens")
         elif (n_tokens := len(self.translator.source_tokens(text.strip()))) > longest:

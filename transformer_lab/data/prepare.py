@@ -14,13 +14,10 @@ from transformer_lab.data.batches import split_into_windows
 from transformer_lab.data.corpus import LineErrors, Pair, read_pairs
 from transformer_lab.data.documents import n_held_out, read_documents, write_documents
 from transformer_lab.data.token_store import TokenStore, TokenWriter
-from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, bpe_tokenizer, load_tokenizer
+from transformer_lab.data.tokenizers import BOS_ID, CHARACTERS_PER_TOKEN, EOS_ID, bpe_tokenizer, load_tokenizer
 
 TOKENIZER, SOURCE, TARGET, ORIGIN = "tokenizer.json", "source.tokens", "target.tokens", "origin.json"
 WINDOWS, HELD_OUT = "windows.tokens", "held_out.txt"
-
-MAX_CHARACTERS_PER_TOKEN = 50
-"""Characters of a side, for each token that the model takes, from which on it is overlong without being tokenized."""
 
 PAIRS_PER_CHUNK = 1000
 """Number of pairs that are tokenized together."""
@@ -148,7 +145,7 @@ def learn_tokenizer(
 
 def _without_overlong(paths: Sequence[Path], max_length: int, errors: LineErrors) -> Iterator[Pair]:
     """Yield the pairs of a corpus that may fit the model: to tokenize one of millions of characters takes long."""
-    where, longest = " and ".join(path.name for path in paths), max_length * MAX_CHARACTERS_PER_TOKEN
+    where, longest = " and ".join(path.name for path in paths), max_length * CHARACTERS_PER_TOKEN
     for pair in read_pairs(paths, errors):
         if max(len(pair.source), len(pair.target)) > longest:
             errors.record(where, pair.line, f"more than {longest:,} characters")

@@ -13,6 +13,9 @@ PAD, BOS, EOS, UNKNOWN = "<pad>", "<bos>", "<eos>", "<unk>"
 SPECIAL = [PAD, BOS, EOS, UNKNOWN]
 PAD_ID, BOS_ID, EOS_ID, UNKNOWN_ID = range(4)
 
+CHARACTERS_PER_TOKEN = 50
+"""A text with more characters than this for each token that a model takes is too long, without being tokenized: to
+tokenize megabytes takes long."""
 LONGEST_WORD = 500
 """Number of characters without a space that a vocabulary is learned from at most; scripts without spaces need many."""
 OVERLONG_WORD = re.compile(rf"\S{{{LONGEST_WORD + 1},}}")
