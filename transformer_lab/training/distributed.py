@@ -1,14 +1,17 @@
 """Several processes that train one model, as started by ``torchrun``: each computes a part of every batch."""
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import TypeVar
 
 import torch
 import torch.distributed as dist
 from torch import nn
+
+Prepared = TypeVar("Prepared")
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,15 @@ class World:
         """Wait until all processes have reached this call."""
         if self.size > 1:
             dist.barrier()
+
+    def main_first(self, prepare: Callable[[], Prepared]) -> Prepared:
+        """Return what a function returns that writes files unless they are there: the main process writes them."""
+        if not self.is_main:
+            self.barrier()
+            return prepare()
+        prepared = prepare()
+        self.barrier()
+        return prepared
 
     def sum_gradients(self, model: nn.Module) -> None:
         """Replace every gradient by its sum over all processes."""

@@ -14,6 +14,7 @@ from transformer_lab.data.corpus import LineErrors, read_pairs
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.documents import read_documents
 from transformer_lab.data.prepare import HELD_OUT, prepare, prepare_text, sha256_of
+from transformer_lab.data.token_store import TokenStore
 from transformer_lab.data.tokenizers import EOS_ID, PAD_ID, character_tokenizer
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
@@ -101,10 +102,11 @@ def train_corpus(
     world, errors = world or World(), errors or LineErrors()
     _check_shape(Transformer, shape)
     pairs = [(pair.source, pair.target) for pair in read_pairs(validation, errors)] if validation else []
-    if world.is_main:
-        prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
-    world.barrier()
-    tokenizer, sources, targets = prepare(paths, folder / "data", shape.vocab_size, shape.max_length)
+
+    def prepared() -> tuple[Tokenizer, TokenStore, TokenStore]:
+        return prepare(paths, folder / "data", shape.vocab_size, shape.max_length, errors)
+
+    tokenizer, sources, targets = world.main_first(prepared)
     translator = _make_translator(tokenizer, shape, config.seed, device)
     batches = Batches(sources, targets, config.batch_tokens, PAD_ID, config.seed)
     validate = Validation(translator, pairs, bleu, config.batch_tokens) if validation else None
@@ -145,10 +147,11 @@ def train_text(
     """
     world, errors, data = world or World(), errors or LineErrors(), folder / "data"
     _check_shape(LanguageModel, shape)
-    if world.is_main:
-        prepare_text(paths, data, shape.vocab_size, shape.max_length, not validation, errors)
-    world.barrier()
-    tokenizer, windows = prepare_text(paths, data, shape.vocab_size, shape.max_length, not validation)
+
+    def prepared() -> tuple[Tokenizer, TokenStore]:
+        return prepare_text(paths, data, shape.vocab_size, shape.max_length, not validation, errors)
+
+    tokenizer, windows = world.main_first(prepared)
     texts = list(read_documents(validation or [data / HELD_OUT], errors))
     torch.manual_seed(config.seed)
     model = LanguageModel(replace(shape, vocab_size=tokenizer.get_vocab_size())).to(device)
