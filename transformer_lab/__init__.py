@@ -94,9 +94,7 @@ if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks as shape_checks
 
     _ROOMS = ("attention", "layers", "models", "generation", "inspection", "data", "pretrained", "text", "training")
-    # Not all of the course: to check the calls of the judge, which has no shapes, would slow every check down.
-    _CHECKED = [f"{__name__}.{room}" for room in (*_ROOMS, "course.exercises")]
-    install_import_hook(_CHECKED, f"{__name__}.shape_checks.check_once")
+    install_import_hook([f"{__name__}.{room}" for room in _ROOMS], f"{__name__}.shape_checks.check_once")
 
 
 def __getattr__(name: str) -> Any:

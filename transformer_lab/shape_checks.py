@@ -6,6 +6,7 @@ sizes, so a call that is like an earlier one in all of these needs no second loo
 """
 
 from collections.abc import Callable, Collection, Hashable
+from functools import cache
 from typing import Any
 
 from beartype import BeartypeConf, beartype
@@ -29,18 +30,21 @@ def check_once(function: Callable[..., Any]) -> Callable[..., None]:
     Args:
         function: A function with the annotations to check.
     """
-    checked = beartype(conf=_CONF)(function)
     passed: set[Hashable] = set()
+
+    @cache
+    def checked() -> Callable[..., None]:  # made when it is first needed: of what is imported, most is never called
+        return beartype(conf=_CONF)(function)
 
     def check(*args: Any, **keywords: Any) -> None:
         __tracebackhide__ = True
         try:
             kind = (_kind(args), *keywords, _kind(tuple(keywords.values())))
         except _Unknown:
-            checked(*args, **keywords)
+            checked()(*args, **keywords)
             return
         if kind not in passed:
-            checked(*args, **keywords)
+            checked()(*args, **keywords)
             if len(passed) >= MOST:
                 passed.clear()
             passed.add(kind)
