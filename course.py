@@ -153,6 +153,7 @@ def lab(arguments: list[str]) -> int:
 def test(arguments: list[str]) -> int:
     """Run every check to its end, whatever the others say; with other arguments than ``--thorough``, only pytest."""
     os.environ["OMP_NUM_THREADS"] = "1"  # more threads than cores make small models many times slower
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start a hundred Pythons, each of which would compile it all
     if arguments not in ([], [THOROUGH]):
         return run(str(PYTHON), "-m", "pytest", *arguments)
     checks = (*CHECKS[:-1], (*CHECKS[-1], *arguments))
