@@ -8,12 +8,12 @@ import matplotlib
 import pytest
 import torch
 from hypothesis import Phase, settings
-from jaxtyping import install_import_hook
 
 from tests.helpers.repetition import Repetition
+from transformer_lab import shape_checks
 
 # Exercises are checked here and not wherever the library is: a lesson loads all of them with its first check.
-install_import_hook("transformer_lab.course.exercises", "transformer_lab.shape_checks.check_once")
+shape_checks.install("transformer_lab.course.exercises")
 
 matplotlib.use("Agg")  # not by MPLBACKEND, which the kernels of lessons would inherit
 torch.set_num_threads(1)

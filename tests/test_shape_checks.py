@@ -1,18 +1,16 @@
 """A call is checked unless one of its kind has passed before: what is remembered lets nothing wrong through."""
 
+import sys
 from collections.abc import Callable
 from typing import Any, Literal
 
 import pytest
 import torch
-from beartype.roar import BeartypeCallHintViolation
-from jaxtyping import Float, Int, TypeCheckError, jaxtyped
+from jaxtyping import Float, Int, TypeCheckError
 from torch import Tensor, nn
 
 from transformer_lab import shape_checks
-from transformer_lab.shape_checks import check_once
-
-checked = jaxtyped(typechecker=check_once)
+from transformer_lab.shape_checks import check_once, checked
 
 
 @checked
@@ -31,18 +29,20 @@ def lengths(texts: list[Int[Tensor, " n"]], side: Literal["left", "right"] = "ri
 
 
 @checked
-def scaled(module: nn.Linear, by: float) -> float:
-    return module.in_features * by
+def scaled(module: nn.Linear, by: float) -> Float[Tensor, " n"]:
+    return module.bias * by
 
 
 def counted(monkeypatch) -> list[str]:
-    """Note which functions beartype really checks."""
+    """Note which functions are called, and which of these calls are checked in full."""
     calls = []
 
-    def beartype(conf: object) -> Callable[..., Any]:
-        return lambda function: lambda *args, **keywords: calls.append(function.__name__)
+    def jaxtyped(typechecker: object) -> Callable[..., Any]:
+        return lambda function: (
+            lambda *args, **keywords: [calls.append(function.__name__), function(*args, **keywords)][1]
+        )
 
-    monkeypatch.setattr(shape_checks, "beartype", beartype)
+    monkeypatch.setattr(shape_checks, "_JAXTYPED", jaxtyped)
     return calls
 
 
@@ -76,10 +76,10 @@ def test_a_wrong_call_is_found_after_right_ones(call):
 
 def test_a_call_of_the_same_kind_is_checked_once(monkeypatch):
     calls = counted(monkeypatch)
-    check = check_once(scores)
+    check = check_once(lambda *args, **keywords: None)
     for _ in range(3):
         check(torch.rand(2, 3), torch.rand(5, 3))
-    assert calls == ["scores"]
+    assert len(calls) == 1
     check(torch.rand(2, 3), torch.rand(5, 4))
     check(torch.rand(2, 3), k=torch.rand(5, 3))
     check(torch.rand(2, 3), torch.rand(5, 3).double())
@@ -91,28 +91,79 @@ def test_a_call_of_the_same_kind_is_checked_once(monkeypatch):
 
 def test_what_has_items_is_checked_each_time(monkeypatch):
     calls = counted(monkeypatch)
-    check = check_once(lengths)
+    given, returned = check_once(len), check_once(lambda n: [torch.rand(n)])
     for _ in range(3):
-        check([torch.rand(2)])
+        given([torch.rand(2)])
     assert len(calls) == 3
+    for _ in range(3):
+        returned(2)
+    assert len(calls) == 6
+
+
+def test_a_result_of_another_kind_is_checked_without_calling_the_function_again():
+    widths = []
+
+    @check_once
+    def narrow(x: Float[Tensor, "n d"]) -> Float[Tensor, "n 1"]:
+        widths.append(1 + len(widths) // 2)
+        return x[:, : widths[-1]]
+
+    for _ in range(2):
+        narrow(torch.zeros(4, 3))
+    with pytest.raises(TypeCheckError, match=r"return value of .*narrow"):
+        narrow(torch.zeros(4, 3))
+    assert widths == [1, 1, 2]
 
 
 def test_a_failed_call_is_not_remembered():
-    check = check_once(lambda x: None)
-    assert check(1) is None
-
+    @check_once
     def wants_text(x: str) -> None: ...
 
-    check = check_once(wants_text)
     for _ in range(2):
-        with pytest.raises(BeartypeCallHintViolation):
-            check(1)
+        with pytest.raises(TypeCheckError):
+            wants_text(1)
 
 
 def test_so_many_kinds_are_remembered_at_most(monkeypatch):
     monkeypatch.setattr(shape_checks, "MOST", 3)
     calls = counted(monkeypatch)
-    check = check_once(scores)
+    check = check_once(lambda n: None)
     for n in [*range(5), *range(5)]:
         check(n)
     assert len(calls) > 5
+
+
+def test_only_what_has_shapes_is_checked(tmp_path, monkeypatch):
+    (tmp_path / "with_shapes_and_without.py").write_text("""
+from collections.abc import Callable
+from typing import Literal
+from jaxtyping import Float
+from torch import Tensor
+
+Vector = Float[Tensor, " n"]
+
+def plain(n: int, side: Literal["left", "right"] = "left") -> list[int]: return [n]
+def direct(x: Float[Tensor, "n n"]) -> None: ...
+def in_a_list(x: list[Vector] | None) -> None: ...
+def of_a_callable(x: Callable[[Vector], int]) -> None: ...
+def returned() -> tuple[int, Vector]: return 1, 2
+def not_evaluated(x: "Vector") -> None: ...
+class Layer:
+    def forward(self, x: Vector) -> Vector: return x[1:]
+""")
+    monkeypatch.syspath_prepend(tmp_path)
+    monkeypatch.setattr("sys.meta_path", [*sys.meta_path])
+    shape_checks.install("with_shapes_and_without")
+    import with_shapes_and_without as module
+
+    names = ("plain", "direct", "in_a_list", "of_a_callable", "returned", "not_evaluated")
+    assert [hasattr(getattr(module, name), "__wrapped__") for name in names] == [False] + 5 * [True]
+    for wrong in (
+        lambda: module.direct(torch.zeros(2, 3)),
+        lambda: module.in_a_list([torch.zeros(2, 3)]),
+        module.returned,
+        lambda: module.Layer().forward(torch.zeros(2)),
+    ):
+        with pytest.raises(TypeCheckError):
+            wrong()
+    assert module.plain("as it is") == ["as it is"]

@@ -89,12 +89,10 @@ _MODULES = {
 __all__ = [*_MODULES, "__version__"]
 
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
-    from jaxtyping import install_import_hook
-
     from transformer_lab import shape_checks as shape_checks
 
     _ROOMS = ("attention", "layers", "models", "generation", "inspection", "data", "pretrained", "text", "training")
-    install_import_hook([f"{__name__}.{room}" for room in _ROOMS], f"{__name__}.shape_checks.check_once")
+    shape_checks.install(*(f"{__name__}.{room}" for room in _ROOMS))
 
 
 def __getattr__(name: str) -> Any:

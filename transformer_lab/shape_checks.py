@@ -2,54 +2,108 @@
 
 Training and decoding make the same call thousands of times, and to check it takes longer than many a small layer. What
 an annotation promises depends on the shapes and types of the arguments, and on the numbers among them that stand for
-sizes, so a call that is like an earlier one in all of these needs no second look.
+sizes, so a call that is like an earlier one in all of these needs no second look, if its result is like the earlier one
+too. What has no shapes needs none at all: other types are checked without running anything.
 """
 
 from collections.abc import Callable, Collection, Hashable
-from functools import cache
-from typing import Any
+from functools import cache, wraps
+from typing import Any, Literal, get_args, get_origin
 
+import jaxtyping
 from beartype import BeartypeConf, beartype
 from torch import Tensor
 
 MOST = 10_000
 """So many kinds of calls of one function are remembered at most."""
-_CONF = BeartypeConf(is_pep484_tower=True)
-"""The numeric tower: where a float is wanted, 0 will do."""
+_JAXTYPED = jaxtyping.jaxtyped
+_BEARTYPE = beartype(conf=BeartypeConf(is_pep484_tower=True))
+"""With the numeric tower: where a float is wanted, 0 will do."""
 
 
 class _Unknown(Exception):
     """What an annotation says of a value may depend on more than its kind."""
 
 
-def check_once(function: Callable[..., Any]) -> Callable[..., None]:
-    """Return a function that checks its arguments as beartype does, unless it has seen arguments of the same kind.
+def install(*packages: str) -> None:
+    """Check the calls of functions with shapes in all modules of some packages that are imported from now on."""
+    jaxtyping.install_import_hook(packages, None)  # which decorates every function and class with `jaxtyping.jaxtyped`
+    jaxtyping.jaxtyped = lambda *, typechecker: checked  # type: ignore[assignment]
 
-    It is the type checker of jaxtyping's import hook, which calls it with the arguments, and with what comes back, too.
+
+def checked(thing: Any) -> Any:
+    """Return a class or function that does the same, and checks shapes, or the thing itself if it has none."""
+    if isinstance(thing, type):
+        return _JAXTYPED(typechecker=_BEARTYPE)(thing)
+    return check_once(thing) if has_shapes(thing) else thing
+
+
+def has_shapes(function: Callable[..., Any]) -> bool:
+    """Return whether an annotation of a function has a shape, or may have one: it is text that is not evaluated yet."""
+    return any(map(_has_shapes, function.__annotations__.values()))
+
+
+def _has_shapes(annotation: Any) -> bool:
+    if isinstance(annotation, type) and issubclass(annotation, jaxtyping.AbstractArray):
+        return True
+    if get_origin(annotation) is Literal:  # its strings are values
+        return False
+    parts = annotation if isinstance(annotation, list) else get_args(annotation)  # a list: the arguments of a callable
+    return isinstance(annotation, str) or any(map(_has_shapes, parts))
+
+
+def check_once(function: Callable[..., Any]) -> Callable[..., Any]:
+    """Return a function that does the same, and checks its arguments and result unless it has seen such a call before.
 
     Args:
         function: A function with the annotations to check.
     """
-    passed: set[Hashable] = set()
+    passed: dict[Hashable, set[Hashable]] = {}
 
     @cache
-    def checked() -> Callable[..., None]:  # made when it is first needed: of what is imported, most is never called
-        return beartype(conf=_CONF)(function)
+    def in_full() -> Callable[..., Any]:  # made when it is first needed: of what is imported, most is never called
+        return _JAXTYPED(typechecker=_BEARTYPE)(function)
 
-    def check(*args: Any, **keywords: Any) -> None:
+    @wraps(function)
+    def check(*args: Any, **keywords: Any) -> Any:
         __tracebackhide__ = True
         try:
             kind = (_kind(args), *keywords, _kind(tuple(keywords.values())))
         except _Unknown:
-            checked()(*args, **keywords)
-            return
-        if kind not in passed:
-            checked()(*args, **keywords)
+            return in_full()(*args, **keywords)
+        results = passed.get(kind)
+        if results is None:
+            result = in_full()(*args, **keywords)
             if len(passed) >= MOST:
                 passed.clear()
-            passed.add(kind)
+            passed[kind] = _kinds(result)
+            return result
+        result = function(*args, **keywords)
+        kinds = _kinds(result)
+        if not kinds or not kinds <= results:
+            _check_result(function, result, args, keywords)
+            results |= kinds
+        return result
 
     return check
+
+
+def _check_result(function: Callable[..., Any], result: Any, args: Any, keywords: Any) -> None:
+    """Check what a function has returned, beside its arguments, without calling it again."""
+
+    @wraps(function)
+    def returned(*_: Any, **__: Any) -> Any:
+        return result
+
+    _JAXTYPED(typechecker=_BEARTYPE)(returned)(*args, **keywords)
+
+
+def _kinds(result: Any) -> set[Hashable]:
+    """Return the kind of a result as a set, which is empty if an annotation can ask for more."""
+    try:
+        return {_kind(result)}
+    except _Unknown:
+        return set()
 
 
 def _kind(value: Any) -> Hashable:
