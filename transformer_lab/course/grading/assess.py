@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from transformer_lab.course.checking.behaviour import behaviour
@@ -193,6 +194,7 @@ def without_control_codes(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+@cache
 def library_source(exercise: Exercise) -> dict[str, str]:
     """Return where the jail finds the library's function or class for an exercise.
 
