@@ -111,7 +111,7 @@ def grade(
         records.update_times(name, students[name])
     if todo:
         with open_workers(min(jobs, len(todo)), limits, Container(container) if container else None) as workers:
-            guards = workers[0].guards
+            guards, *_ = [worker.guards for worker in workers]  # all are ready then
             if isolation(guards) == "none" and not unconfined:
                 raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
             if warning := caution(guards):
@@ -194,9 +194,8 @@ def _looked_at(graded: GradedSubmission) -> GradedSubmission:
 @contextlib.contextmanager
 def open_workers(n: int, limits: Limits, container: Container | None = None) -> Iterator[list[Worker]]:
     """Start so many workers, at once, and end them after the block."""
-    with contextlib.ExitStack() as stack, ThreadPoolExecutor(n) as threads:
-        started = [threads.submit(Worker, limits, container) for _ in range(n)]
-        yield [stack.enter_context(future.result()) for future in started]
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(Worker(limits, container)) for _ in range(n)]
 
 
 def isolation(guards: Mapping[str, Any]) -> str:
