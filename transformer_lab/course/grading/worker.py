@@ -8,7 +8,7 @@ import contextlib
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import TracebackType
@@ -17,6 +17,7 @@ from typing import Any
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading.assess import GradedExercise, count_right, judge_answer, run_answer
+from transformer_lab.course.grading.own_exercises import OwnExercises
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.interpreter import START_TIMEOUT, JailError
@@ -53,11 +54,11 @@ class Worker:
     Args:
         limits: Resource limits of each answer.
         container: The container to run the jail in, if any.
-
+        own: Exercises of an instructor's own.
     """
 
-    def __init__(self, limits: Limits, container: Container | None = None) -> None:
-        self._limits, self._container = limits, container
+    def __init__(self, limits: Limits, container: Container | None = None, own: Sequence[OwnExercises] = ()) -> None:
+        self._limits, self._container, self._own = limits, container, own
         self._is_killed = False
         self._start()
 
@@ -114,7 +115,9 @@ class Worker:
         self._guards: dict[str, Any] | None = None
         context = multiprocessing.get_context(start_method())
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, self._limits, self._container), daemon=True)
+        self._process = context.Process(
+            target=serve, args=(theirs, self._limits, self._container, self._own), daemon=True
+        )
         self._process.start()
         theirs.close()
 
@@ -150,8 +153,12 @@ def start_method() -> str:
     return "forkserver"
 
 
-def serve(connection: Connection, limits: Limits, container: Container | None) -> None:
+def serve(
+    connection: Connection, limits: Limits, container: Container | None, own: Sequence[OwnExercises] = ()
+) -> None:
     """Open a jail, say which guards it has, and grade one exercise after the other until None comes."""
+    for exercises in own:
+        exercises.add()
     try:
         with Jail(limits, container=container) as jail:
             connection.send(jail.guards)
