@@ -1,6 +1,8 @@
 """What holds for every test: shapes are checked, one torch thread, no screen, and no test fails for being slow."""
 
 import os
+from collections.abc import Iterator
+from pathlib import Path
 
 os.environ["TRANSFORMER_LAB_CHECK_SHAPES"] = "1"  # read when the library is first imported; lessons inherit it
 
@@ -9,8 +11,10 @@ import pytest
 import torch
 from hypothesis import Phase, settings
 
+from tests.helpers.own_exercises import OWN_EXERCISES
 from tests.helpers.repetition import Repetition
 from transformer_lab import shape_checks
+from transformer_lab.course import exercises
 
 # Exercises are checked here and not wherever the library is: a lesson loads all of them with its first check.
 shape_checks.install("transformer_lab.course.exercises")
@@ -26,6 +30,15 @@ settings.register_profile(
     report_multiple_bugs=False,
 )
 settings.register_profile("thorough", settings.get_profile("tests"), max_examples=Repetition(True, 0).examples)
+
+
+@pytest.fixture
+def own_file(tmp_path: Path) -> Iterator[Path]:
+    """A file with exercises of an instructor's own, which are forgotten afterwards."""
+    path = tmp_path / "week_3.py"
+    path.write_text(OWN_EXERCISES)
+    yield path
+    exercises.OWN.clear()
 
 
 def pytest_configure(config: pytest.Config) -> None:

@@ -74,8 +74,10 @@ def graded(monkeypatch):
         fresh,
         unconfined,
         container,
+        own,
     ):
         seen_rules.append((roster, late_policy, partial_credit))
+        module.seen_own = own
         seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined, container))
         return "2 students, 1 lesson."
 

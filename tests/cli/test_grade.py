@@ -24,6 +24,14 @@ def test_grade_is_told_what_was_typed(graded):
     assert graded == [(paths, Path("graded"), ["01_lookup", "02_scaling"], 7, 2.5, 512, 3, True, True, "podman")]
 
 
+def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, own_file):
+    due = ["--due", "week_3=2026-10-19"]
+    assert main(["grade", "b", "-o", "graded", "--exercises", str(own_file), *due]) == 0
+    [own] = sys.modules[GRADE].seen_own
+    assert (own.lesson, own.source) == ("week_3", own_file.read_text())
+    assert sys.modules[GRADE].seen_rules[0][1].due.keys() == {"week_3"}
+
+
 @pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])
 def test_what_stands_in_the_way_of_grading_is_told_in_one_line(graded, monkeypatch, capsys, error):
     def fail(*_, **__):

@@ -14,3 +14,11 @@ def test_lessons_are_copied_without_outputs(tmp_path: Path, capsys):
 def test_a_lesson_that_there_is_not_is_named(tmp_path: Path, capsys):
     assert main(["release", "01", "-o", str(tmp_path / "out")]) == 2
     assert "there is no lesson '01'; there are 00_bottleneck," in capsys.readouterr().err
+
+
+def test_for_exercises_of_ones_own_a_notebook_is_written(tmp_path: Path, own_file: Path, capsys):
+    assert main(["release", "--exercises", str(own_file), "-o", str(tmp_path / "out")]) == 0
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["week_3.ipynb"]
+    assert "week_3: 2 exercises of your own, without answers and checks" in capsys.readouterr().out
+    assert main(["release", "primer", "--exercises", str(own_file), "-o", str(tmp_path / "both")]) == 0
+    assert {path.name for path in (tmp_path / "both").glob("*.ipynb")} == {"primer.ipynb", "week_3.ipynb"}

@@ -41,6 +41,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="how many notebooks to grade at once (default: 1)"
     )
+    own = "a Python file with exercises of your own, which nobody else gets to see (default: those of last time)"
+    parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
     fresh = (
         "forget what was graded into the folder before (default: keep it, and grade only what is new or has changed)"
     )
@@ -62,13 +64,15 @@ def run(args: argparse.Namespace) -> int:
         ValueError: A limit is not positive, a date is none, or there is nothing to grade.
     """
     from transformer_lab.course.grading.grade import grade
+    from transformer_lab.course.grading.own_exercises import read_own_exercises
 
     if not args.seconds > 0 or not args.memory > 0:
         raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
     limits = {"seconds": args.seconds, "memory_mb": args.memory}
+    own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
     rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
     how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined, "container": args.container}
-    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, **rules, **limits, **how))
+    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, own=own, **rules, **limits, **how))
     return 0
 
 

@@ -16,6 +16,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     lessons = "such as 01_lookup or primer (default: all)"
     parser.add_argument("lessons", nargs="*", metavar="LESSON", help=lessons)
     parser.add_argument("-o", "--out", required=True, type=Path, help="the folder that they go to")
+    own = "write a notebook for exercises of your own, with the answers left out; lessons only if you name some"
+    parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
     parser.set_defaults(run=run)
 
 
@@ -23,12 +25,18 @@ def run(args: argparse.Namespace) -> int:
     """Copy them, print what was done, and return the exit code 0.
 
     Raises:
-        ValueError: There is no such lesson.
+        ValueError: There is no such lesson, or the file holds no exercises.
         OSError: The lessons are not there, or nothing can be written.
     """
     from transformer_lab.course.workspace.working_copies import REPOSITORY, copy_lessons
 
-    for line in copy_lessons(REPOSITORY / "notebooks", args.out, args.lessons):
-        print(line)
+    if args.exercises:
+        from transformer_lab.course.grading.handout import write_handout
+        from transformer_lab.course.grading.own_exercises import OwnExercises
+
+        print(write_handout(OwnExercises.read(args.exercises), args.out))
+    if args.lessons or not args.exercises:
+        for line in copy_lessons(REPOSITORY / "notebooks", args.out, args.lessons):
+            print(line)
     print(f"The lessons are in {args.out}.")
     return 0

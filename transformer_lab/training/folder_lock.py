@@ -2,10 +2,11 @@
 
 import os
 import socket
-import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
+
+from transformer_lab.file_lock import try_lock
 
 LOCK = "run.lock"
 """Name of the lock in a run's folder; it names the process that has it."""
@@ -22,23 +23,17 @@ def folder_lock(folder: Path) -> Iterator[None]:
         ValueError: Another process holds it; the message names that process.
         OSError: The lock cannot be written.
     """
-    if sys.platform == "win32":
-        yield
-        return
-    import fcntl
-
     folder.mkdir(parents=True, exist_ok=True)
     path = folder / LOCK
     with path.open("a+", encoding="utf-8") as file:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
+        if try_lock(file) is False:
             file.seek(0)
-            raise ValueError(f"{folder} is in use by {file.read() or 'another process'}") from error
+            raise ValueError(f"{folder} is in use by {file.read() or 'another process'}")
         file.truncate(0)
         file.write(f"process {os.getpid()} on {socket.gethostname()}")
         file.flush()
         try:
             yield
         finally:
-            path.unlink(missing_ok=True)
+            with suppress(PermissionError):  # on Windows, while it is open
+                path.unlink(missing_ok=True)

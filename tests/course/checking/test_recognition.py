@@ -4,7 +4,7 @@ import pytest
 import torch
 from torch import nn
 
-from transformer_lab.course.checking.behaviour import behaviour
+from transformer_lab.course.checking.behaviour import Behaviour, behaviour
 from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.recognition import recognise
 from transformer_lab.course.exercise import Exercise, Mistake
@@ -223,3 +223,14 @@ def test_a_module_that_is_never_used_is_pointed_out():
             return self.first(torch.relu(self.first(x)))
 
     assert verdict_on(FirstOnly, exercise).message.endswith("Not used, or lost on the way to the output: `second`.")
+
+
+@pytest.mark.parametrize("error", ["NameError", "PermissionError", "MemoryError"])
+def test_an_error_that_no_step_raises_is_not_looked_for_among_thousands_of_pairs(
+    monkeypatch: pytest.MonkeyPatch, error: str
+):
+    known = behaviour(EXERCISE, 0)
+    monkeypatch.setattr(Behaviour, "outputs", lambda *_: pytest.fail("a pair was tried"))
+    assert recognise(known, [{"error": {"type": error, "message": "x"}}] * len(known.cases)) is None
+    with pytest.raises(pytest.fail.Exception, match="a pair was tried"):
+        recognise(known, [{"error": {"type": "RuntimeError", "message": "x"}}] * len(known.cases))

@@ -1,5 +1,6 @@
 """A worker survives whatever comes out of its jail."""
 
+from multiprocessing.connection import Connection
 from pathlib import Path
 
 import pytest
@@ -9,6 +10,7 @@ from tests.course.jail.sample_submissions import RIGHT, linux, softmax_after
 from transformer_lab.course.grading import worker as worker_module
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.grading.worker import TOO_MUCH, Task, Worker, limited_memory
+from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.limits import Limits
 
@@ -37,7 +39,7 @@ def test_it_grades_as_the_jail_does(worker: Worker):
     "source",
     [
         "def softmax(s): return torch.zeros(2**21, 0)",
-        "def softmax(s): return [[]] * 400_000",
+        "def softmax(s): return [[]] * 40_000",
         "def softmax(s): raise ValueError('a b ' * 10**6)",
     ],
     ids=["rows of nothing", "lists of nothing", "words"],
@@ -59,8 +61,15 @@ def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced
     assert worker.assess(task(RIGHT["softmax"])).verdict.passed
 
 
-def test_one_that_was_killed_does_not_start_again():
+def says_that_it_is_ready(connection: Connection, limits: Limits, container: Container | None) -> None:
+    connection.send({"landlock": 7})
+    connection.recv()
+
+
+def test_one_that_was_killed_does_not_start_again(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", says_that_it_is_ready)
     with Worker(LIMITS) as worker:
+        assert worker.guards == {"landlock": 7}
         worker.kill()
         with pytest.raises(JailError, match="was ended"):
             worker.assess(task(RIGHT["softmax"]))

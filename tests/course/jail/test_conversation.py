@@ -5,7 +5,7 @@ import time
 import pytest
 import torch
 
-from tests.course.jail.sample_submissions import children, linux, still_works
+from tests.course.jail.sample_submissions import KINDS_OF_JAIL, children, linux, still_works
 from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
@@ -46,6 +46,7 @@ def test_a_conversation_may_end_before_the_first_answer(jail: Jail):
     assert still_works(jail)
 
 
+@pytest.mark.rotating(KINDS_OF_JAIL, "talking without a fork")
 def test_a_jail_that_does_not_fork_has_the_same_conversations():
     with Jail(LIMITS, forks=False) as jail:
         with talk_with(jail, job("return x * 3")) as talk:

@@ -78,6 +78,18 @@ def test_python_finds_none_of_the_course_but_its_copy(monkeypatch: pytest.Monkey
     assert fork_server.sys.path == [own, *folders[1:]]
 
 
+def test_where_no_process_can_be_confined_it_does_not_start(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+):
+    def refuse(*_: object) -> None:
+        raise OSError("no such luck")
+
+    monkeypatch.setattr(fork_server.confine, "confine", refuse)
+    with pytest.raises(SystemExit, match="1"):
+        fork_server._probe_guards(str(tmp_path))
+    assert "OSError: no such luck" in capfd.readouterr().err
+
+
 def test_every_job_finds_the_same_chance(jail: Jail):
     drawn = "random.random(), numpy.random.rand(), list({'a', 'b', 'c', 'd'})"
     body = f"import random, numpy\nraise ValueError(str(({drawn})))"

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.course.jail.sample_submissions import (
+    KINDS_OF_JAIL,
     STOPPED,
     grade_answer,
     linux,
@@ -23,8 +24,16 @@ from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.plain_data import pack
+from transformer_lab.file_lock import try_lock
 
 SOFTMAX = every_exercise()["softmax"]
+
+
+def copy_idle(to: Path) -> None:
+    """Have a fork server that is ready at once: importing torch takes seconds, and proves nothing here."""
+    copy_course(to)
+    idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
+    (to / "transformer_lab" / "course" / "jail" / "fork_server.py").write_text(idle, encoding="utf-8")
 
 
 @linux
@@ -129,16 +138,24 @@ def test_made_up_answers_earn_nothing_and_break_nothing(jail: Jail, answer: obje
     assert still_works(jail)
 
 
+@pytest.mark.rotating(KINDS_OF_JAIL, "not forking")
 def test_a_jail_that_does_not_fork_gives_the_same_outcomes():
     with Jail(Limits(seconds=60.0), forks=False) as jail:
         assert "exit 3" in grade_answer(jail, softmax_after("os._exit(3)")).verdict.message
-        with short_time_limit(jail):
-            jailed = grade_answer(jail, softmax_after("os.closerange(0, 99); time.sleep(600)"))
-        assert STOPPED in jailed.verdict.message
         assert still_works(jail)
 
 
 @linux
+def test_where_nothing_is_forked_what_never_answers_is_stopped(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_idle)
+    with Jail(Limits(seconds=60.0), forks=False) as jail, short_time_limit(jail):
+        process = jail.process
+        assert jail.run({}).reason == "time" and jail.process is None
+        assert process is not None and process.poll() is not None
+
+
+@linux
+@pytest.mark.rotating(KINDS_OF_JAIL, "unguarded")
 def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
     def copy_unguarded(to: Path) -> None:
         copy_course(to)
@@ -166,12 +183,6 @@ def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
 
 
 def test_a_jail_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
-    def copy_idle(to: Path) -> None:
-        """Have a fork server that is ready at once: importing torch takes seconds, and proves nothing here."""
-        copy_course(to)
-        idle = 'import os, time\ndef main(*_): os.write(1, (2).to_bytes(8, "big") + b"{}"); time.sleep(600)\n'
-        (to / "transformer_lab" / "course" / "jail" / "fork_server.py").write_text(idle, encoding="utf-8")
-
     monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_idle)
     with Jail(Limits(seconds=2.0)) as jail:
         folder, process = jail.folder, jail.process
@@ -195,18 +206,6 @@ def test_a_jail_that_is_not_open_runs_nothing():
 
 
 @linux
-def test_a_jail_that_cannot_confine_does_not_start(monkeypatch: pytest.MonkeyPatch):
-    def copy_broken(to: Path) -> None:
-        copy_course(to)
-        with (to / "transformer_lab" / "course" / "jail" / "confine.py").open("a", encoding="utf-8") as file:
-            file.write("\ndef confine(*_): raise OSError('no such luck')\n")
-
-    monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_broken)
-    with pytest.raises(JailError, match="the jail does not start: OSError: no such luck"), Jail(Limits()):
-        pass
-
-
-@linux
 def test_the_folder_of_a_jail_that_was_killed_is_removed_by_the_next(
     jail: Jail, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
@@ -216,7 +215,8 @@ def test_the_folder_of_a_jail_that_was_killed_is_removed_by_the_next(
         (folder / "work").mkdir(parents=True)
         (folder / "lock").touch()
     (tmp_path / "other").mkdir()
-    with jail_module._locked(alive / "lock"):
+    with (alive / "lock").open("wb") as lock:
+        assert try_lock(lock)
         jail_module.remove_dead_jails()
         assert sorted(path.name for path in tmp_path.iterdir()) == ["other", alive.name]
     jail_module.remove_dead_jails()

@@ -5,6 +5,7 @@ behaviour alone. Outputs on a case where the attempt goes wrong rule out nearly 
 same on all cases and in all respects. Gradients are judged apart from numbers.
 """
 
+import builtins
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -23,6 +24,8 @@ from transformer_lab.course.running.observation import Observation
 
 MAX_PAIRS = 4000
 """So many pairs are tried at most."""
+NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
+"""What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
 MAX_SECONDS = 1.0
 """Seconds of computing after which no further pair is tried: a check should answer soon."""
 
@@ -106,6 +109,8 @@ def _is_something(output: object) -> bool:
 
 
 def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int]) -> Recognition | None:
+    if order and _is_of_no_step(observed[order[0]].get("error")):
+        return None
     deadline = time.process_time() + MAX_SECONDS
     left: Sequence[Pair] = known.pairs[:MAX_PAIRS]
     for index in order:
@@ -129,6 +134,12 @@ def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int
         return None
     # two ways of one mistake are that mistake
     return Recognition(found[0].way, tuple(dict.fromkeys(shared)), and_more=len(shared) == 1)
+
+
+def _is_of_no_step(error: object) -> bool:
+    """Return whether an attempt ended with an error that no step raises, however it is done."""
+    kind = getattr(builtins, str(error.get("type")), None) if isinstance(error, Mapping) else None
+    return isinstance(kind, type) and issubclass(kind, NO_STEP_RAISES)
 
 
 def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], order: Sequence[int]) -> bool:

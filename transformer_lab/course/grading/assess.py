@@ -3,6 +3,7 @@
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 from typing import Any
 
 from transformer_lab.course.checking.behaviour import behaviour
@@ -11,7 +12,7 @@ from transformer_lab.course.checking.judge import judge
 from transformer_lab.course.checking.tolerance import observation_distance
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises import every_exercise, exercises_of
+from transformer_lab.course.exercises import every_exercise, exercises_of, is_own
 from transformer_lab.course.grading.places import with_place_in_jail
 from transformer_lab.course.grading.similarity import answer_text, definition_of
 from transformer_lab.course.grading.submissions import Submission
@@ -115,9 +116,12 @@ def assess(
 
 
 def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
-    """List the earlier exercises that an answer uses, and that the learner's answer to is wrong."""
+    """List the earlier exercises that an answer uses, and that the learner's answer to is wrong.
+
+    An instructor's own are none of them: their answers never enter the jail.
+    """
     text = answer_text(submission.cells, exercise.name)
-    wrong = [one.exercise for one in earlier if not one.verdict.passed]
+    wrong = [one.exercise for one in earlier if not one.verdict.passed and not is_own(one.exercise)]
     return [other for other in wrong if re.search(rf"\b{other.name}\b", text)]
 
 
@@ -164,7 +168,11 @@ def run_answer(submission: Submission, exercise: Exercise, jail: Jail, seed: int
         "cells": submission.cells,
         "cases": [case.as_dict() for case in behaviour(exercise, seed).cases],
         "seconds": jail.limits.seconds,
-        "library": {name: library_source(other) for name, other in every_exercise().items() if name != exercise.name},
+        "library": {
+            name: library_source(other)
+            for name, other in every_exercise().items()
+            if name != exercise.name and not is_own(other)
+        },
     }
     return job, jail.run(job)
 
@@ -193,6 +201,7 @@ def without_control_codes(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else "\N{REPLACEMENT CHARACTER}" for c in text)
 
 
+@cache
 def library_source(exercise: Exercise) -> dict[str, str]:
     """Return where the jail finds the library's function or class for an exercise.
 

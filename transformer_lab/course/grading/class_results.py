@@ -12,7 +12,7 @@ from functools import cached_property
 from pathlib import Path
 
 from transformer_lab.course.exercise import Exercise
-from transformer_lab.course.exercises import LESSONS, exercises_of
+from transformer_lab.course.exercises import every_lesson, exercises_of
 from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
 from transformer_lab.course.grading.late_policy import Lateness, LatePolicy, read_late_policy
 from transformer_lab.course.grading.overrides import FILE as OVERRIDES
@@ -322,7 +322,7 @@ def _lesson_result(
 def lessons_of(students: Mapping[str, Sequence[GradedSubmission]]) -> list[str]:
     """List the lessons that at least one student handed in."""
     seen = {notebook.submission.lesson for notebooks in students.values() for notebook in notebooks}
-    return [lesson for lesson in LESSONS if lesson in seen]
+    return [lesson for lesson in every_lesson() if lesson in seen]
 
 
 def max_points(lessons: Sequence[str]) -> int:

@@ -9,7 +9,7 @@ from pathlib import Path
 from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.checking.ladders import ladder
 from transformer_lab.course.checking.panel import Panel
-from transformer_lab.course.exercises import LESSONS
+from transformer_lab.course.exercises import every_lesson
 from transformer_lab.course.grading.assess import GradedExercise, GradedSubmission
 from transformer_lab.course.grading.class_results import (
     ClassResults,
@@ -85,7 +85,7 @@ def feedback_page(student: StudentResult) -> str:
     if student.written:
         parts += ["<h2>Written answers</h2>", *map(_written_panel, student.written)]
     counted = {id(lesson.notebook): lesson for lesson in student.lessons.values()}
-    for lesson in [*LESSONS, ""]:
+    for lesson in [*every_lesson(), ""]:
         of_lesson = [notebook for notebook in student.notebooks if notebook.submission.lesson == lesson]
         for notebook in sorted(of_lesson, key=lambda notebook: id(notebook) not in counted):  # the best first
             parts += _notebook_section(notebook, counted.get(id(notebook)))

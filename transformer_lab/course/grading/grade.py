@@ -15,7 +15,7 @@ from typing import Any
 
 from tqdm import tqdm
 
-from transformer_lab.course.exercises import LESSONS
+from transformer_lab.course.exercises import every_lesson
 from transformer_lab.course.grading import gradebook
 from transformer_lab.course.grading.assess import GradedSubmission, assess
 from transformer_lab.course.grading.class_results import (
@@ -27,6 +27,7 @@ from transformer_lab.course.grading.class_results import (
 )
 from transformer_lab.course.grading.late_policy import LatePolicy
 from transformer_lab.course.grading.overrides import make_overrides_file
+from transformer_lab.course.grading.own_exercises import OwnExercises
 from transformer_lab.course.grading.records import Records, read_records
 from transformer_lab.course.grading.report import write_report
 from transformer_lab.course.grading.roster import read_roster
@@ -54,6 +55,7 @@ def grade(
     fresh: bool = False,
     unconfined: bool = False,
     container: str = "",
+    own: Sequence[OwnExercises] = (),
 ) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
@@ -75,6 +77,7 @@ def grade(
         fresh: Whether to forget the earlier grading.
         unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
         container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
+        own: Exercises of the instructor's own, which are kept in ``out``, as ``read_own_exercises`` returns them.
 
     Returns:
         A few lines that say what was graded.
@@ -88,8 +91,8 @@ def grade(
         raise ValueError(f"seed must be between 0 and 2**63 - 1; got seed={seed}")
     if not 1 <= jobs <= MAX_JOBS:
         raise ValueError(f"jobs must be between 1 and {MAX_JOBS}; got jobs={jobs}")
-    if unknown := set(lessons) - set(LESSONS):
-        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(LESSONS)}")
+    if unknown := set(lessons) - {*every_lesson()}:
+        raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(every_lesson())}")
     limits = Limits(seconds=seconds, memory_mb=memory_mb)
     gradebook.check_output_folder(out)
     read_class_rules(out)  # whatever is wrong with the instructor's tables shows before anything runs
@@ -105,13 +108,14 @@ def grade(
     for submission in find_submissions(paths, ignore=out):
         students[submission.student].append(submission)
     settings = {"seed": seed, "limits": [seconds, memory_mb], "lessons": sorted(lessons), **gradebook.versions()}
+    settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
     records = Records(out, settings)
     todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
-        with open_workers(min(jobs, len(todo)), limits, Container(container) if container else None) as workers:
-            guards = workers[0].guards
+        with open_workers(min(jobs, len(todo)), limits, Container(container) if container else None, own) as workers:
+            guards, *_ = [worker.guards for worker in workers]  # all are ready then
             if isolation(guards) == "none" and not unconfined:
                 raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
             if warning := caution(guards):
@@ -121,18 +125,24 @@ def grade(
             # That nothing can be written shows now, not when the whole class has been graded.
             told = gradebook.new_settings(seed, limits, guards)
             gradebook.write_gradebook(out, class_results(read_records(out)), told)
-            _keep_rules(out, roster, late_policy, partial_credit)
+            _keep_rules(out, roster, late_policy, partial_credit, own)
             try:
                 _grade_students(todo, workers, lessons, seed, limits, records)
             finally:
                 shown = write_report(out, told)
     else:
-        _keep_rules(out, roster, late_policy, partial_credit)
+        _keep_rules(out, roster, late_policy, partial_credit, own)
         shown = write_report(out, earlier or {})
     return gradebook.summary(out, shown, n_kept=len(read_records(out)) - len(todo))
 
 
-def _keep_rules(out: Path, roster: Path | None, late_policy: LatePolicy | None, partial_credit: bool) -> None:
+def _keep_rules(
+    out: Path,
+    roster: Path | None,
+    late_policy: LatePolicy | None,
+    partial_credit: bool,
+    own: Sequence[OwnExercises],
+) -> None:
     """Keep what the instructor has set, so that a later grading of some students need not be told again."""
     if roster and roster.resolve() != (out / ROSTER).resolve():
         shutil.copyfile(roster, out / ROSTER)
@@ -142,6 +152,8 @@ def _keep_rules(out: Path, roster: Path | None, late_policy: LatePolicy | None, 
         (out / PARTIAL_CREDIT).write_text(
             "Answers that are right in some cases have that part of the points.\n", "utf-8"
         )
+    for exercises in own:
+        exercises.keep(out)
     make_overrides_file(out)
 
 
@@ -192,11 +204,12 @@ def _looked_at(graded: GradedSubmission) -> GradedSubmission:
 
 
 @contextlib.contextmanager
-def open_workers(n: int, limits: Limits, container: Container | None = None) -> Iterator[list[Worker]]:
+def open_workers(
+    n: int, limits: Limits, container: Container | None = None, own: Sequence[OwnExercises] = ()
+) -> Iterator[list[Worker]]:
     """Start so many workers, at once, and end them after the block."""
-    with contextlib.ExitStack() as stack, ThreadPoolExecutor(n) as threads:
-        started = [threads.submit(Worker, limits, container) for _ in range(n)]
-        yield [stack.enter_context(future.result()) for future in started]
+    with contextlib.ExitStack() as stack:
+        yield [stack.enter_context(Worker(limits, container, own)) for _ in range(n)]
 
 
 def isolation(guards: Mapping[str, Any]) -> str:

@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.course.exercises import LESSONS
+from transformer_lab.course.exercises import every_lesson
 from transformer_lab.course.grading.submissions import Submission
 
 EVERY_LESSON = ""
@@ -47,8 +47,9 @@ class LatePolicy:
             raise ValueError(f"the penalty for a day must be between 0 and 100 per cent; got {self.penalty:g}")
         if not 0 <= self.grace < math.inf:
             raise ValueError(f"the minutes of grace must be at least 0; got {self.grace:g}")
-        if unknown := set(self.due) - {*LESSONS, EVERY_LESSON}:
-            raise ValueError(f"there is no lesson {min(unknown)!r} that could be due; there are {', '.join(LESSONS)}")
+        if unknown := set(self.due) - {*every_lesson(), EVERY_LESSON}:
+            known = ", ".join(every_lesson())
+            raise ValueError(f"there is no lesson {min(unknown)!r} that could be due; there are {known}")
 
     def lateness(self, submission: Submission) -> Lateness:
         """Return how late a notebook was."""

@@ -9,6 +9,7 @@ from transformer_lab.course.grading.class_page import class_page
 from transformer_lab.course.grading.class_results import ClassResults, class_results, read_class_rules
 from transformer_lab.course.grading.feedback import write_feedback
 from transformer_lab.course.grading.gradebook import recorded_settings, summary, write_gradebook
+from transformer_lab.course.grading.own_exercises import read_own_exercises
 from transformer_lab.course.grading.records import read_records
 from transformer_lab.course.grading.written_answers import write_sheet
 
@@ -41,6 +42,7 @@ def read_results(out: Path) -> ClassResults:
     """
     if recorded_settings(out) is None:
         raise ValueError(f"{out} holds no results; transformer-lab grade makes some")
+    read_own_exercises(out)
     return class_results(read_records(out), read_class_rules(out))
 
 
@@ -54,4 +56,5 @@ def rewrite_report(out: Path) -> str:
     settings = recorded_settings(out)
     if settings is None:
         raise ValueError(f"{out} holds no results; transformer-lab grade makes some")
+    read_own_exercises(out)
     return summary(out, write_report(out, settings))

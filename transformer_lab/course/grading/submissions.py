@@ -15,7 +15,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.course.exercises import LESSONS, UNGRADED, exercises_of
+from transformer_lab.course.exercises import UNGRADED, every_lesson, exercises_of
 from transformer_lab.course.grading.download_names import DownloadName, classroom_prefix, read_download_name
 from transformer_lab.course.grading.hand_ins import HandIn, UnreadableFile, files_below, files_in_zip, one_file
 from transformer_lab.course.grading.written_answers import written_in
@@ -39,7 +39,7 @@ class Submission:
     Args:
         student: The student's name.
         path: The notebook; a folder if that has none to grade.
-        lesson: The lesson, one of ``LESSONS``; empty if it is unknown.
+        lesson: The lesson, one of ``every_lesson()``; empty if it is unknown.
         cells: The code cells, each with its ``id`` and ``source``.
         problem: Why it cannot be graded; empty if it can.
         raw_name: The student's name as the file system has it. Two that are told apart there stay two students here.
@@ -190,13 +190,13 @@ def printable(text: str) -> str:
 
 def lesson_by_name(name: str) -> str:
     """Return the lesson that a file is named after, as in ``01_lookup (new edition).ipynb``, or an empty string."""
-    return next((lesson for lesson in LESSONS if lesson in name), "")
+    return next((lesson for lesson in every_lesson() if lesson in name), "")
 
 
 def lesson_by_cells(cells: Sequence[dict[str, str]]) -> str:
-    """Return the lesson whose exercises the cells check most of, or an empty string."""
-    ids = {cell["id"] for cell in cells}
-    counts = {lesson: sum(f"check-{e.name}" in ids for e in exercises_of(lesson)) for lesson in LESSONS}
+    """Return the lesson whose exercises most of the cells are of, or an empty string."""
+    ids = {cell["id"].removeprefix("check-") for cell in cells}
+    counts = {lesson: sum(e.name in ids for e in exercises_of(lesson)) for lesson in every_lesson()}
     best = max(counts, key=lambda lesson: counts[lesson])
     return best if counts[best] else ""
 

@@ -6,8 +6,9 @@ memory; an answer that exceeds them costs its own points, and the process, which
 
 import contextlib
 import multiprocessing
+import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import TracebackType
@@ -16,6 +17,7 @@ from typing import Any
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.grading.assess import GradedExercise, count_right, judge_answer, run_answer
+from transformer_lab.course.grading.own_exercises import OwnExercises
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.interpreter import START_TIMEOUT, JailError
@@ -47,23 +49,27 @@ class Task:
 
 
 class Worker:
-    """The process, as the grader sees it; a context manager.
+    """The process, as the grader sees it; a context manager. It starts at once, and is waited for when it is used.
 
     Args:
         limits: Resource limits of each answer.
         container: The container to run the jail in, if any.
-
-    Attributes:
-        guards: The guards of its jail, as ``confine.confine`` returns them.
-
-    Raises:
-        JailError: Its jail does not start.
+        own: Exercises of an instructor's own.
     """
 
-    def __init__(self, limits: Limits, container: Container | None = None) -> None:
-        self._limits, self._container = limits, container
+    def __init__(self, limits: Limits, container: Container | None = None, own: Sequence[OwnExercises] = ()) -> None:
+        self._limits, self._container, self._own = limits, container, own
         self._is_killed = False
         self._start()
+
+    @property
+    def guards(self) -> dict[str, Any]:
+        """The guards of its jail, as ``confine.confine`` returns them.
+
+        Raises:
+            JailError: Its jail does not start.
+        """
+        return self._wait_until_ready()
 
     def __enter__(self) -> "Worker":
         return self
@@ -78,10 +84,11 @@ class Worker:
         """Grade one exercise.
 
         Raises:
-            JailError: The process cannot be started again after an answer has ended it, or has been killed.
+            JailError: The jail does not start, or the process has been killed.
         """
         exercise = every_exercise()[task.name]
         seconds = task.limits.kill_after
+        self._wait_until_ready()
         try:
             self._connection.send(task)
             seconds = self._receive(task.limits.kill_after + SUPERVISOR_SECONDS)
@@ -105,19 +112,26 @@ class Worker:
         self._connection.close()
 
     def _start(self) -> None:
-        context = multiprocessing.get_context("spawn")  # this process may have threads, which do not survive a fork
+        self._guards: dict[str, Any] | None = None
+        context = multiprocessing.get_context(start_method())
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, self._limits, self._container), daemon=True)
+        self._process = context.Process(
+            target=serve, args=(theirs, self._limits, self._container, self._own), daemon=True
+        )
         self._process.start()
         theirs.close()
-        try:
-            ready = self._receive(START_TIMEOUT)
-        except (EOFError, TimeoutError):
-            ready = "the process that grades does not start"
-        if isinstance(ready, str):
-            self._end()
-            raise JailError(ready)
-        self.guards: dict[str, Any] = ready
+
+    def _wait_until_ready(self) -> dict[str, Any]:
+        if self._guards is None:
+            try:
+                ready = self._receive(START_TIMEOUT)
+            except (EOFError, TimeoutError):
+                ready = f"the process that grades {'was ended' if self._is_killed else 'does not start'}"
+            if isinstance(ready, str):
+                self._end()
+                raise JailError(ready)
+            self._guards = dict(ready)
+        return self._guards
 
     def _receive(self, seconds: float) -> Any:
         if not self._connection.poll(seconds):
@@ -125,8 +139,26 @@ class Worker:
         return self._connection.recv()
 
 
-def serve(connection: Connection, limits: Limits, container: Container | None) -> None:
+def start_method() -> str:
+    """Return how a worker is made: its imports take seconds, so where it can be, it is forked after them.
+
+    Threads do not survive a fork, and locks that they hold stay locked. Where this process has any, workers are forked
+    from another one, which has done nothing but the imports.
+    """
+    if sys.platform != "linux":
+        return "spawn"
+    if len(os.listdir("/proc/self/task")) == 1:
+        return "fork"
+    multiprocessing.set_forkserver_preload([__name__])
+    return "forkserver"
+
+
+def serve(
+    connection: Connection, limits: Limits, container: Container | None, own: Sequence[OwnExercises] = ()
+) -> None:
     """Open a jail, say which guards it has, and grade one exercise after the other until None comes."""
+    for exercises in own:
+        exercises.add()
     try:
         with Jail(limits, container=container) as jail:
             connection.send(jail.guards)

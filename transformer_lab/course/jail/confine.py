@@ -4,9 +4,11 @@ import contextlib
 import ctypes
 import math
 import os
+import platform
 import signal
 import site
 import sys
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -124,10 +126,18 @@ def switch_to_own_user(pid: int, folder: str) -> bool:
     return True
 
 
-def _python_paths() -> list[str]:
+def prepare() -> None:
+    """Do once, in the process that is forked for each job, what is the same for all of them."""
+    _python_paths()
+    if platform.machine() in seccomp.ARCHITECTURES:
+        seccomp.filter_for(platform.machine())
+
+
+@cache
+def _python_paths() -> tuple[str, ...]:
     """List the paths of Python and its packages, among them the jail's copy of the course."""
     folders = {sys.prefix, sys.base_prefix, *site.getsitepackages(), *sys.path, "/usr", "/lib", "/lib64", *SYSTEM_FILES}
-    return sorted(str(Path(folder).resolve()) for folder in folders if folder)
+    return tuple(sorted({str(Path(folder).resolve()) for folder in folders if folder}))
 
 
 def _threads_of_this_user() -> int:

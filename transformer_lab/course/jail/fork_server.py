@@ -6,6 +6,7 @@ cannot be forked safely (macOS, Windows), it runs a single job itself.
 """
 
 import contextlib
+import gc
 import json
 import os
 import sys
@@ -39,6 +40,8 @@ def main(folder: str, forks: bool) -> None:
         prctl(SUBREAPER, 1)  # orphans of a supervisor become children of this process, which kills them
         prctl(DUMPABLE, 0)  # no process of the same user may read its memory
         _warm_up()
+        confine.prepare()
+        gc.freeze()  # else collecting garbage writes to all that a child shares with this process
     guards = _probe_guards(folder)
     framing.send(answers, json.dumps(guards).encode())
     os.dup2(null, 2)

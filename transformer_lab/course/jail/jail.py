@@ -23,6 +23,7 @@ from transformer_lab.course.jail.exit_reasons import exit_reason
 from transformer_lab.course.jail.interpreter import FIXED_VARIABLES, Interpreter, JailError
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.running.plain_data import NotPlainData, pack, unpack
+from transformer_lab.file_lock import try_lock
 
 PREFIX = "transformer-lab-jail-"
 """What the names of jails' folders begin with."""
@@ -79,7 +80,8 @@ class Jail:
         self.folder = Path(tempfile.mkdtemp(prefix=PREFIX))
         self.folder.chmod(0o711)  # the users that jobs run as have to pass through
         try:
-            self._lock = _locked(self.folder / "lock")
+            self._lock = (self.folder / "lock").open("wb")
+            try_lock(self._lock)
             copy_course(self.folder / "course")
             (self.folder / "work").mkdir(mode=0o711)
             if self.container:
@@ -196,27 +198,6 @@ class Jail:
 def remove_dead_jails() -> None:
     """Delete the folders of jails that were killed before they could: those whose lock nobody holds."""
     for folder in Path(tempfile.gettempdir()).glob(f"{PREFIX}*"):
-        with contextlib.suppress(OSError):  # it is in use, or belongs to another user
-            lock = _locked(folder / "lock", create=False)
-            if lock is not None:
-                lock.close()
+        with contextlib.suppress(OSError), (folder / "lock").open("rb") as lock:  # it may belong to another user
+            if try_lock(lock):
                 delete_tree(str(folder), seconds=5.0)
-
-
-def _locked(path: Path, create: bool = True) -> IO[bytes] | None:
-    """Open a file that no other process has locked; None where files cannot be locked.
-
-    Raises:
-        OSError: Another process has it, or there is none.
-    """
-    if sys.platform == "win32":
-        return None
-    import fcntl
-
-    file = path.open("wb" if create else "rb")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        raise
-    return file

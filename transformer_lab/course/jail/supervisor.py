@@ -299,7 +299,7 @@ def kill_descendants(uid: int | None = None) -> None:
             while True:
                 os.waitpid(-1, 0)
         return
-    while descendants := _descendants(os.getpid()):  # a subreaper adopts orphans, so these are found as well
+    while _has_children() and (descendants := _descendants(os.getpid())):
         if uid is not None and os.geteuid() == 0:
             os.waitpid(fork(lambda: _kill_processes_of(uid)), 0)
         for number in (signal.SIGSTOP, signal.SIGKILL):  # stopped first, so that none forks while others are killed
@@ -309,6 +309,15 @@ def kill_descendants(uid: int | None = None) -> None:
         with contextlib.suppress(ChildProcessError):
             while os.waitpid(-1, os.WNOHANG)[0]:
                 pass
+
+
+def _has_children() -> bool:
+    """Return whether there is anything to kill: a subreaper adopts orphans, so who has no child has no descendant."""
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 def _kill_processes_of(uid: int) -> None:

@@ -13,6 +13,7 @@ from typing import Any
 
 from tests.course.jail.hostile import border, files, memory, notebooks, processes, system_calls, unlucky
 from tests.course.jail.sample_submissions import RIGHT
+from transformer_lab.course.checking import recognition
 from transformer_lab.course.grading.assess import assess
 from transformer_lab.course.grading.submissions import Submission, find_submissions
 from transformer_lab.course.grading.worker import Task, Worker
@@ -24,6 +25,7 @@ CLASSES = {
     module.__name__.rpartition(".")[2]: module.ANSWERS
     for module in (files, processes, memory, border, system_calls, unlucky)
 }
+recognition.MAX_PAIRS = 0  # nothing here makes two mistakes at once, and looking for them takes longer than all else
 LIMITS = Limits(seconds=20.0, memory_mb=512)
 SEED = 20_170_612
 
