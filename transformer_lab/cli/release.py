@@ -26,9 +26,9 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There is no such lesson.
         OSError: The lessons are not there, or nothing can be written.
     """
-    from transformer_lab.course.workspace.working_copies import REPOSITORY, copy_lessons
+    from transformer_lab.course.workspace.working_copies import copy_lessons, published_lessons
 
-    for line in copy_lessons(REPOSITORY / "notebooks", args.out, args.lessons):
+    for line in copy_lessons(published_lessons(), args.out, args.lessons):
         print(line)
     print(f"The lessons are in {args.out}.")
     return 0

@@ -178,8 +178,8 @@ def test_a_damaged_copy_is_still_the_learners(published, mine, damaged, recorded
     assert code(mine / NEW) == "2 + 2"
 
 
-def test_without_the_repository_one_line_says_so(tmp_path, mine):
-    with pytest.raises(OSError, match="they come with the repository, not with the package"):
+def test_a_folder_without_lessons_is_told_in_one_line(tmp_path, mine):
+    with pytest.raises(OSError, match="no lessons in"):
         copy_lessons(tmp_path / "site-packages" / "notebooks", mine)
     assert not mine.exists()
 
