@@ -31,7 +31,8 @@ def open_lab(arguments: Sequence[str]) -> None:
         ValueError: A lesson is not a notebook.
     """
     folder = working_copy()
-    welcome = [] if folder.exists() else [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}"]
+    chosen = any(argument.startswith("--LabApp.default_url") for argument in arguments)  # JupyterLab takes only one
+    welcome = [] if folder.exists() or chosen else [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}"]
     for line in copy_lessons(published_lessons(), folder):
         print(line, flush=True)
     os.environ |= {  # the lessons' kernels inherit them
