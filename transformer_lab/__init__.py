@@ -50,6 +50,8 @@ if TYPE_CHECKING:
     from transformer_lab.models.transformer import Transformer as Transformer
     from transformer_lab.models.transformer_config import TransformerConfig as TransformerConfig
     from transformer_lab.text.marian_translator import load_translator as load_translator
+    from transformer_lab.text.publish import push_model as push_model
+    from transformer_lab.text.publish import save_model as save_model
     from transformer_lab.text.text_generator import TextGenerator as TextGenerator
 
     __version__: str
@@ -80,7 +82,9 @@ _MODULES = {
     "load_translator": "text.marian_translator",
     "padding_mask": "attention.masks",
     "plots": "inspection.plots",
+    "push_model": "text.publish",
     "record_attention": "inspection.hooks",
+    "save_model": "text.publish",
     "scaled_dot_product_attention": "attention.dot_product",
     "sinusoidal_encoding": "attention.positions",
     "trace_shapes": "inspection.shapes",

@@ -48,12 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from transformer_lab.cli import evaluate, export, feedback, generate, grade, lab, release, train, translate
+    from transformer_lab.cli import evaluate, export, feedback, generate, grade, lab, push, release, train, translate
 
     parser = argparse.ArgumentParser("transformer-lab", description="Build the Transformer, cell by cell.")
     parser.set_defaults(passes_arguments_on=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (lab, release, grade, feedback, export, train, evaluate, translate, generate):
+    for command in (lab, release, grade, feedback, export, train, evaluate, translate, generate, push):
         command.add_parser(commands)
     return parser
 
