@@ -3,6 +3,7 @@
     python notebooks/build.py                  build all lessons
     python notebooks/build.py 01_lookup        build one
     python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
+    python notebooks/build.py --text           run nothing: store new text, and fail where code has changed
 
 Whatever is built, ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_to_keep.ipynb``, with the PDF that is
 printed, are brought up to date with the sources of all lessons; by its name each is built alone.
@@ -39,6 +40,14 @@ COLLECTIONS = {
 }
 """Notebooks that are collected from the sources of all lessons."""
 SECONDS_PER_CELL = 600
+COLAB = "colab"
+"""The cell after the title of a lesson that imports something: it is run on Google Colab alone."""
+COLAB_SOURCE = (
+    'if "google.colab" in str(get_ipython()): '
+    'get_ipython().run_line_magic("pip", "install -q transformer-lab[lessons]")  # only on Colab'
+)
+NOT_RUN = "skip-execution"
+"""The tag of cells that are not executed: that of nbclient and MyST-NB."""
 METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},  # no version: it differs between machines
@@ -55,7 +64,7 @@ def read_source(path: Path) -> NotebookNode:
     """Read a lesson's source as a notebook that has not been executed.
 
     Every cell gets a stable id: the one in its marker, or else its section's name and its number in the section, so
-    that a new cell renames only those that follow in the same section.
+    that a new cell renames only those that follow in the same section. After the title comes the cell for Colab.
 
     Raises:
         ValueError: Two markers ask for the same id.
@@ -78,6 +87,9 @@ def read_source(path: Path) -> NotebookNode:
         new = {"source": cell.source, "id": name, "metadata": tags}
         is_code = cell.cell_type == "code"
         cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
+    if "imports" in taken:
+        tags = {"tags": [NOT_RUN, "remove-cell"]}  # nor is it shown on the web
+        cells.insert(1, nbformat.v4.new_code_cell(COLAB_SOURCE, id=COLAB, metadata=tags))
     return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
 
 
@@ -152,20 +164,43 @@ def keep_what_is_the_same(new: NotebookNode, old: NotebookNode) -> NotebookNode:
     return new
 
 
-def build(name: str, check: bool = False, folder: Path = FOLDER) -> list[str]:
+def with_stored_outputs(new: NotebookNode, old: NotebookNode) -> NotebookNode:
+    """Give the cells of a notebook that was not executed the outputs that are stored.
+
+    Raises:
+        ValueError: What is executed has changed, so the outputs may be others.
+    """
+    before = [cell for cell in old.cells if _is_run(cell)]
+    after = [cell for cell in new.cells if _is_run(cell)]
+    if changes := _changes([cell.source for cell in before], [cell.source for cell in after]):
+        raise ValueError(f"its code has changed, so it has to be run:\n{changes[0]}")
+    for cell, stored in zip(after, before, strict=True):
+        cell.outputs, cell.execution_count = stored.outputs, stored.execution_count
+    return new
+
+
+def build(name: str, check: bool = False, folder: Path = FOLDER, run: bool = True) -> list[str]:
     """Build one lesson, or a collection from all of them.
 
     Args:
         name: Such as ``01_lookup``, or ``glossary``.
         check: Whether to leave the stored notebook alone.
         folder: Where the notebooks are, and their sources under ``source``.
+        run: Whether to execute a lesson; otherwise the outputs stay those that are stored.
 
     Returns:
         How the new notebook differs from the one that was stored.
+
+    Raises:
+        ValueError: Nothing was to be executed, and the code has changed.
     """
     path = folder / f"{name}.ipynb"
-    new = collection(name, folder) if name in COLLECTIONS else execute(read_source(_source(name, folder)), folder)
     old = _stored(path)
+    if name in COLLECTIONS:
+        new = collection(name, folder)
+    else:
+        lesson = read_source(_source(name, folder))
+        new = execute(lesson, folder) if run else with_stored_outputs(lesson, old)
     changes = list(differences(new, old))
     if not check:
         text = nbformat.writes(keep_what_is_the_same(new, old)) + "\n"
@@ -198,13 +233,14 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     parser = argparse.ArgumentParser(description="Build the lessons from their sources.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="a lesson such as 01_lookup; all if none is given")
     parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
+    parser.add_argument("--text", action="store_true", help="run nothing, and fail where code has changed")
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.names) - {*lessons(folder), *COLLECTIONS}):
         parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(lessons(folder))}")
     failed = False
     for name in dict.fromkeys([*(options.names or lessons(folder)), *COLLECTIONS]):
         try:
-            changes = build(name, options.check, folder)
+            changes = build(name, options.check, folder, run=not options.text)
         except (CellExecutionError, DeadKernelError, TimeoutError, ValueError) as error:
             print(f"{name}: not built.\n{error}", file=sys.stderr)
             failed = True
@@ -213,6 +249,10 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
         print("".join(f"  {line}\n" for line in changes), end="")
         failed |= options.check and bool(changes)
     return int(failed)
+
+
+def _is_run(cell: NotebookNode) -> bool:
+    return cell.cell_type == "code" and NOT_RUN not in cell.metadata.get("tags", [])
 
 
 def _source(name: str, folder: Path) -> Path:

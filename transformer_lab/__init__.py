@@ -11,7 +11,8 @@ Each folder is a chapter, and reads from top to bottom; none needs a later one.
    the command line.
 7. ``course``: exercises, checks, and grading. Nothing above knows of it.
 
-The names below can be imported from here; each is loaded when it is first used. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
+The names below can be imported from here; each is loaded when it is first used. What draws, and tables of shapes, need
+the extra ``course``; training needs the extra ``train``. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
 before the first import to have every kind of call checked against its jaxtyping annotation. The tests and the lessons
 do; it is off otherwise, for speed.
 """
@@ -49,6 +50,8 @@ if TYPE_CHECKING:
     from transformer_lab.models.transformer import Transformer as Transformer
     from transformer_lab.models.transformer_config import TransformerConfig as TransformerConfig
     from transformer_lab.text.marian_translator import load_translator as load_translator
+    from transformer_lab.text.publish import push_model as push_model
+    from transformer_lab.text.publish import save_model as save_model
     from transformer_lab.text.text_generator import TextGenerator as TextGenerator
 
     __version__: str
@@ -79,12 +82,16 @@ _MODULES = {
     "load_translator": "text.marian_translator",
     "padding_mask": "attention.masks",
     "plots": "inspection.plots",
+    "push_model": "text.publish",
     "record_attention": "inspection.hooks",
+    "save_model": "text.publish",
     "scaled_dot_product_attention": "attention.dot_product",
     "sinusoidal_encoding": "attention.positions",
     "trace_shapes": "inspection.shapes",
 }
 """Where each public name is defined."""
+_EXTRAS = {"diagrams": "course", "plots": "course", "trace_shapes": "course"}
+"""The extra of the package that a public name needs, where it needs one."""
 
 __all__ = [*_MODULES, "__version__"]
 
@@ -103,7 +110,10 @@ def __getattr__(name: str) -> Any:
         return version("transformer-lab")
     if name not in _MODULES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    module = import_module(f"{__name__}.{_MODULES[name]}")
+    from transformer_lab.extras import needs_extra
+
+    with needs_extra(f"{__name__}.{name}", _EXTRAS.get(name)):
+        module = import_module(f"{__name__}.{_MODULES[name]}")
     value = module if name in ("diagrams", "plots") else getattr(module, name)
     globals()[name] = value
     return value

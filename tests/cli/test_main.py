@@ -50,7 +50,8 @@ def loaded_by(command: list[str]) -> set[str]:
 
 
 @pytest.mark.parametrize(
-    "command", ["", "lab", "release", "grade", "feedback", "export", "train", "evaluate", "translate", "generate"]
+    "command",
+    ["", "lab", "release", "grade", "feedback", "export", "train", "evaluate", "translate", "generate", "push"],
 )
 def test_help_loads_none_of_what_the_commands_need(command):
     loaded = loaded_by([*command.split(), "--help"])

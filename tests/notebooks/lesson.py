@@ -10,7 +10,7 @@ from pathlib import Path
 import nbformat
 from nbformat import NotebookNode
 
-from notebooks.build import FOLDER, text_of
+from notebooks.build import COLAB, FOLDER, text_of
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import UNGRADED, exercises_of
 from transformer_lab.course.lesson_text import section
@@ -45,8 +45,8 @@ class Lesson:
 
     @property
     def code(self) -> list[NotebookNode]:
-        """The code cells in order."""
-        return [cell for cell in self.cells if cell.cell_type == "code"]
+        """The code cells in order, without the one that is run on Colab alone."""
+        return [cell for cell in self.cells if cell.cell_type == "code" and cell.id != COLAB]
 
     @property
     def prose(self) -> list[NotebookNode]:

@@ -10,7 +10,7 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from notebooks.build import COLLECTIONS, FOLDER, execute, lessons, main, read_source
+from notebooks.build import COLAB, COLLECTIONS, FOLDER, execute, lessons, main, read_source
 from tests.notebooks.lesson import shown
 
 SOURCE = """# %% [markdown] id="title"
@@ -194,3 +194,52 @@ def test_the_script_runs_as_its_help_says_with_nothing_but_the_environment() -> 
     done = subprocess.run(command, cwd=FOLDER.parent, env=environment, capture_output=True, text=True)
     stored = "".join(f"{name}: as stored\n" for name in COLLECTIONS)
     assert (done.returncode, done.stdout) == (0, stored), done.stderr
+
+
+def test_text_is_stored_without_running_anything_and_code_is_not(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    before = built(folder)
+    monkeypatch.setattr("notebooks.build.execute", lambda *_: pytest.fail("it was executed"))
+    edit(folder, "## Why ★ √d_k?", "## Why √d_k?\n#\n# Because.")
+    assert main(["--text"], folder) == 0
+    after = nbformat.read(folder / "01_word.ipynb", as_version=4)
+    assert after.cells[1].source.endswith("Because.")
+    assert [cell.get("outputs") for cell in after.cells] == [cell.get("outputs") for cell in before.cells]
+    assert [cell.get("execution_count") for cell in after.cells] == [None, None, 1, 2, 3]
+    edit(folder, "6 * 7", "6 * 8")
+    assert main(["--text"], folder) == 1
+    assert "01_word: not built.\nits code has changed, so it has to be run" in capsys.readouterr().err
+    assert nbformat.read(folder / "01_word.ipynb", as_version=4) == after
+
+
+def test_on_colab_a_lesson_installs_what_it_needs_and_elsewhere_nothing_happens(folder: Path) -> None:
+    edit(folder, "import os\n", "import os  # and all else\n")
+    edit(folder, "# %%\nimport os", '# %% id="imports"\nimport os')
+    title, cell, *others = built(folder).cells
+    assert (title.id, cell.id, cell.execution_count, cell.outputs) == ("title", COLAB, None, [])
+    assert [other.execution_count for other in others if other.cell_type == "code"] == [1, 2, 3]
+    assert cell.source.count("\n") == 0
+
+    class Shell:
+        def __init__(self, name: str) -> None:
+            self.name, self.called = name, list[tuple[str, str]]()
+
+        def __str__(self) -> str:
+            return f"<{self.name} object at 0x7f>"
+
+        def run_line_magic(self, magic: str, line: str) -> None:
+            self.called.append((magic, line))
+
+    for name, called in (
+        ("ipykernel.zmqshell.ZMQInteractiveShell", []),
+        ("google.colab._shell.Shell", [("pip", "install -q transformer-lab[lessons]")]),
+    ):
+        shell = Shell(name)
+        exec(cell.source, {"get_ipython": lambda shell=shell: shell})
+        assert shell.called == called
+
+
+def test_every_lesson_has_the_cell_for_colab() -> None:
+    for name in lessons():
+        assert read_source(FOLDER / "source" / f"{name}.py").cells[1].id == COLAB, name

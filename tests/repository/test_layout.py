@@ -5,6 +5,7 @@ import re
 import subprocess
 import tomllib
 from graphlib import TopologicalSorter
+from itertools import chain
 from pathlib import Path
 
 import pytest
@@ -21,6 +22,7 @@ MAY_USE: dict[str, str] = {
     "checks": "",
     "shape_checks": "",
     "device": "",
+    "extras": "",
     "atomic_write": "",
     "file_lock": "",
     "tensor_files": "atomic_write",
@@ -33,7 +35,7 @@ MAY_USE: dict[str, str] = {
     "pretrained": "models tensor_files",
     "text": "generation pretrained data tensor_files",
     "training": "text tensor_files file_lock",
-    "cli": "training device course.workspace course.grading",
+    "cli": "training device extras course.workspace course.grading",
     # The course knows the library; of the library, only the command line knows the course.
     "course.running": "attention layers models inspection data",
     "course.jail": "course.running file_lock",
@@ -152,7 +154,8 @@ def test_what_runs_beside_a_learners_code_brings_no_answers_however_it_is_reache
 
 
 def test_the_command_line_imports_only_what_the_command_needs():
-    assert imports("transformer_lab.cli.main", inside_functions=False) <= {"transformer_lab", "transformer_lab.cli"}
+    at_once = imports("transformer_lab.cli.main", inside_functions=False)
+    assert at_once <= {"transformer_lab", "transformer_lab.cli", "transformer_lab.extras"}
 
 
 @pytest.mark.parametrize(
@@ -199,7 +202,11 @@ def test_constraints_are_exact_versions_that_any_index_has():
 
 def test_constraints_hold_every_dependency_within_its_range():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    for wanted in map(Requirement, project["dependencies"] + project["optional-dependencies"]["test"]):
+    extras = project["optional-dependencies"]
+    for wanted in map(Requirement, chain(project["dependencies"], *extras.values())):
+        if wanted.name == project["name"]:  # an extra that another one includes
+            assert wanted.extras <= extras.keys()
+            continue
         versions = [next(iter(p.specifier)).version for p in pinned() if p.name == wanted.name]
         assert versions, wanted
         assert all(version in wanted.specifier for version in versions), wanted

@@ -3,7 +3,7 @@
 import pandas as pd
 import pytest
 
-from transformer_lab.training.log import COLUMNS, Log
+from transformer_lab.training.log import COLUMNS, Log, read_row
 
 
 def filled(path, steps):
@@ -59,3 +59,12 @@ def test_a_file_that_is_no_log_is_named(tmp_path):
     (tmp_path / "log.csv").write_text("time,loss\n10,0.5\n")
     with pytest.raises(ValueError, match=r"log\.csv is damaged: its first line should be step,seconds,"):
         Log(tmp_path / "log.csv", step=10)
+
+
+def test_a_row_is_found_by_its_step_without_the_columns_that_are_empty(tmp_path):
+    log = Log(tmp_path / "log.csv", 0)
+    log.add(step=5, loss=2.0)
+    log.add(step=10, loss=1.5, validation_score=-3.0)
+    assert read_row(tmp_path / "log.csv", 5) == {"step": 5, "loss": 2.0}
+    assert read_row(tmp_path / "log.csv", 10) == {"step": 10, "loss": 1.5, "validation_score": -3.0}
+    assert read_row(tmp_path / "log.csv", 7) == {}

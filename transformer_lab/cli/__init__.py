@@ -1,6 +1,6 @@
 """The command ``transformer-lab``.
 
 ``main`` reads what was typed and runs a command: ``lab``; ``release``, ``grade``, ``feedback`` or ``export``;
-``train``, ``evaluate``, ``translate`` or ``generate``. ``common`` is what they share. The one room that uses both the
-library and the course, and each only when a command needs it: help is shown without torch.
+``train``, ``evaluate``, ``translate``, ``generate`` or ``push``. ``common`` is what they share. The one room that uses
+both the library and the course, and each only when a command needs it: help is shown without torch.
 """

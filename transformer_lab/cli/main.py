@@ -5,6 +5,19 @@ import sys
 import warnings
 from collections.abc import Sequence
 
+from transformer_lab.extras import MissingExtra, needs_extra
+
+EXTRAS = {
+    "lab": "course",
+    "release": "grade",
+    "grade": "grade",
+    "feedback": "grade",
+    "export": "grade",
+    "train": "train",
+    "evaluate": "train",
+}
+"""The extra of the package that a command needs, if it needs one."""
+
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run a command.
@@ -22,10 +35,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.error(f"unrecognized arguments: {' '.join(unrecognized)}")
     args.unrecognized = unrecognized
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), needs_extra(f"transformer-lab {args.command}", EXTRAS.get(args.command)):
             warnings.showwarning = lambda message, *_: print(f"transformer-lab: {message}", file=sys.stderr)
             exit_code: int = args.run(args)
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, MissingExtra) as error:
         print(f"transformer-lab: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
@@ -35,12 +48,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    from transformer_lab.cli import evaluate, export, feedback, generate, grade, lab, release, train, translate
+    from transformer_lab.cli import evaluate, export, feedback, generate, grade, lab, push, release, train, translate
 
     parser = argparse.ArgumentParser("transformer-lab", description="Build the Transformer, cell by cell.")
     parser.set_defaults(passes_arguments_on=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    for command in (lab, release, grade, feedback, export, train, evaluate, translate, generate):
+    for command in (lab, release, grade, feedback, export, train, evaluate, translate, generate, push):
         command.add_parser(commands)
     return parser
 

@@ -28,7 +28,7 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There is no such lesson, or the file holds no exercises.
         OSError: The lessons are not there, or nothing can be written.
     """
-    from transformer_lab.course.workspace.working_copies import REPOSITORY, copy_lessons
+    from transformer_lab.course.workspace.working_copies import copy_lessons, published_lessons
 
     if args.exercises:
         from transformer_lab.course.grading.handout import write_handout
@@ -36,7 +36,7 @@ def run(args: argparse.Namespace) -> int:
 
         print(write_handout(OwnExercises.read(args.exercises), args.out))
     if args.lessons or not args.exercises:
-        for line in copy_lessons(REPOSITORY / "notebooks", args.out, args.lessons):
+        for line in copy_lessons(published_lessons(), args.out, args.lessons):
             print(line)
     print(f"The lessons are in {args.out}.")
     return 0

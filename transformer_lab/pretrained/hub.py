@@ -23,6 +23,7 @@ SAFETENSORS_PATTERNS = ["*.json", "model*.safetensors", "*.spm", "merges.txt"]
 """Files to download: not the weights that a repository may hold for other libraries as well."""
 PICKLE_PATTERNS = ["pytorch_model*.bin"]
 """Files to download in addition where there are no safetensors."""
+HUB_NAME = re.compile(r"\w[\w.-]*/\w[\w.-]*")
 
 
 def fetch_model(name: str | Path) -> Path:
@@ -36,7 +37,7 @@ def fetch_model(name: str | Path) -> Path:
     """
     if (folder := Path(name)).is_dir():
         return folder
-    if not re.fullmatch(r"\w[\w.-]*/\w[\w.-]*", str(name)):
+    if not HUB_NAME.fullmatch(str(name)):
         raise ValueError(f"{name} is neither a folder nor a name on the hub, such as Helsinki-NLP/opus-mt-en-de")
     try:
         from huggingface_hub import snapshot_download
@@ -52,6 +53,31 @@ def fetch_model(name: str | Path) -> Path:
         reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
         raise ValueError(f"{name} is not a folder here, and could not be fetched from the hub: {reason}") from error
     return folder
+
+
+def push_folder(folder: Path, name: str, public: bool = False) -> str:
+    """Upload all files of a folder to the hub as whoever has logged in with ``hf auth login``; return their address.
+
+    Args:
+        folder: The folder.
+        name: Name of the model on the hub, such as ``ada/dates``; it is made if it is not there.
+        public: Whether everybody may see it, if it is new there.
+
+    Raises:
+        ValueError: ``name`` is no name on the hub, or the upload failed.
+    """
+    if not HUB_NAME.fullmatch(name):
+        raise ValueError(f"{name} is no name on the hub, such as ada/dates")
+    from huggingface_hub import HfApi
+
+    try:
+        api = HfApi()
+        address = str(api.create_repo(name, private=not public, exist_ok=True))
+        api.upload_folder(repo_id=name, folder_path=folder, commit_message="Upload with Transformer Lab")
+    except Exception as error:  # of many types, from several libraries
+        reason = f"{type(error).__name__}: {' '.join(str(error).split())}"
+        raise ValueError(f"{name} could not be uploaded to the hub: {reason}") from error
+    return address
 
 
 def read_json(path: Path) -> dict[str, Any]:

@@ -112,7 +112,7 @@ def save_pretrained(
     model: LanguageModel | Transformer,
     folder: Path,
     bos_id: int | None = None,
-    eos_id: int | None = None,
+    eos_id: int | list[int] | None = None,
     tokenizer: Tokenizer | None = None,
 ) -> None:
     """Save a model so that ``transformers`` and this library load it.
@@ -124,7 +124,7 @@ def save_pretrained(
         model: The model.
         folder: Folder to write to; it is made if need be.
         bos_id: The token that begins a text; required for a ``Transformer``.
-        eos_id: The token that ends a text; required for a ``Transformer``.
+        eos_id: The token that ends a text, or several for a language model; required for a ``Transformer``.
         tokenizer: The tokenizer of a language model, saved beside it so that ``transformer-lab generate`` can use the
             folder. Not used for a ``Transformer``: Marian's tokenizer is of another kind.
 
@@ -134,7 +134,7 @@ def save_pretrained(
     if isinstance(model, Transformer):
         if settings := marian.incompatibilities(model.config):
             raise ValueError(f"this model has no published layout; Marian's needs {', '.join(settings)}")
-        if bos_id is None or eos_id is None:
+        if bos_id is None or not isinstance(eos_id, int):
             raise ValueError(f"Marian's layout says how targets begin and end; got bos_id={bos_id}, eos_id={eos_id}")
         write_model(folder, marian.options_of(model.config, bos_id, eos_id), marian.layout(model.config).tensors(model))
         return
@@ -143,13 +143,15 @@ def save_pretrained(
         atomic_write_text(folder / TOKENIZER, tokenizer.to_str(pretty=True))
 
 
-def published_options(config: LanguageModelConfig, bos_id: int | None, eos_id: int | None) -> dict[str, Any]:
+def published_options(
+    config: LanguageModelConfig, bos_id: int | None, eos_id: int | list[int] | None
+) -> dict[str, Any]:
     """Return what ``config.json`` says of a language model.
 
     Args:
         config: The model's configuration.
         bos_id: The token that begins a text.
-        eos_id: The token that ends a text.
+        eos_id: The token that ends a text, or several.
 
     Raises:
         ValueError: No layout fits the model.

@@ -43,6 +43,20 @@ class Log:
             csv.DictWriter(file, COLUMNS, restval="").writerow(row)
 
 
+def read_row(path: Path, step: int) -> dict[str, float]:
+    """Return what a log says of one step: its columns that have a value; nothing where there is no such row.
+
+    Raises:
+        ValueError: The file is no log of this library.
+        OSError: It cannot be read.
+    """
+    try:
+        rows = [row for row in _read_rows(path, step) if int(row["step"]) == step]
+        return {name: float(value) for name, value in rows[-1].items() if value} if rows else {}
+    except (ValueError, csv.Error) as error:
+        raise ValueError(f"{path} is damaged: {error}") from error
+
+
 def _read_rows(path: Path, step: int) -> list[dict[str, str]]:
     """Return the whole rows up to a step."""
     with path.open(newline="", encoding="utf-8") as file:

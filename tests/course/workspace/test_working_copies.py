@@ -178,8 +178,8 @@ def test_a_damaged_copy_is_still_the_learners(published, mine, damaged, recorded
     assert code(mine / NEW) == "2 + 2"
 
 
-def test_without_the_repository_one_line_says_so(tmp_path, mine):
-    with pytest.raises(OSError, match="they come with the repository, not with the package"):
+def test_a_folder_without_lessons_is_told_in_one_line(tmp_path, mine):
+    with pytest.raises(OSError, match="no lessons in"):
         copy_lessons(tmp_path / "site-packages" / "notebooks", mine)
     assert not mine.exists()
 
@@ -217,11 +217,16 @@ def test_jupyterlab_opens_on_the_working_copy(tmp_path, published, monkeypatch, 
 
     open_lab(["--no-browser", "--port", "8890"])
     open_lab([])
+    os.environ["TRANSFORMER_LAB_LESSONS"] = str(tmp_path / "another")
+    open_lab(["--LabApp.default_url=/lab/tree/01_lookup.ipynb"])
 
-    (arguments, environment), (the_second_time, _) = seen
+    (arguments, environment), (the_second_time, _), (on_a_lesson, _) = seen
     always = [f"--ServerApp.root_dir={tmp_path / 'mine'}", *(["--allow-root"] if user == 0 else [])]
     assert arguments == [*always, "--LabApp.default_url=/lab/tree/primer.ipynb", "--no-browser", "--port", "8890"]
     assert the_second_time == always
+    assert [argument for argument in on_a_lesson if "default_url" in argument] == [
+        "--LabApp.default_url=/lab/tree/01_lookup.ipynb"
+    ]
     assert (environment["OMP_NUM_THREADS"], environment["TRANSFORMER_LAB_CHECK_SHAPES"]) == ("1", "1")
     assert environment["TRANSFORMER_LAB_PARTS"] == str(tmp_path / "mine" / "parts")
     assert names(tmp_path / "mine") == [NAME]

@@ -21,6 +21,14 @@ HEAD = """\
 # Without this file they work with the library's.
 
 """
+NO_FOLDER = (
+    "there is no folder for it yet. `python3 course.py lab` makes one. From then on lessons use it, whatever program "
+    "opens them."
+)
+NO_FOLDER_INSTALLED = (
+    "start the lessons with `transformer-lab lab`, or set `TRANSFORMER_LAB_LESSONS` to your folder of lessons before "
+    "you start Jupyter."
+)
 SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
 
 
@@ -60,16 +68,18 @@ def explain_no_folder(shell: Any) -> str:
 
 def _why_unsafe() -> str:
     """Return why the working copies of the lessons are not to be used, and what to do; empty if they can be."""
-    from transformer_lab.course.workspace.working_copies import EDITIONS_FILE, working_copy
+    from transformer_lab.course.workspace.working_copies import (
+        EDITIONS_FILE,
+        INSTALLED_LESSONS,
+        published_lessons,
+        working_copy,
+    )
 
     lessons = working_copy()
     record = lessons / EDITIONS_FILE
     try:
         if not record.is_file():
-            return (
-                "there is no folder for it yet. `python3 course.py lab` makes one. From then on lessons use it, "
-                "whatever program opens them."
-            )
+            return NO_FOLDER if published_lessons() != INSTALLED_LESSONS else NO_FOLDER_INSTALLED
         shared = [path for path in (lessons, record, lessons / "parts") if path.exists() and _is_shared(path)]
     except OSError as error:
         return f"{lessons} cannot be read: {error}. Start the lessons with `python3 course.py lab`."

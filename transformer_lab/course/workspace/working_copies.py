@@ -12,6 +12,8 @@ from nbformat import NotebookNode
 from transformer_lab.atomic_write import atomic_write_text
 
 REPOSITORY = Path(__file__).parents[3]
+INSTALLED_LESSONS = Path(__file__).parents[2] / "lessons"
+"""Where a wheel puts the published lessons; a clone has them in ``notebooks``."""
 EDITIONS_FILE = ".editions.json"
 """File that holds the edition of each lesson that was copied last; without it, one may be offered twice."""
 FIRST_NOTEBOOK = "primer.ipynb"
@@ -29,8 +31,9 @@ def open_lab(arguments: Sequence[str]) -> None:
         ValueError: A lesson is not a notebook.
     """
     folder = working_copy()
-    welcome = [] if folder.exists() else [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}"]
-    for line in copy_lessons(REPOSITORY / "notebooks", folder):
+    chosen = any(argument.startswith("--LabApp.default_url") for argument in arguments)  # JupyterLab takes only one
+    welcome = [] if folder.exists() or chosen else [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}"]
+    for line in copy_lessons(published_lessons(), folder):
         print(line, flush=True)
     os.environ |= {  # the lessons' kernels inherit them
         "TRANSFORMER_LAB_CHECK_SHAPES": "1",
@@ -44,9 +47,45 @@ def open_lab(arguments: Sequence[str]) -> None:
     LabApp.launch_instance([f"--ServerApp.root_dir={folder}", *as_root, *welcome, *arguments])
 
 
+def published_lessons() -> Path:
+    """Return the folder of the published lessons: in the installed package, or in the clone."""
+    return INSTALLED_LESSONS if INSTALLED_LESSONS.is_dir() else REPOSITORY / "notebooks"
+
+
 def working_copy() -> Path:
-    """Return the learner's folder: ``my-lessons``, or what ``TRANSFORMER_LAB_LESSONS`` says."""
+    """Return the learner's folder: what ``TRANSFORMER_LAB_LESSONS`` says, or else ``my-lessons`` in the clone.
+
+    Without a clone only the variable says where it is, and ``transformer-lab lab`` sets it: see ``choose_folder``.
+    """
     return Path(os.environ.get("TRANSFORMER_LAB_LESSONS") or REPOSITORY / "my-lessons").absolute()
+
+
+def choose_folder(folder: Path | None = None) -> None:
+    """Set ``TRANSFORMER_LAB_LESSONS``, unless the learner's folder is that of the clone.
+
+    Args:
+        folder: The learner's folder. None: what the variable says already. Where there is neither a variable nor a
+            clone, it is the current folder if lessons were copied into it before, or else ``my-lessons`` in it.
+    """
+    if folder is None and published_lessons() == INSTALLED_LESSONS and not os.environ.get("TRANSFORMER_LAB_LESSONS"):
+        here = Path.cwd()
+        folder = here if (here / EDITIONS_FILE).is_file() else here / "my-lessons"
+    if folder is not None:
+        os.environ["TRANSFORMER_LAB_LESSONS"] = str(folder.absolute())
+
+
+def find_lesson(wanted: str) -> str:
+    """Return the name of a published notebook, such as ``03_heads``, from that, its number or its word.
+
+    Raises:
+        ValueError: There is none.
+    """
+    names = sorted(path.stem for path in published_lessons().glob("*.ipynb"))
+    for name in names:
+        number, _, word = name.partition("_")
+        if wanted in (name, f"{name}.ipynb", number) or (word and wanted in (word, number.lstrip("0") or "0")):
+            return name
+    raise ValueError(f"there is no lesson {wanted!r}; there are {', '.join(names)}")
 
 
 def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> list[str]:
@@ -69,7 +108,7 @@ def copy_lessons(published: Path, folder: Path, only: Sequence[str] = ()) -> lis
     """
     lessons = sorted(published.glob("*.ipynb"))
     if not lessons:
-        raise FileNotFoundError(f"no lessons in {published}: they come with the repository, not with the package")
+        raise FileNotFoundError(f"no lessons in {published}")
     if unknown := set(only) - {lesson.stem for lesson in lessons}:
         raise ValueError(f"there is no lesson {min(unknown)!r}; there are {', '.join(one.stem for one in lessons)}")
     lessons = [lesson for lesson in lessons if not only or lesson.stem in only]

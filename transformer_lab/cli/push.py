@@ -1,0 +1,71 @@
+"""``transformer-lab push``: publish a trained model with a card, on the hub or in a folder."""
+
+import argparse
+from pathlib import Path
+
+
+def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
+    """Add the command to the parser."""
+    parser = commands.add_parser(
+        "push",
+        help="publish a trained model",
+        description="Upload a trained model, its tokenizer and a card with what training measured to the Hugging Face "
+        "Hub, as whoever has logged in with `hf auth login`; or write the same files to a folder.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("-m", "--model", required=True, type=Path, help="the folder that transformer-lab train made")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("name", nargs="?", help="its name on the hub, such as ada/dates")
+    where.add_argument("-o", "--out", type=Path, metavar="FOLDER", help="write to this folder; nothing is uploaded")
+    parser.add_argument("--license", help="its licence, as the hub calls it, such as mit (default: none is named)")
+    parser.add_argument("--public", action="store_true", help="let everybody see it, if it is new on the hub")
+    parser.set_defaults(run=run)
+
+
+def run(args: argparse.Namespace) -> int:
+    """Publish the model, print where it is, and return the exit code 0.
+
+    Raises:
+        ValueError: The folder holds no trained model, or the upload failed.
+        OSError: A file cannot be read or written.
+    """
+    from transformer_lab.pretrained.hub import CONFIG, read_json
+    from transformer_lab.text.publish import push_model, save_model
+    from transformer_lab.text.text_generator import TextGenerator
+    from transformer_lab.text.translator import Translator
+
+    model: Translator | TextGenerator
+    if "model_type" in read_json(args.model / CONFIG):
+        model = TextGenerator.load(args.model)
+        score = "bits per byte of held-out text"
+    else:
+        model = Translator.load(args.model)
+        score = "validation score (% of exact matches for dates, BLEU for a corpus)"
+    measured = _measured(args.model, score)
+    if args.out:
+        place = str(save_model(model, args.out, measured, args.license))
+    else:
+        place = push_model(model, args.name, measured, args.license, args.public)
+    print(f"The model and its card are in {place}")
+    return 0
+
+
+def _measured(folder: Path, score: str) -> dict[str, str]:
+    """Return what training measured at the step whose parameters the folder holds."""
+    from transformer_lab.tensor_files import PARAMETERS, read_tensors
+    from transformer_lab.training.log import LOG, read_row
+
+    if not (folder / LOG).is_file():
+        return {}
+    step = int(read_tensors(folder / PARAMETERS)[1]["step"])
+    row = read_row(folder / LOG, step)
+    measured = {"training steps": f"{step:,}"}
+    if "seconds" in row:
+        measured["seconds of training"] = f"{row['seconds']:.0f}"
+    if "loss" in row:
+        measured["training loss, nats per token"] = f"{row['loss']:.3f}"
+    if "validation_loss" in row:
+        measured["validation loss, nats per token"] = f"{row['validation_loss']:.3f}"
+    if "validation_score" in row:
+        measured[score] = f"{abs(row['validation_score']):.2f}"
+    return measured

@@ -1,0 +1,89 @@
+"""Publish a model with its tokenizer and its card: in a folder, or on the Hugging Face Hub.
+
+``load_translator`` and ``TextGenerator.load`` read either.
+"""
+
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+from transformer_lab.atomic_write import atomic_write_text
+from transformer_lab.pretrained.hub import push_folder
+from transformer_lab.pretrained.load import save_pretrained
+from transformer_lab.pretrained.model_card import CARD, model_card
+from transformer_lab.tensor_files import PARAMETERS, write_tensors
+from transformer_lab.text.text_generator import TextGenerator
+from transformer_lab.text.translator import Translator
+
+TRANSLATE = """
+from transformer_lab import load_translator
+
+translator = load_translator({name!r})
+print(*translator.translate(["a text"]))
+"""
+GENERATE = """
+from transformer_lab import TextGenerator
+
+model = TextGenerator.load({name!r})
+print(model.generate(["a text that it goes on with"], max_new_tokens=20))
+"""
+
+
+def save_model(
+    model: Translator | TextGenerator,
+    folder: str | Path,
+    measured: Mapping[str, str] | None = None,
+    license: str | None = None,
+    name: str | None = None,
+) -> Path:
+    """Save a model with its tokenizer and a card, and return the folder.
+
+    Args:
+        model: A translator trained with this library, or a language model.
+        folder: Folder to write to; it is made if need be.
+        measured: What was measured on the model, by the name of the measure; the card shows it.
+        license: The identifier of its licence on the hub, such as ``mit``. None: the card names none.
+        name: What the card calls it. None: the folder.
+
+    Raises:
+        ValueError: A language model has no published layout.
+        OSError: The folder cannot be written.
+    """
+    folder = Path(folder)
+    if isinstance(model, Translator):
+        model.save_description(folder)
+        write_tensors(folder / PARAMETERS, model.model.state_dict(), {})
+        what, task, usage = "A Transformer that translates,", "translation", TRANSLATE
+    else:
+        ends = list(model.eos_ids)
+        save_pretrained(model.model, folder, model.bos_id, ends if len(ends) > 1 else next(iter(ends), None))
+        atomic_write_text(folder / "tokenizer.json", model.tokenizer.to_str(pretty=True))
+        what, task, usage = "A language model", "text-generation", GENERATE
+    usage = usage.format(name=name or str(folder))
+    title = name or folder.name
+    card = model_card(model.model, model.model.config, title, what, task, usage, measured or {}, license)
+    atomic_write_text(folder / CARD, card)
+    return folder
+
+
+def push_model(
+    model: Translator | TextGenerator,
+    name: str,
+    measured: Mapping[str, str] | None = None,
+    license: str | None = None,
+    public: bool = False,
+) -> str:
+    """Upload a model with its tokenizer and a card to the hub, and return its address there.
+
+    Args:
+        model: As in ``save_model``.
+        name: Its name on the hub, such as ``ada/dates``. What is there under this name gets a new version.
+        measured: As in ``save_model``.
+        license: As in ``save_model``.
+        public: Whether everybody may see it, if it is new there.
+
+    Raises:
+        ValueError: ``name`` is no name on the hub, a language model has no published layout, or the upload failed.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        return push_folder(save_model(model, folder, measured, license, name), name, public)
