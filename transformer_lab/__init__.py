@@ -93,7 +93,18 @@ if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
 
     from transformer_lab import shape_checks as shape_checks
 
-    _ROOMS = ("attention", "layers", "models", "generation", "inspection", "data", "pretrained", "text", "training")
+    _ROOMS = (
+        "attention",
+        "layers",
+        "models",
+        "fast",
+        "generation",
+        "inspection",
+        "data",
+        "pretrained",
+        "text",
+        "training",
+    )
     # Not all of the course: to check the calls of the judge, which has no shapes, would slow every check down.
     _CHECKED = [f"{__name__}.{room}" for room in (*_ROOMS, "course.exercises")]
     install_import_hook(_CHECKED, f"{__name__}.shape_checks.check_once")

@@ -28,10 +28,11 @@ MAY_USE: dict[str, str] = {
     "layers": "attention",
     "models": "layers",
     "inspection": "attention",
+    "fast": "models",
     "generation": "models",
     "pretrained": "models tensor_files",
     "text": "generation pretrained data tensor_files",
-    "training": "text tensor_files",
+    "training": "text tensor_files fast",
     "cli": "training device course.workspace course.grading",
     # The course knows the library; of the library, only the command line knows the course.
     "course.running": "attention layers models inspection data",
