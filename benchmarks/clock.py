@@ -15,7 +15,7 @@ Run = Callable[[], object]
 
 
 def clock() -> Callable[[], float]:
-    """Return the fair clock: CPU time where there is one thread, which other programs cannot lengthen; else the wall's."""
+    """Return the fair clock: CPU time for one thread, which other programs cannot lengthen, and the wall's for more."""
     return time.process_time if torch.get_num_threads() == 1 else time.perf_counter
 
 

@@ -30,14 +30,10 @@ class Contestant(ABC):
         """Return the logits of the next token at every position of the target."""
 
     def loss(self, batch: Batch) -> Tensor:
-        """Return the mean loss of the real tokens, by torch's cross-entropy of all logits unless there is a faster way."""
+        """Return the mean loss of the real tokens: torch's cross-entropy of all logits, if there is no faster way."""
         smoothing = 0.0 if isinstance(self, LanguageContestant) else SMOOTHING
         logits, labels = self.logits(batch), batch.labels
         return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, label_smoothing=smoothing)
-
-    def forward(self, batch: Batch) -> object:
-        """Return the logits as they are needed to evaluate a model."""
-        return self.logits(batch)
 
     def greedy(self, source: Tensor) -> Tensor:
         """Generate ``NEW_TOKENS`` tokens for each source, always the most probable one."""
@@ -54,7 +50,8 @@ class Contestant(ABC):
             return self.training_step(batch)
         self.model.eval()
         run = {
-            "forward": lambda: self.forward(batch),
+            "forward": lambda: self.logits(batch),
+            "evaluate": lambda: self.loss(batch),
             "greedy": lambda: self.greedy(batch.source),
             "beam": lambda: self.beam(batch.source),
         }[work.task.split()[0]]
@@ -75,4 +72,4 @@ class Contestant(ABC):
 class LanguageContestant(Contestant):
     """A language model: it is given the targets alone, and its loss is not smoothed."""
 
-    tasks = ("train LM", "forward LM")
+    tasks = ("train LM", "forward LM", "evaluate LM")

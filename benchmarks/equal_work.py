@@ -27,6 +27,8 @@ class CountDropout(TorchDispatchMode):
         result = func(*args, **(kwargs or {}))
         if func.overloadpacket in (torch.ops.aten.bernoulli_, torch.ops.aten.native_dropout):
             self.drawn += (result[0] if isinstance(result, tuple) else result).numel()
+        elif func.overloadpacket is torch.ops.aten.random_:
+            self.drawn += 4 * result.numel()  # ours: each decides for four
         return result
 
 

@@ -14,7 +14,7 @@ class Marian(Contestant):
     """The paper's Transformer in ``transformers``, with cached decoding."""
 
     name = "HF Marian"
-    tasks = ("train", "forward", "greedy", "beam")
+    tasks = ("train", "forward", "evaluate", "greedy", "beam")
 
     def __init__(self, work: Work) -> None:
         size, sides = work.size, ("encoder", "decoder")

@@ -13,7 +13,7 @@ class JoeyNMT(Contestant):
     """Its layers, with the embeddings tied as ours are."""
 
     name = "Joey NMT"
-    tasks = ("train", "forward")
+    tasks = ("train", "forward", "evaluate")
     differs = "drops attention weights and hidden units as well"
 
     def __init__(self, work: Work) -> None:

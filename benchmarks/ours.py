@@ -3,13 +3,14 @@
 from torch import Tensor
 
 from benchmarks.contestant import Contestant, LanguageContestant
-from benchmarks.work import BEGIN, NEW_TOKENS, Batch, Work
+from benchmarks.work import BEGIN, NEW_TOKENS, PAD, SMOOTHING, Batch, Work
 from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.generation.decode import greedy_decode
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.training.loss import batch_loss
 
 NO_TOKEN = 2
 """Taken for the token that ends a text; ``equal_work`` sees to it that none ends."""
@@ -19,7 +20,7 @@ class Ours(Contestant):
     """Our Transformer."""
 
     name = "ours"
-    tasks = ("train", "forward", "greedy", "beam")
+    tasks = ("train", "forward", "evaluate", "greedy", "beam")
 
     def __init__(self, work: Work) -> None:
         size = work.size
@@ -31,6 +32,10 @@ class Ours(Contestant):
     def logits(self, batch: Batch) -> Tensor:
         """Run the model."""
         return self.model(batch.source, batch.target)
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Return the loss as the trainer computes it."""
+        return batch_loss(self.model, (batch.source, batch.target), batch.labels, PAD, SMOOTHING) / batch.n_labels
 
     def greedy(self, source: Tensor) -> Tensor:
         """Generate with the cache."""
@@ -56,3 +61,7 @@ class OurLanguageModel(LanguageContestant):
     def logits(self, batch: Batch) -> Tensor:
         """Run the model; padding comes last, so that no mask is needed."""
         return self.model(batch.target)
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Return the loss as the trainer computes it."""
+        return batch_loss(self.model, (batch.target,), batch.labels, PAD) / batch.n_labels

@@ -18,7 +18,7 @@ class TorchTransformer(Contestant):
     """Its layers drop attention weights and hidden units as well; here they are told not to, as ours do not."""
 
     name = "nn.Transformer"
-    tasks = ("train", "forward", "greedy")
+    tasks = ("train", "forward", "evaluate", "greedy")
     differs = "two norms more, at the ends of the stacks; no cache"
 
     def __init__(self, work: Work) -> None:

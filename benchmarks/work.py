@@ -37,8 +37,8 @@ class Work:
     """One row of the table.
 
     Args:
-        task: ``train`` is a step of the optimiser, ``forward`` the logits without gradients; ``greedy`` and ``beam``
-            generate.
+        task: ``train`` is a step of the optimiser, ``forward`` the logits of all positions without gradients, and
+            ``evaluate`` the loss, as validation needs it; ``greedy`` and ``beam`` generate.
         size: The models' size.
         batch: Number of sentences.
         length: Number of tokens of the longest one, of the source and of the target.
@@ -102,7 +102,8 @@ def all_work() -> Iterator[Work]:
         yield Work("train", size, batch, length, dropout, padding)
     for size, (batch, length), dropout, padding in product((TINY, SMALL), shapes, (0.1, 0.0), (True, False)):
         yield Work("train LM", size, batch, length, dropout, padding)
-    for task, size, (batch, length) in product(("forward", "forward LM"), (TINY, SMALL), shapes):
+    without_gradients = "forward", "forward LM", "evaluate", "evaluate LM"
+    for task, size, (batch, length) in product(without_gradients, (TINY, SMALL), shapes):
         yield Work(task, size, batch, length)
     for task, size, batch in product(("greedy", "beam"), (TINY, SMALL), (1, 32)):
         yield Work(task, size, batch, 24)

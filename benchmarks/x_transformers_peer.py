@@ -22,7 +22,7 @@ class XTransformer(Contestant):
     """Its encoder and decoder, with the embeddings tied as ours are."""
 
     name = "x-transformers"
-    tasks = ("train", "forward", "greedy")
+    tasks = ("train", "forward", "evaluate", "greedy")
     differs = DIFFERS
 
     def __init__(self, work: Work) -> None:
