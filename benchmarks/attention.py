@@ -1,6 +1,6 @@
 """How fast is the library's attention beside torch's own and beside the bare formula?
 
-Run ``python benchmarks/attention.py``; README.md says how to read the table.
+Run ``python -m benchmarks.attention``; README.md says how to read the table.
 """
 
 import argparse
@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
 from statistics import median
-from time import perf_counter
 
 import pandas as pd
 import torch
 from torch import Tensor
 from torch.nn import functional as F
 
+from benchmarks.clock import median_ratio, take_turns
 from transformer_lab.attention.dot_product import attend, scaled_dot_product_attention
 from transformer_lab.attention.grouped_query import repeat_kv
 from transformer_lab.attention.masks import causal_mask
@@ -23,8 +23,6 @@ SHAPES = [(32, 4, 32, 32), (8, 8, 128, 64), (2, 8, 512, 64), (1, 4, 2048, 64)]
 """Batch, heads, length, width."""
 CACHED_KEYS = 2048
 """Number of keys that a new token attends to in the table of shared heads."""
-TURN = 0.005
-"""Seconds that a turn takes at least: what is quicker is called several times."""
 
 
 def ours_with_weights(q: Tensor, k: Tensor, v: Tensor, mask: Tensor | None) -> Tensor:
@@ -52,14 +50,6 @@ RATIOS = {
 CONTESTANTS = [ours_with_weights, formula, attend, torchs]
 
 
-def seconds(run: Callable[[], object], calls: int = 1) -> float:
-    """Time a call, taken over several."""
-    started = perf_counter()
-    for _ in range(calls):
-        run()
-    return (perf_counter() - started) / calls
-
-
 def case(
     attention: Callable[..., Tensor], inputs: tuple[Tensor, ...], mask: Tensor | None, backward: bool
 ) -> Callable[[], Tensor]:
@@ -84,14 +74,13 @@ def rows(rounds: int) -> Iterator[dict[str, object]]:
         runs = {contestant: case(contestant, inputs, mask, backward) for contestant in CONTESTANTS}
         for run in runs.values():  # warm up, and see that all do the same
             torch.testing.assert_close(run(), runs[formula]())
-        calls = {contestant: max(1, round(TURN / seconds(run))) for contestant, run in runs.items()}
-        times = [{c: seconds(run, calls[c]) for c, run in runs.items()} for _ in range(rounds)]
+        times = take_turns(runs, rounds)
         yield {
             "batch, heads, length, width": " × ".join(map(str, shape)),
             "mask": "causal" if masked else "none",
             "pass": "forward + backward" if backward else "forward",
             "F.sdpa, ms": 1000 * median(turn[torchs] for turn in times),
-        } | {name: median(turn[ours] / turn[peer] for turn in times) for name, (ours, peer) in RATIOS.items()}
+        } | {name: median_ratio(times, ours, peer) for name, (ours, peer) in RATIOS.items()}
 
 
 @torch.no_grad()
@@ -104,14 +93,14 @@ def shared_head_rows(rounds: int) -> Iterator[dict[str, object]]:
     runs |= {(n, copied): partial(copied, q, *kv) for n, kv in caches.items()}
     for (n, _), run in runs.items():  # warm up, and see that both do the same
         torch.testing.assert_close(run(), runs[n, copied]())
-    times = [{what: seconds(run) for what, run in runs.items()} for _ in range(rounds)]
+    times = take_turns(runs, rounds)
     for n in caches:
         yield {
             "query heads": n_heads,
             "heads of keys": n,
             "ms": 1000 * median(turn[n, attend] for turn in times),
-            "shared / own heads": median(turn[n, attend] / turn[n_heads, attend] for turn in times),
-            "shared / copied": median(turn[n, attend] / turn[n, copied] for turn in times),
+            "shared / own heads": median_ratio(times, (n, attend), (n_heads, attend)),
+            "shared / copied": median_ratio(times, (n, attend), (n, copied)),
         }
 
 

@@ -1,6 +1,6 @@
 """What does a cache save per token that is written, and does it take longer as the text grows?
 
-Run ``python benchmarks/decoding.py``; README.md says how to read the table.
+Run ``python -m benchmarks.decoding``; README.md says how to read the table.
 """
 
 import argparse
@@ -8,13 +8,13 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from statistics import median
 from tempfile import TemporaryDirectory
-from time import perf_counter
 
 import pandas as pd
 import torch
 import transformers
 from torch import Tensor
 
+from benchmarks.clock import median_ratio, take_turns
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.pretrained.load import save_pretrained
@@ -54,13 +54,6 @@ def theirs(model: transformers.PreTrainedModel, text: Tensor) -> Run:
     return run
 
 
-def seconds(run: Run) -> float:
-    """Time a call."""
-    started = perf_counter()
-    run()
-    return perf_counter() - started
-
-
 @torch.no_grad()
 def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]]:
     """Let all contestants take turns at all lengths; give the medians."""
@@ -76,14 +69,14 @@ def rows(config: LanguageModelConfig, rounds: int) -> Iterator[dict[str, object]
     }
     for (_, n), run in runs.items():  # warm up, and see that all say the same
         torch.testing.assert_close(run(), runs["uncached", n](), rtol=0, atol=1e-4)
-    times = [{what: seconds(run) for what, run in runs.items()} for _ in range(rounds)]
+    times = take_turns(runs, rounds)
     for n in LENGTHS:
         yield {
             "tokens": n,
             "cached, ms": 1000 * median(turn["cached", n] for turn in times),
-            "cached / shortest": median(turn["cached", n] / turn["cached", LENGTHS[0]] for turn in times),
-            "uncached / cached": median(turn["uncached", n] / turn["cached", n] for turn in times),
-            "transformers / cached": median(turn["theirs", n] / turn["cached", n] for turn in times),
+            "cached / shortest": median_ratio(times, ("cached", n), ("cached", LENGTHS[0])),
+            "uncached / cached": median_ratio(times, ("uncached", n), ("cached", n)),
+            "transformers / cached": median_ratio(times, ("theirs", n), ("cached", n)),
         }
 
 

@@ -1,6 +1,6 @@
 """How long does it take to grade a class?
 
-Run ``python benchmarks/grading.py``; README.md says how to read the table.
+Run ``python -m benchmarks.grading``; README.md says how to read the table.
 """
 
 import argparse

@@ -98,7 +98,9 @@ __all__ = [*_MODULES, "__version__"]
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks as shape_checks
 
-    _ROOMS = ("attention", "layers", "models", "generation", "inspection", "data", "pretrained", "text", "training")
+    _ROOMS = (
+        "attention", "layers", "models", "generation", "inspection", "data", "pretrained", "text", "fast", "training",
+    )  # fmt: skip
     shape_checks.install(*(f"{__name__}.{room}" for room in _ROOMS))
 
 

@@ -2,19 +2,10 @@
 
 from tests.mutations.mutation import Edit, Mutation
 
-STEP, LOSS_OF = "Trainer._step", "Trainer._loss"
+STEP = "Trainer._step"
 DIVIDED = "(_loss / _n_tokens).backward()"
 
 TRAINER = [
-    Mutation(
-        40,
-        "shifted twice",
-        Edit(
-            LOSS_OF,
-            "smoothed_cross_entropy(_logits, _labels, ...)",
-            "smoothed_cross_entropy(_logits[:, :-1], _labels[:, 1:], ...)",
-        ),
-    ),
     Mutation(46, "accumulated gradients not divided", Edit(STEP, DIVIDED, "_loss.backward()")),
     Mutation(
         46,
@@ -46,6 +37,15 @@ BATCHES = [
 ]
 
 LOSS = [
+    Mutation(
+        40,
+        "shifted twice",
+        Edit(
+            "batch_loss",
+            "smoothed_cross_entropy(_logits, _labels, ...)",
+            "smoothed_cross_entropy(_logits[:, :-1], _labels[:, 1:], ...)",
+        ),
+    ),
     Mutation(
         44,
         "padding counted",

@@ -31,10 +31,11 @@ MAY_USE: dict[str, str] = {
     "layers": "attention",
     "models": "layers",
     "inspection": "attention",
+    "fast": "models",
     "generation": "models",
     "pretrained": "models tensor_files",
     "text": "generation pretrained data tensor_files",
-    "training": "text tensor_files file_lock",
+    "training": "text tensor_files file_lock fast",
     "cli": "training device extras course.workspace course.grading",
     # The course knows the library; of the library, only the command line knows the course.
     "course.running": "attention layers models inspection data",

@@ -12,7 +12,8 @@ from tests.helpers.contracts.training import (
     assert_smoothed_cross_entropy,
     draw_logits_and_targets,
 )
-from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
+from tests.training.small_task import batches, model
+from transformer_lab.training.loss import batch_loss, count_tokens, smoothed_cross_entropy
 
 
 def mean_loss(logits, targets, pad_id, smoothing):
@@ -53,3 +54,14 @@ def test_in_bfloat16_it_is_added_up_in_float32():
     ours = smoothed_cross_entropy(logits.bfloat16(), targets, PAD)
     assert ours.dtype == torch.float32
     assert_close(ours, smoothed_cross_entropy(logits.bfloat16().float(), targets, PAD))
+
+
+def test_the_loss_of_a_batch_is_that_of_the_logits_whether_padding_is_left_out_or_not():
+    small, batch = model(dropout=0.0), next(iter(batches().from_step(0)))
+    assert (batch.labels == 0).any()
+    expected = smoothed_cross_entropy(small(*batch.inputs), batch.labels, 0, SMOOTHING)
+    assert_close(batch_loss(small, batch.inputs, batch.labels, 0, SMOOTHING), expected)
+    called = []
+    small.register_forward_hook(lambda *_: called.append(True))  # which must be called
+    assert_close(batch_loss(small, batch.inputs, batch.labels, 0, SMOOTHING), expected)
+    assert called

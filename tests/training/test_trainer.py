@@ -170,7 +170,7 @@ def test_ctrl_c_keeps_the_model_and_the_run_goes_on_bit_by_bit(tmp_path, uninter
         if run.progress.step == 12:
             signal.raise_signal(number)  # in the middle of the 13th step, which is finished
 
-    run.model.register_forward_hook(interrupt)
+    run.model.decoder.norm.register_forward_hook(interrupt)
     assert not run.run()
     assert len(losses(tmp_path)) == run.progress.step == 13
     assert same(parameters(tmp_path), dict(run.model.state_dict()))
@@ -378,18 +378,25 @@ def test_no_bar_is_drawn_without_a_terminal(tmp_path, capfd):
     assert capfd.readouterr() == ("", "")
 
 
-def test_autocast_computes_in_bfloat16_and_keeps_the_parameters_in_float32(tmp_path, uninterrupted):
-    run = trainer(tmp_path, autocast=True)
+@pytest.fixture(scope="module")
+def without_dropout(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("run")
+    assert trainer(folder, dropout=0.0).run()
+    return folder
+
+
+def test_autocast_computes_in_bfloat16_and_keeps_the_parameters_in_float32(tmp_path, without_dropout):
+    run = trainer(tmp_path, dropout=0.0, autocast=True)
     run.run()
-    assert losses(tmp_path) != losses(uninterrupted)
-    assert losses(tmp_path) == pytest.approx(losses(uninterrupted), rel=0.02)
+    assert losses(tmp_path) != losses(without_dropout)
+    assert losses(tmp_path) == pytest.approx(losses(without_dropout), rel=0.02)
     assert {p.dtype for p in run.model.parameters()} == {torch.float32}
 
 
-def test_compiling_is_left_to_torch_and_changes_no_name(tmp_path, monkeypatch, uninterrupted):
+def test_compiling_is_left_to_torch_and_changes_no_name(tmp_path, monkeypatch, without_dropout):
     asked = []
     monkeypatch.setattr(torch, "compile", lambda module, **options: asked.append(options) or (lambda *x: module(*x)))
-    trainer(tmp_path, compile=True).run()
+    trainer(tmp_path, dropout=0.0, compile=True).run()
     assert asked == [{"dynamic": True}]
-    assert losses(tmp_path) == losses(uninterrupted)
-    assert same(parameters(tmp_path), parameters(uninterrupted))
+    assert losses(tmp_path) == pytest.approx(losses(without_dropout), rel=1e-4)
+    assert parameters(tmp_path).keys() == parameters(without_dropout).keys()

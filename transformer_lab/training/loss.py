@@ -1,8 +1,12 @@
 """The loss: cross-entropy of the real tokens, with label smoothing."""
 
+from collections.abc import Callable, Sequence
+
 from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
+
+from transformer_lab.fast.packed_models import packed_loss, packs
 
 
 def smoothed_cross_entropy(
@@ -23,6 +27,28 @@ def smoothed_cross_entropy(
     return F.cross_entropy(
         logits.flatten(0, 1).float(), targets.flatten(), ignore_index=pad_id, label_smoothing=smoothing, reduction="sum"
     )
+
+
+def batch_loss(
+    model: Callable[..., Tensor],
+    inputs: Sequence[Int[Tensor, "batch _"]],
+    labels: Int[Tensor, "batch n"],
+    pad_id: int,
+    smoothing: float = 0.0,
+) -> Float[Tensor, ""]:
+    """Return the ``smoothed_cross_entropy`` of a model's logits, without work on padding where that can be.
+
+    Args:
+        model: The model.
+        inputs: What it is given.
+        labels: The tokens that it should predict.
+        pad_id: Padding token of the labels.
+        smoothing: ε.
+    """
+    if packs(model, inputs, labels, pad_id):
+        return packed_loss(model, inputs, labels, pad_id, smoothing)
+    logits = model(*inputs)
+    return smoothed_cross_entropy(logits, labels, pad_id, smoothing)
 
 
 def count_tokens(targets: Int[Tensor, "batch n"], pad_id: int) -> Int[Tensor, ""]:

@@ -23,7 +23,7 @@ from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.distributed import World
 from transformer_lab.training.interrupt import Interruption
 from transformer_lab.training.log import LOG, Log
-from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
+from transformer_lab.training.loss import batch_loss, count_tokens
 from transformer_lab.training.optimizer import make_optimizer
 from transformer_lab.training.progress import Progress
 from transformer_lab.training.validation import ValidationResult
@@ -153,8 +153,7 @@ class Trainer(Generic[AnyBatch]):
 
     def _loss(self, batch: AnyBatch) -> Tensor:
         with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.autocast):
-            logits = self.forward(*batch.inputs)
-        return smoothed_cross_entropy(logits, batch.labels, self.batches.pad_id, self.config.smoothing)
+            return batch_loss(self.forward, batch.inputs, batch.labels, self.batches.pad_id, self.config.smoothing)
 
     def _after_step(self, bar: "tqdm[Any]") -> None:
         """Log, validate and save if it is time to."""

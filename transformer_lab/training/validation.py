@@ -12,7 +12,7 @@ from transformer_lab.data.batches import AnyBatch, Batches, EpochBatches, InMemo
 from transformer_lab.data.tokenizers import PAD_ID
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.text.translator import Translator
-from transformer_lab.training.loss import count_tokens, smoothed_cross_entropy
+from transformer_lab.training.loss import batch_loss, count_tokens
 from transformer_lab.training.metrics import bits_per_byte
 
 Score = Callable[[Sequence[str], Sequence[str]], float]
@@ -111,6 +111,6 @@ def mean_loss(model: nn.Module, batches: EpochBatches[AnyBatch]) -> float:
     total, n_tokens = 0.0, 0
     for indices in batches.plan(0):
         batch = batches.collate(indices.tolist()).to(device)
-        total += smoothed_cross_entropy(model(*batch.inputs), batch.labels, batches.pad_id).item()
+        total += batch_loss(model, batch.inputs, batch.labels, batches.pad_id).item()
         n_tokens += int(count_tokens(batch.labels, batches.pad_id))
     return total / n_tokens

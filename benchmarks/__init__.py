@@ -1,0 +1,8 @@
+"""Benchmarks: how fast the library is beside named peers, and beside what the matrix products alone would take.
+
+``python -m benchmarks`` compares whole models: ``__main__`` is the command, ``work`` says what is measured,
+``equal_work`` checks that all contestants do the same, and ``report`` prints and draws. ``contestant`` says what a
+contestant is; ``ours``, ``torch_transformer``, ``hugging_face``, ``x_transformers_peer`` and ``joey_nmt`` are some, and
+``products`` is the limit. ``attention``, ``decoding`` and ``grading`` are commands of their own. Contestants take turns
+by ``clock``. README.md says how to read the tables.
+"""

@@ -1,0 +1,109 @@
+"""How fast are our models beside those of other libraries, and beside their matrix products alone?
+
+Run ``python -m benchmarks``; README.md says how to read the table.
+"""
+
+import argparse
+import sys
+from collections.abc import Iterator
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from benchmarks.clock import Run, median_ratio, take_turns
+from benchmarks.contestant import Contestant
+from benchmarks.equal_work import check_equal_work
+from benchmarks.products import Products
+from benchmarks.report import OURS, draw, machine, table, write_json
+from benchmarks.work import Work, all_work
+
+CONTESTANTS = {
+    "ours": ("Ours", "OurLanguageModel"),
+    "torch_transformer": ("TorchTransformer",),
+    "hugging_face": ("Marian", "GPT2", "Llama"),
+    "x_transformers_peer": ("XTransformer", "XLanguageModel"),
+    "joey_nmt": ("JoeyNMT",),
+}
+"""The module of each library, and its contestants; what is not installed is left out."""
+DEFAULT = ["train tiny 32×24 dropout 0.1", "train small 32×24 dropout 0.1", "train LM tiny 32×24 dropout 0.1"]
+
+
+def find_contestants() -> list[type[Contestant]]:
+    """Return the contestants that can be imported, ours first; say which cannot."""
+    found: list[type[Contestant]] = []
+    for module, names in CONTESTANTS.items():
+        try:
+            imported = import_module(f"benchmarks.{module}")
+        except ImportError as error:
+            print(f"left out: {', '.join(names)} ({error})", file=sys.stderr)
+        else:
+            found += [getattr(imported, name) for name in names]
+    return found
+
+
+def measure(work: Work, kinds: list[type[Contestant]], rounds: int) -> dict[str, Any]:
+    """Let all that can do a work take turns, once it is checked that they do the same."""
+    batch = work.draw()
+    contestants = []
+    for kind in kinds:
+        if work.task in kind.tasks:
+            torch.manual_seed(0)
+            contestants.append(kind(work))
+    for line in check_equal_work(contestants, work, batch):
+        print(f"  {line}")
+    runs: dict[str, Run] = {contestant.name: contestant.run(work, batch) for contestant in contestants}
+    if work.task not in ("greedy", "beam"):
+        products = Products(work, batch)
+        runs[products.name] = products.run()
+    times = take_turns(runs, rounds)
+    return {
+        "work": work.name,
+        "over ours": {name: median_ratio(times, name, OURS) for name in runs},
+        "seconds": {name: [turn[name] for turn in times] for name in runs},
+    }
+
+
+def chosen(patterns: list[str]) -> Iterator[Work]:
+    """Yield the rows whose names begin with one of the patterns.
+
+    Raises:
+        SystemExit: There is none.
+    """
+    rows = [work for work in all_work() if any(f"{work.name} ".startswith(f"{pattern} ") for pattern in patterns)]
+    if not rows:
+        raise SystemExit("no such row; --list prints all")
+    yield from rows
+
+
+def main() -> None:
+    """Measure, print the table, write JSON, draw the picture."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__.splitlines()[0])
+    parser.add_argument(
+        "--rows", nargs="+", default=DEFAULT, help="first words of the rows' names, such as 'train tiny'"
+    )
+    parser.add_argument("--list", action="store_true", help="print the names of all rows")
+    parser.add_argument("--rounds", type=int, default=7, help="turns of each contestant in each row (default 7)")
+    parser.add_argument("--threads", type=int, default=1, help="torch threads (default 1)")
+    parser.add_argument("--out", type=Path, help="folder for results.json and results.svg")
+    options = parser.parse_args()
+    if options.list:
+        print("\n".join(work.name for work in all_work()))
+        return
+    torch.set_num_threads(options.threads)
+    about = machine(options.threads, options.rounds)
+    print(", ".join(f"{name} {value}" for name, value in about.items()))
+    kinds, rows = find_contestants(), []
+    for work in chosen(options.rows):
+        print(work.name, flush=True)
+        rows.append(measure(work, kinds, options.rounds))
+    print(f"\nOur milliseconds, and each time over ours; below 1 it is faster than ours.\n{table(rows)}")
+    if options.out:
+        options.out.mkdir(parents=True, exist_ok=True)
+        write_json(options.out / "results.json", rows, about)
+        draw(options.out / "results.svg", rows, about)
+
+
+if __name__ == "__main__":
+    main()

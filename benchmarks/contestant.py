@@ -1,0 +1,75 @@
+"""What a contestant is: a model, with the work that it can do."""
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from benchmarks.clock import Run
+from benchmarks.work import PAD, SMOOTHING, Batch, Work
+
+
+class Contestant(ABC):
+    """A model of one library; a subclass says how it is made and called, in the way that its own documentation shows.
+
+    Args:
+        work: What it will be asked to do.
+    """
+
+    name: ClassVar[str]
+    tasks: ClassVar[tuple[str, ...]]
+    """What it can do."""
+    differs: ClassVar[str] = ""
+    """What it does otherwise than ours, and cannot be told not to."""
+    model: nn.Module
+
+    @abstractmethod
+    def logits(self, batch: Batch) -> Tensor:
+        """Return the logits of the next token at every position of the target."""
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Return the mean loss of the real tokens: torch's cross-entropy of all logits, if there is no faster way."""
+        smoothing = 0.0 if isinstance(self, LanguageContestant) else SMOOTHING
+        logits, labels = self.logits(batch), batch.labels
+        return F.cross_entropy(logits.flatten(0, 1), labels.flatten(), ignore_index=PAD, label_smoothing=smoothing)
+
+    def greedy(self, source: Tensor) -> Tensor:
+        """Generate ``NEW_TOKENS`` tokens for each source, always the most probable one."""
+        raise NotImplementedError
+
+    def beam(self, source: Tensor) -> Tensor:
+        """Generate ``NEW_TOKENS`` tokens for each source with a beam of 4."""
+        raise NotImplementedError
+
+    def run(self, work: Work, batch: Batch) -> Run:
+        """Return what is timed."""
+        if work.task.startswith("train"):
+            self.model.train()
+            return self.training_step(batch)
+        self.model.eval()
+        run = {
+            "forward": lambda: self.logits(batch),
+            "evaluate": lambda: self.loss(batch),
+            "greedy": lambda: self.greedy(batch.source),
+            "beam": lambda: self.beam(batch.source),
+        }[work.task.split()[0]]
+        return torch.inference_mode()(run)
+
+    def training_step(self, batch: Batch) -> Run:
+        """Return a step of the optimiser: gradients of the loss, then the fused AdamW, which is the same for all."""
+        optimizer = torch.optim.AdamW(self.model.parameters(), lr=1e-4, betas=(0.9, 0.98), eps=1e-9, fused=True)
+
+        def step() -> None:
+            optimizer.zero_grad()
+            self.loss(batch).backward()
+            optimizer.step()
+
+        return step
+
+
+class LanguageContestant(Contestant):
+    """A language model: it is given the targets alone, and its loss is not smoothed."""
+
+    tasks = ("train LM", "forward LM", "evaluate LM")

@@ -1,0 +1,87 @@
+"""The classes of Hugging Face's ``transformers``, from configurations: Marian, GPT-2 and Llama."""
+
+import transformers
+from torch import Tensor
+from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MarianConfig, MarianMTModel
+
+from benchmarks.contestant import Contestant, LanguageContestant
+from benchmarks.work import BEGIN, NEW_TOKENS, PAD, Batch, Work
+
+transformers.logging.set_verbosity_error()
+
+
+class Marian(Contestant):
+    """The paper's Transformer in ``transformers``, with cached decoding."""
+
+    name = "HF Marian"
+    tasks = ("train", "forward", "evaluate", "greedy", "beam")
+
+    def __init__(self, work: Work) -> None:
+        size, sides = work.size, ("encoder", "decoder")
+        config = MarianConfig(
+            vocab_size=size.vocab_size, d_model=size.d_model, max_position_embeddings=size.max_length,
+            **{f"{side}_{what}": n for side in sides for what, n in (
+                ("layers", size.n_layers), ("attention_heads", size.n_heads), ("ffn_dim", size.d_ff))},
+            dropout=work.dropout, attention_dropout=0.0, activation_dropout=0.0, activation_function="relu",
+            scale_embedding=True, pad_token_id=PAD, decoder_start_token_id=BEGIN, eos_token_id=None,
+            forced_eos_token_id=None,
+        )  # fmt: skip
+        self.model = MarianMTModel(config)
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Run the model."""
+        return self.model(
+            input_ids=batch.source, attention_mask=(batch.source != PAD).long(), decoder_input_ids=batch.target,
+            use_cache=False,
+        ).logits  # fmt: skip
+
+    def generate(self, source: Tensor, beams: int) -> Tensor:
+        """Generate exactly ``NEW_TOKENS`` tokens."""
+        return self.model.generate(
+            source, attention_mask=(source != PAD).long(), num_beams=beams, do_sample=False,
+            max_new_tokens=NEW_TOKENS,
+        )  # fmt: skip
+
+    def greedy(self, source: Tensor) -> Tensor:
+        """Generate with a beam of 1."""
+        return self.generate(source, 1)
+
+    def beam(self, source: Tensor) -> Tensor:
+        """Generate with a beam of 4."""
+        return self.generate(source, 4)
+
+
+class GPT2(LanguageContestant):
+    """The same model as ours."""
+
+    name = "HF GPT-2"
+
+    def __init__(self, work: Work) -> None:
+        size = work.size
+        self.model = GPT2LMHeadModel(GPT2Config(
+            vocab_size=size.vocab_size, n_positions=size.max_length, n_embd=size.d_model, n_layer=size.n_layers,
+            n_head=size.n_heads, n_inner=size.d_ff, resid_pdrop=work.dropout, embd_pdrop=work.dropout, attn_pdrop=0.0,
+        ))  # fmt: skip
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Run the model; padding comes last, so that no mask is needed."""
+        return self.model(input_ids=batch.target, use_cache=False).logits
+
+
+class Llama(LanguageContestant):
+    """Another model than ours of about as many parameters: rotary positions, RMSNorm, and SwiGLU of 2/3 the width."""
+
+    name = "HF Llama"
+    differs = "no dropout, no biases, rotary positions, three matrices of 2/3 the width"
+
+    def __init__(self, work: Work) -> None:
+        size = work.size
+        self.model = LlamaForCausalLM(LlamaConfig(
+            vocab_size=size.vocab_size, max_position_embeddings=size.max_length, hidden_size=size.d_model,
+            num_hidden_layers=size.n_layers, num_attention_heads=size.n_heads, intermediate_size=2 * size.d_ff // 3,
+            tie_word_embeddings=True, attention_dropout=0.0,
+        ))  # fmt: skip
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Run the model; padding comes last, so that no mask is needed."""
+        return self.model(input_ids=batch.target, use_cache=False).logits

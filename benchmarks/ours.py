@@ -1,0 +1,67 @@
+"""Our models, as the trainer and the decoders use them."""
+
+from torch import Tensor
+
+from benchmarks.contestant import Contestant, LanguageContestant
+from benchmarks.work import BEGIN, NEW_TOKENS, PAD, SMOOTHING, Batch, Work
+from transformer_lab.generation.beam_search import beam_search
+from transformer_lab.generation.decode import greedy_decode
+from transformer_lab.models.language_model import LanguageModel
+from transformer_lab.models.language_model_config import LanguageModelConfig
+from transformer_lab.models.transformer import Transformer
+from transformer_lab.models.transformer_config import TransformerConfig
+from transformer_lab.training.loss import batch_loss
+
+NO_TOKEN = 2
+"""Taken for the token that ends a text; ``equal_work`` sees to it that none ends."""
+
+
+class Ours(Contestant):
+    """Our Transformer."""
+
+    name = "ours"
+    tasks = ("train", "forward", "evaluate", "greedy", "beam")
+
+    def __init__(self, work: Work) -> None:
+        size = work.size
+        self.model = Transformer(TransformerConfig(
+            size.vocab_size, d_model=size.d_model, n_heads=size.n_heads, d_ff=size.d_ff, n_layers=size.n_layers,
+            max_length=size.max_length, dropout=work.dropout,
+        ))  # fmt: skip
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Run the model."""
+        return self.model(batch.source, batch.target)
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Return the loss as the trainer computes it."""
+        return batch_loss(self.model, (batch.source, batch.target), batch.labels, PAD, SMOOTHING) / batch.n_labels
+
+    def greedy(self, source: Tensor) -> Tensor:
+        """Generate with the cache."""
+        return greedy_decode(self.model, source, BEGIN, NO_TOKEN, NEW_TOKENS)
+
+    def beam(self, source: Tensor) -> Tensor:
+        """Search with the cache."""
+        return beam_search(self.model, source, BEGIN, NO_TOKEN, NEW_TOKENS, beam_size=4)
+
+
+class OurLanguageModel(LanguageContestant):
+    """Our language model, as GPT-2."""
+
+    name = "ours"
+
+    def __init__(self, work: Work) -> None:
+        size = work.size
+        self.model = LanguageModel(LanguageModelConfig.gpt2(
+            size.vocab_size, d_model=size.d_model, n_heads=size.n_heads, d_ff=size.d_ff, n_layers=size.n_layers,
+            max_length=size.max_length, dropout=work.dropout,
+        ))  # fmt: skip
+
+    def logits(self, batch: Batch) -> Tensor:
+        """Run the model; padding comes last, so that no mask is needed."""
+        return self.model(batch.target)
+
+    def loss(self, batch: Batch) -> Tensor:
+        """Return the loss as the trainer computes it."""
+        return batch_loss(self.model, (batch.target,), batch.labels, PAD) / batch.n_labels

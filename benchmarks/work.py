@@ -1,0 +1,109 @@
+"""What is measured: a task, for a model of some size, on a batch of some shape."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from itertools import product
+
+import torch
+from torch import Tensor
+
+PAD, BEGIN, FIRST = 0, 1, 3
+"""Padding, the token that begins a target, and the first token that stands for a word."""
+SMOOTHING = 0.1
+NEW_TOKENS = 64
+"""Number of tokens that are generated."""
+
+
+@dataclass(frozen=True)
+class Size:
+    """The size of a model."""
+
+    name: str
+    d_model: int
+    n_heads: int
+    n_layers: int
+    d_ff: int
+    vocab_size: int
+    max_length: int = 136
+
+
+TINY = Size("tiny", 128, 4, 2, 512, 1000)
+SMALL = Size("small", 256, 8, 3, 1024, 8000)
+BASE = Size("base", 512, 8, 6, 2048, 32000)
+
+
+@dataclass(frozen=True)
+class Work:
+    """One row of the table.
+
+    Args:
+        task: ``train`` is a step of the optimiser, ``forward`` the logits of all positions without gradients, and
+            ``evaluate`` the loss, as validation needs it; ``greedy`` and ``beam`` generate.
+        size: The models' size.
+        batch: Number of sentences.
+        length: Number of tokens of the longest one, of the source and of the target.
+        dropout: Dropout probability.
+        padding: Whether lengths are drawn uniformly from a third of the longest; otherwise all are as long.
+    """
+
+    task: str
+    size: Size
+    batch: int
+    length: int
+    dropout: float = 0.0
+    padding: bool = True
+
+    @property
+    def name(self) -> str:
+        """What the row is called."""
+        if self.task in ("greedy", "beam"):
+            return f"{self.task} {self.size.name} batch {self.batch}"
+        dropout = f" dropout {self.dropout:g}" if "train" in self.task else ""
+        full = "" if self.padding else " no padding"
+        return f"{self.task} {self.size.name} {self.batch}×{self.length}{dropout}{full}"
+
+    def draw(self) -> "Batch":
+        """Return the batch, the same at each call."""
+        rng = torch.Generator().manual_seed(0)
+
+        def side(n: int) -> Tensor:
+            tokens = torch.randint(FIRST, self.size.vocab_size, (self.batch, n), generator=rng)
+            if self.padding:
+                lengths = (
+                    torch.randint(self.length // 3, self.length + 1, (self.batch, 1), generator=rng) + n - self.length
+                )
+                lengths[0] = n
+                tokens[torch.arange(n) >= lengths] = PAD
+            return tokens
+
+        target = side(self.length + 1)
+        target[:, 0] = BEGIN
+        return Batch(side(self.length), target[:, :-1], target[:, 1:])
+
+
+@dataclass(frozen=True)
+class Batch:
+    """Sources, targets, and the token that follows each of the target's."""
+
+    source: Tensor
+    target: Tensor
+    labels: Tensor
+
+    @property
+    def n_labels(self) -> int:
+        """Number of real tokens to predict."""
+        return int((self.labels != PAD).sum())
+
+
+def all_work() -> Iterator[Work]:
+    """Yield every row that can be asked for."""
+    shapes = (32, 24), (16, 128)
+    for size, (batch, length), dropout, padding in product((TINY, SMALL, BASE), shapes, (0.1, 0.0), (True, False)):
+        yield Work("train", size, batch, length, dropout, padding)
+    for size, (batch, length), dropout, padding in product((TINY, SMALL), shapes, (0.1, 0.0), (True, False)):
+        yield Work("train LM", size, batch, length, dropout, padding)
+    without_gradients = "forward", "forward LM", "evaluate", "evaluate LM"
+    for task, size, (batch, length) in product(without_gradients, (TINY, SMALL), shapes):
+        yield Work(task, size, batch, length)
+    for task, size, batch in product(("greedy", "beam"), (TINY, SMALL), (1, 32)):
+        yield Work(task, size, batch, 24)

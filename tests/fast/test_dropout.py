@@ -1,0 +1,59 @@
+"""Dropout of fewer random numbers: the probability, the scale, and that features are dropped independently."""
+
+import math
+
+import pytest
+import torch
+from torch import nn
+
+from transformer_lab.fast.dropout import dropout
+
+N = 400_000
+
+
+@pytest.mark.parametrize("p", [0.1, 0.5, 0.9])
+def test_so_many_are_dropped_and_the_others_scaled_by_what_keeps_the_mean(p):
+    torch.manual_seed(0)
+    output = dropout(nn.Dropout(p), torch.ones(N - 3))
+    dropped = (output == 0).double().mean().item()
+    assert dropped == pytest.approx(p, abs=5 * math.sqrt(p * (1 - p) / N))
+    [scale] = output[output > 0].unique().tolist()
+    assert scale == pytest.approx(1 / (1 - p), rel=1e-3)
+
+
+def test_the_four_features_of_a_draw_are_dropped_independently_of_each_other():
+    torch.manual_seed(0)
+    dropped = (dropout(nn.Dropout(0.3), torch.ones(N // 4, 4)) == 0).double()
+    assert torch.allclose(torch.corrcoef(dropped.mT), torch.eye(4, dtype=torch.float64), atol=5 / math.sqrt(N // 4))
+    assert torch.allclose(dropped.mean(0), torch.tensor(0.3, dtype=torch.float64), atol=5 * 0.46 / math.sqrt(N // 4))
+
+
+def test_the_gradient_is_the_mask():
+    x = torch.randn(3, 7, requires_grad=True)
+    output = dropout(nn.Dropout(0.5), x)
+    output.sum().backward()
+    assert torch.equal(output.detach(), x.detach() * x.grad)
+
+
+def test_the_same_seed_drops_the_same_and_another_draw_others():
+    torch.manual_seed(0)
+    first, second = (dropout(nn.Dropout(0.5), torch.ones(99)) for _ in range(2))
+    torch.manual_seed(0)
+    assert torch.equal(dropout(nn.Dropout(0.5), torch.ones(99)), first)
+    assert not torch.equal(first, second)
+
+
+class Doubled(nn.Dropout):
+    def forward(self, x):
+        return 2 * x
+
+
+@pytest.mark.parametrize(
+    ("module", "factor"),
+    [(nn.Dropout(0.5).eval(), 1), (nn.Dropout(0.0), 1), (nn.Dropout(1.0), 0), (Doubled(0.5), 2), (nn.Identity(), 1)],
+)
+def test_what_draws_nothing_or_is_not_torchs_is_called_as_it_is(module, factor):
+    x = torch.randn(3, 5)
+    before = torch.get_rng_state()
+    assert torch.equal(dropout(module, x), factor * x)
+    assert torch.equal(torch.get_rng_state(), before)

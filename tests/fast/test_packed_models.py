@@ -1,0 +1,165 @@
+"""Models on packed rows beside the models themselves: losses and gradients, with dropout in the same places."""
+
+from copy import deepcopy
+from dataclasses import replace
+
+import pytest
+import torch
+from torch import Tensor, nn
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from tests.helpers.small_models import CONFIGS, CONTINUES, EXPERTS, TRANSLATES, build
+from transformer_lab.attention.multi_head import MultiHeadAttention
+from transformer_lab.fast.packed_models import packed_loss, packs
+from transformer_lab.inspection.hooks import record_attention
+from transformer_lab.layers.lora import add_lora
+from transformer_lab.models.transformer import Transformer
+
+PAD = 0
+ALL = {
+    **CONFIGS,
+    "experts": EXPERTS,
+    "bias of each token": replace(TRANSLATES, output_bias=True),
+    "target padding not hidden": replace(TRANSLATES, hide_target_padding=False, feed_forward="gelu"),
+    "GPT, norms before and after": replace(CONTINUES, norm_placement="both", bias=False),
+}
+
+
+class EveryThird(nn.Module):
+    """Drops the same features everywhere, so that any other place of dropout gives other numbers."""
+
+    def forward(self, x: Tensor) -> Tensor:
+        keep = torch.arange(x.shape[-1]) % 3 > 0
+        return 1.5 * x * keep
+
+
+@pytest.fixture(params=ALL)
+def model(request) -> nn.Module:
+    model = build(ALL[request.param])
+    for module in list(model.modules()):
+        if isinstance(getattr(module, "dropout", None), nn.Module):
+            module.dropout = EveryThird()
+    return model
+
+
+def batch(model: nn.Module, lengths=(5, 9, 1), sources=(7, 3, 8)) -> tuple[tuple[Tensor, ...], Tensor]:
+    def sentences(lengths):
+        tokens = torch.randint(1, 11, (len(lengths), max(lengths)), generator=torch.Generator().manual_seed(4))
+        return tokens.masked_fill(torch.arange(max(lengths)) >= torch.tensor(lengths)[:, None], PAD)
+
+    target = sentences([n + 1 for n in lengths])
+    inputs = (target[:, :-1],)
+    return (sentences(sources), *inputs) if isinstance(model, Transformer) else inputs, target[:, 1:]
+
+
+def plain_loss(model, inputs, labels, smoothing):
+    logits = model(*inputs).flatten(0, 1)
+    return F.cross_entropy(logits, labels.flatten(), ignore_index=PAD, label_smoothing=smoothing, reduction="sum")
+
+
+def assert_same(model, inputs, labels):
+    assert packs(model, inputs, labels, PAD)
+    losses = packed_loss(model, inputs, labels, PAD, 0.1), plain_loss(model, inputs, labels, 0.1)
+    assert_close(*losses)
+    ours, theirs = (torch.autograd.grad(loss, list(model.parameters()), allow_unused=True) for loss in losses)
+    assert_close(ours, theirs)
+
+
+def test_losses_and_gradients_are_those_of_the_model(model):
+    assert_same(model, *batch(model))
+    assert_same(model, *batch(model, (6, 6), (5, 5)))  # without padding
+
+
+def test_in_single_precision_too(model):
+    assert_same(model.float(), *batch(model))
+
+
+class Learners(MultiHeadAttention):
+    """Attention of a learner, which knows nothing of packed rows."""
+
+    def forward(self, query, key, value, mask=None, cache=None):
+        return 2 * super().forward(query, key, value, mask, cache)
+
+
+def test_attention_of_another_class_is_called_with_the_padded_batch():
+    model = build(TRANSLATES)
+    for layer in (*model.encoder.layers, *model.decoder.layers):
+        for name, module in list(layer.named_children()):
+            if isinstance(module, MultiHeadAttention):
+                theirs = Learners(8, 2).double()
+                theirs.load_state_dict(module.state_dict())
+                setattr(layer, name, theirs)
+    assert_same(model, *batch(model))
+
+
+def test_layers_that_are_not_linear_are_called_as_they_are():
+    model = build(TRANSLATES)
+    add_lora(model, ["w_q", "w_v"], rank=2, alpha=4.0)
+    model.requires_grad_(True)
+    assert_same(model, *batch(model))
+
+
+def test_attention_weights_can_still_be_recorded():
+    model = build(TRANSLATES)
+    inputs, labels = batch(model)
+    with record_attention(model) as packed:
+        packed_loss(model, inputs, labels, PAD)
+    with record_attention(model) as plain:
+        plain_loss(model, inputs, labels, 0.0)
+    assert packed.keys() == plain.keys()
+    assert all(len(packed[name]) == len(plain[name]) for name in plain)
+
+
+def test_an_expected_loss_stays_the_same_when_features_are_dropped_at_random():
+    torch.manual_seed(0)
+    model = build(replace(TRANSLATES, dropout=0.2)).float().train()
+    inputs, labels = batch(model)
+    with torch.no_grad():
+        packed = torch.stack([packed_loss(model, inputs, labels, PAD) for _ in range(300)])
+        plain = torch.stack([plain_loss(model, inputs, labels, 0.0) for _ in range(300)])
+    assert packed.std() > 0
+    error = ((packed.var() + plain.var()) / 300).sqrt()
+    assert abs(packed.mean() - plain.mean()) < 4 * error
+
+
+class Subclass(Transformer):
+    def decode(self, *args):
+        return 2 * super().decode(*args)
+
+
+def spoilt(kind: str) -> nn.Module:
+    model = build(TRANSLATES)
+    match kind:
+        case "another class":
+            twin = Subclass(TRANSLATES).double()
+            twin.load_state_dict(model.state_dict())
+            return twin
+        case "a hook":
+            model.decoder.layers[1].register_forward_hook(lambda *_: None)
+        case "another forward":
+            model.encoder.forward = deepcopy(model.encoder).forward
+        case "half precision":
+            model.bfloat16()
+    return model
+
+
+@pytest.mark.parametrize("kind", ["another class", "a hook", "another forward", "half precision"])
+def test_what_cannot_be_packed_is_left_to_the_plain_path(kind):
+    model = spoilt(kind)
+    assert not packs(model, *batch(model), PAD)
+
+
+@pytest.mark.parametrize("side", ["source", "target", "labels"])
+def test_batches_with_padding_before_a_token_are_left_to_the_plain_path(side):
+    model = build(TRANSLATES)
+    (source, target), labels = batch(model)
+    assert packs(model, (source, target), labels, PAD)
+    {"source": source, "target": target, "labels": labels}[side][1, 0] = PAD
+    assert not packs(model, (source, target), labels, PAD)
+
+
+def test_autocast_is_left_to_the_plain_path():
+    model = build(CONTINUES).float()
+    with torch.autocast("cpu", torch.bfloat16):
+        assert not packs(model, *batch(model), PAD)

@@ -1,0 +1,40 @@
+"""Packed rows: nothing but padding is lost, and gradients come back to where the vectors came from."""
+
+import pytest
+import torch
+from torch.autograd import gradcheck
+from torch.testing import assert_close
+
+from transformer_lab.fast.packed_rows import PackedRows, can_be_packed
+
+REAL = torch.tensor([[True, True, True, False], [True, False, False, False], [True, True, True, True]])
+
+
+def test_packed_and_unpacked_again_only_padding_has_changed():
+    x, rows = torch.randn(3, 4, 5), PackedRows(REAL)
+    assert torch.equal(rows.pack(x), x[REAL])
+    assert torch.equal(rows.unpack(rows.pack(x)), x * REAL[..., None])
+    assert rows.positions.tolist() == [0, 1, 2, 0, 0, 1, 2, 3]
+    assert torch.equal(rows.of(REAL.cumsum(1)), REAL.cumsum(1)[REAL])
+
+
+@pytest.mark.parametrize("real", [REAL, torch.ones_like(REAL)], ids=["padding", "no padding"])
+def test_gradients_are_those_of_the_plain_operations(real):
+    rows = PackedRows(real)
+    assert gradcheck(rows.pack, torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True))
+    assert gradcheck(rows.unpack, torch.randn(len(rows.index), 2, dtype=torch.float64, requires_grad=True))
+
+
+def test_without_padding_nothing_is_copied():
+    x, rows = torch.randn(3, 4, 5), PackedRows(torch.ones_like(REAL))
+    assert rows.is_full
+    assert rows.pack(x).data_ptr() == rows.unpack(rows.pack(x)).data_ptr() == x.data_ptr()
+    assert_close(rows.unpack(rows.pack(x)), x)
+
+
+@pytest.mark.parametrize("row", [[False, True], [False, False]], ids=["padding first", "no token"])
+def test_sentences_that_do_not_begin_with_their_tokens_are_refused(row):
+    real = torch.tensor([[True, True], row])
+    assert not can_be_packed(real)
+    with pytest.raises(ValueError, match="padding at their end, and with a token before it"):
+        PackedRows(real)

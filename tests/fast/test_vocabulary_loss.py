@@ -1,0 +1,60 @@
+"""The last layer and the loss in one, beside torch's two, value and gradients."""
+
+import pytest
+import torch
+from torch.nn import functional as F
+from torch.testing import assert_close
+
+from transformer_lab.fast import vocabulary_loss as module
+from transformer_lab.fast.vocabulary_loss import vocabulary_loss
+
+
+def draw(bias: bool, dtype: torch.dtype = torch.float64):
+    rng = torch.Generator().manual_seed(3)
+    x, weight, b = (torch.randn(*shape, generator=rng, dtype=dtype) for shape in ((7, 5), (11, 5), (11,)))
+    tensors = [x, weight, b] if bias else [x, weight]
+    return [tensor.requires_grad_() for tensor in tensors], torch.randint(11, (7,), generator=rng)
+
+
+def plain(tensors, targets, smoothing):
+    return F.cross_entropy(F.linear(*tensors), targets, label_smoothing=smoothing, reduction="sum")
+
+
+def fast(tensors, targets, smoothing):
+    x, weight, bias = (*tensors, None)[:3]
+    return vocabulary_loss(x, weight, bias, targets, smoothing)
+
+
+@pytest.mark.parametrize("rows_at_once", [1, 3, 7])
+@pytest.mark.parametrize("bias", [False, True])
+@pytest.mark.parametrize("dtype", [torch.float64, torch.float32])
+def test_value_and_gradients_are_torchs_however_many_rows_are_taken_at_once(monkeypatch, rows_at_once, bias, dtype):
+    monkeypatch.setattr(module, "CHUNK", 11 * rows_at_once)
+    for smoothing in (0.0, 0.1):
+        tensors, targets = draw(bias, dtype)
+        ours, theirs = fast(tensors, targets, smoothing), plain(tensors, targets, smoothing)
+        assert_close(ours, theirs)
+        assert_close(torch.autograd.grad(ours / 7, tensors), torch.autograd.grad(theirs / 7, tensors))
+
+
+def test_logits_of_any_size_give_a_finite_loss():
+    tensors, targets = draw(bias=True)
+    large = [1000 * tensor.detach() for tensor in tensors]
+    assert_close(fast(large, targets, 0.1), plain(large, targets, 0.1))
+
+
+def test_without_gradients_only_the_value_is_computed():
+    tensors, targets = draw(bias=True)
+    with torch.no_grad():
+        value = fast(tensors, targets, 0.1)
+    assert not value.requires_grad
+    assert_close(value, plain(tensors, targets, 0.1).detach())
+
+
+def test_the_logits_of_all_rows_never_exist_at_once(monkeypatch):
+    monkeypatch.setattr(module, "CHUNK", 11 * 2)
+    taken = []
+    linear = F.linear
+    monkeypatch.setattr(F, "linear", lambda rows, *rest: taken.append(len(rows)) or linear(rows, *rest))
+    fast(*draw(bias=False), 0.0)
+    assert taken == [2, 2, 2, 1]

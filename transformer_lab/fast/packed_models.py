@@ -1,0 +1,236 @@
+"""Whole models on packed rows: only attention sees the batch as it was padded.
+
+What a ``Transformer`` and a ``LanguageModel`` are made of is called as it is, except what would see padding: the models
+themselves, their stacks and layers, and attention. These are written here once more, flat. Attention of another class,
+a learner's for instance, is called with the padded batch and its mask, as the plain model calls it.
+"""
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
+from typing import NamedTuple, TypeGuard, TypeVar, cast
+
+import torch
+from jaxtyping import Bool, Float, Int
+from torch import Tensor, nn
+from torch.nn import functional as F
+
+from transformer_lab.attention.grouped_query import GroupedQueryAttention
+from transformer_lab.attention.masks import causal_mask, padding_mask
+from transformer_lab.attention.multi_head import MultiHeadAttention, merge_heads, split_heads
+from transformer_lab.attention.positions import Positional
+from transformer_lab.checks import check_tokens, look_up
+from transformer_lab.fast.dropout import dropout
+from transformer_lab.fast.packed_rows import PackedRows, can_be_packed
+from transformer_lab.fast.vocabulary_loss import vocabulary_loss
+from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
+from transformer_lab.layers.encoder_layer import EncoderLayer, PreNormEncoderLayer
+from transformer_lab.models.decoder import Decoder, PreNormDecoder
+from transformer_lab.models.encoder import Encoder, PreNormEncoder
+from transformer_lab.models.language_model import Block, LanguageModel
+from transformer_lab.models.transformer import Transformer
+
+REWRITTEN = (
+    Transformer, Encoder, PreNormEncoder, Decoder, PreNormDecoder, LanguageModel,
+    EncoderLayer, PreNormEncoderLayer, DecoderLayer, PreNormDecoderLayer, Block, nn.Linear,
+)  # fmt: skip
+"""The classes whose ``forward`` is written once more below; a subclass of one may do something else."""
+
+
+def packs(
+    model: object, inputs: Sequence[Int[Tensor, "batch _"]], labels: Int[Tensor, "batch n"], pad_id: int
+) -> TypeGuard[Transformer | LanguageModel]:
+    """Return whether ``packed_loss`` can take a model and a batch: if not, the plain path must be taken.
+
+    It cannot if the model, its stacks or its layers are of other classes than the library's, or have hooks, if it
+    computes in half precision, or if there is padding before a token.
+    """
+    if not (
+        isinstance(model, Transformer | LanguageModel)
+        and all(type(module) in REWRITTEN and _is_plain(module, type(module)) for module in _rewritten(model))
+    ):
+        return False
+    weight = _last_layer(model).weight
+    if torch.is_autocast_enabled(weight.device.type) or weight.dtype not in (torch.float32, torch.float64):
+        return False
+    real = labels != pad_id
+    if isinstance(model, LanguageModel):
+        return can_be_packed(real)
+    source, target = inputs
+    hidden = target == model.config.target_pad_id if model.config.hide_target_padding else torch.zeros_like(real)
+    return can_be_packed(real) and can_be_packed(source != model.config.source_pad_id) and not (hidden & real).any()
+
+
+def packed_loss(
+    model: Transformer | LanguageModel,
+    inputs: Sequence[Int[Tensor, "batch _"]],
+    labels: Int[Tensor, "batch n"],
+    pad_id: int,
+    smoothing: float = 0.0,
+) -> Float[Tensor, ""]:
+    """Return ``smoothed_cross_entropy(model(*inputs), labels, pad_id, smoothing)``, if ``packs`` says so.
+
+    Dropout is drawn from other random numbers.
+    """
+    rows = PackedRows(labels != pad_id)
+    if isinstance(model, LanguageModel):
+        x = packed_text(model, inputs[0], rows)
+    else:
+        x = packed_translation(model, inputs[0], inputs[1], rows)
+    last = _last_layer(model)
+    return vocabulary_loss(x, last.weight, last.bias, rows.of(labels), smoothing)
+
+
+Module = TypeVar("Module", bound=nn.Module)
+
+
+class Visible(NamedTuple):
+    """What the queries may attend to.
+
+    Args:
+        mask: As the plain model passes it on.
+        bias: The same to be added to the scores, made once for all layers; None hides nothing but what comes later.
+        is_causal: Whether each query attends to the keys up to its own position only.
+    """
+
+    mask: Bool[Tensor, "*#batch #n_query #n_key"]
+    bias: Float[Tensor, "*#batch #n_query #n_key"] | None = None
+    is_causal: bool = False
+
+
+def packed_translation(
+    model: Transformer, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n"], rows: PackedRows
+) -> Float[Tensor, "n_real d_model"]:
+    """Return the output of the decoder at those positions of the target."""
+    mask = padding_mask(source, model.config.source_pad_id)
+    source_rows = PackedRows(mask[:, 0, 0])
+    bias = None if source_rows.is_full else torch.where(mask, 0.0, -torch.inf).to(model.decoder.embedding.weight.dtype)
+    to_source, to_target = Visible(mask, bias), Visible(causal_mask(target.shape[1], device=target.device), None, True)
+    memory = _embed(model.encoder, source, source_rows)
+    for layer in cast("Iterable[EncoderLayer]", model.encoder.layers):
+        attention = partial(_self_attention, layer.self_attention, source_rows, to_source)
+        memory = _add(layer, layer.norm_1, memory, attention)
+        memory = _add(layer, layer.norm_2, memory, layer.feed_forward)
+    memory = model.encoder.norm(memory)
+    x = _embed(model.decoder, target, rows)
+    for decoder_layer in cast("Iterable[DecoderLayer]", model.decoder.layers):
+        attention = partial(_self_attention, decoder_layer.self_attention, rows, to_target)
+        to_memory = partial(_cross_attention, decoder_layer.cross_attention, rows, to_source, memory, source_rows)
+        x = _add(decoder_layer, decoder_layer.norm_1, x, attention)
+        x = _add(decoder_layer, decoder_layer.norm_2, x, to_memory)
+        x = _add(decoder_layer, decoder_layer.norm_3, x, decoder_layer.feed_forward)
+    return model.decoder.norm(x)
+
+
+def packed_text(
+    model: LanguageModel, tokens: Int[Tensor, "batch n"], rows: PackedRows
+) -> Float[Tensor, "n_real d_model"]:
+    """Return the output of the last block at those positions of the texts."""
+    config = model.config
+    check_tokens(tokens, config.max_length)
+    positions = model.position_ids(tokens)
+    x = look_up(model.embedding, rows.of(tokens)) * model.scale
+    if model.positions is not None:
+        x = x + F.embedding(rows.of(positions.expand_as(tokens)), model.positions)
+    x = dropout(model.dropout, x)
+    local = [config.is_local(i) for i in range(config.n_layers)]
+    inputs = {kind: model.attention_inputs(tokens, positions, positions, x.dtype, kind) for kind in set(local)}
+    for i, block in enumerate(cast("Iterable[Block]", model.blocks)):
+        attended = _block_attention(block.self_attention, rows, *inputs[local[i]], block.norm_1(x))
+        x = x + dropout(block.dropout, block.post_norm_1(attended))
+        x = x + dropout(block.dropout, block.post_norm_2(block.feed_forward(block.norm_2(x))))
+    return model.norm(x)
+
+
+def _embed(
+    stack: Encoder | Decoder, tokens: Int[Tensor, "batch n"], rows: PackedRows
+) -> Float[Tensor, "n_real d_model"]:
+    check_tokens(tokens, len(stack.positions))
+    scale = math.sqrt(stack.embedding.embedding_dim)
+    x = look_up(stack.embedding, rows.of(tokens)) * scale + F.embedding(rows.positions, stack.positions)
+    return dropout(stack.dropout, x)
+
+
+def _add(
+    layer: EncoderLayer | DecoderLayer, norm: nn.Module, x: Tensor, sublayer: Callable[[Tensor], Tensor]
+) -> Float[Tensor, "n_real d_model"]:
+    """Add what a sublayer returns, and normalise the sum, or before that the sublayer's input."""
+    if isinstance(layer, PreNormEncoderLayer | PreNormDecoderLayer):
+        return x + dropout(layer.dropout, sublayer(norm(x)))
+    return norm(x + dropout(layer.dropout, sublayer(x)))
+
+
+def _self_attention(attention: nn.Module, rows: PackedRows, visible: Visible, x: Tensor) -> Tensor:
+    if not _is_plain(attention, MultiHeadAttention):
+        padded = rows.unpack(x)
+        return rows.pack(attention(padded, padded, padded, visible.mask))
+    q, k, v = rows.unpack(_project_together([attention.w_q, attention.w_k, attention.w_v], x)).chunk(3, dim=-1)
+    return _attend(attention, rows, visible, q, k, v)
+
+
+def _cross_attention(
+    attention: nn.Module, rows: PackedRows, visible: Visible, memory: Tensor, source_rows: PackedRows, x: Tensor
+) -> Tensor:
+    if not _is_plain(attention, MultiHeadAttention):
+        padded = source_rows.unpack(memory)
+        return rows.pack(attention(rows.unpack(x), padded, padded, visible.mask))
+    k, v = source_rows.unpack(_project_together([attention.w_k, attention.w_v], memory)).chunk(2, dim=-1)
+    return _attend(attention, rows, visible, rows.unpack(attention.w_q(x)), k, v)
+
+
+def _attend(
+    attention: MultiHeadAttention, rows: PackedRows, visible: Visible, q: Tensor, k: Tensor, v: Tensor
+) -> Tensor:
+    q, k, v = (split_heads(x, attention.n_heads) for x in (q, k, v))
+    mixed = attention.attend_heads(q, k, v, bias=visible.bias, is_causal=visible.is_causal)
+    return attention.w_o(rows.pack(merge_heads(mixed)))
+
+
+def _block_attention(
+    attention: nn.Module, rows: PackedRows, mask: Tensor | None, positional: Positional, is_causal: bool, x: Tensor
+) -> Tensor:
+    if not _is_plain(attention, GroupedQueryAttention):
+        return rows.pack(attention(rows.unpack(x), mask, positional, None, is_causal))
+    projected = rows.unpack(_project_together([attention.w_q, attention.w_k, attention.w_v], x))
+    n_heads = (attention.n_heads, attention.n_kv_heads, attention.n_kv_heads)
+    parts = torch.split(projected, [n * attention.d_k for n in n_heads], dim=-1)
+    q, k, v = (split_heads(part, n) for part, n in zip(parts, n_heads, strict=True))
+    q, k = attention.norm_q(q), attention.norm_k(k)
+    if positional.rotation is not None:
+        q, k = positional.rotation.rotate(q), positional.rotation.rotate(k)
+    mixed = attention.attend_heads(q, k, v, mask, positional.bias, is_causal)
+    return attention.w_o(rows.pack(merge_heads(mixed)))
+
+
+def _project_together(layers: Sequence[nn.Module], x: Float[Tensor, "n d_in"]) -> Float[Tensor, "n d_out"]:
+    """Return the outputs of layers side by side: of linear ones by a single product, which is larger, thus faster."""
+    if not all(_is_plain(layer, nn.Linear) for layer in layers):
+        return torch.cat([layer(x) for layer in layers], dim=-1)
+    linear = cast("Sequence[nn.Linear]", layers)
+    weights: list[Tensor] = [layer.weight for layer in linear]
+    biases: list[Tensor] = [layer.bias for layer in linear if layer.bias is not None]
+    return F.linear(x, torch.cat(weights), torch.cat(biases) if biases else None)
+
+
+def _rewritten(model: Transformer | LanguageModel) -> list[nn.Module]:
+    """List the modules whose ``forward`` is not called."""
+    if isinstance(model, LanguageModel):
+        return [model, *model.blocks, model.head]
+    return [model, model.encoder, model.decoder, *model.encoder.layers, *model.decoder.layers]
+
+
+def _is_plain(module: nn.Module, kind: type[Module]) -> TypeGuard[Module]:
+    """Return whether a module is of exactly this class, and nobody has hooked or replaced its ``forward``."""
+    hooks = module._forward_hooks or module._forward_pre_hooks or module._backward_hooks or module._backward_pre_hooks
+    return type(module) is kind and not hooks and "forward" not in vars(module)
+
+
+class _LastLayer(NamedTuple):
+    weight: Tensor
+    bias: Tensor | None
+
+
+def _last_layer(model: Transformer | LanguageModel) -> _LastLayer:
+    if isinstance(model, LanguageModel):
+        return _LastLayer(model.head.weight, model.head.bias)
+    return _LastLayer(model.decoder.embedding.weight, model.output_bias)
