@@ -5,6 +5,7 @@ import torch
 from torch.testing import assert_close
 
 from transformer_lab.attention.kv_cache import (
+    FIRST_CAPACITY,
     KVCache,
     LayerCache,
     ModelCache,
@@ -18,19 +19,26 @@ def drawn(n, batch=3):
     return torch.randn(batch, 2, n, 5), torch.randn(batch, 2, n, 5)
 
 
-def test_keys_grow_in_memory_that_stays_where_it_is():
-    cache = KVCache(7)
-    pieces = [drawn(3), drawn(1), drawn(2)]
-    first, _ = cache.append(*pieces[0])
-    cache.append(*pieces[1])
-    k, v = cache.append(*pieces[2])
-    assert_close(k, torch.cat([piece[0] for piece in pieces], dim=2))
-    assert_close(v, torch.cat([piece[1] for piece in pieces], dim=2))
-    assert k.data_ptr() == first.data_ptr()
+def test_keys_of_all_calls_follow_each_other_and_are_reordered_together():
+    cache = KVCache(60)
+    pieces = [drawn(n) for n in (3, 1, 2, 17, 1, 20)]
+    for n, (new_k, new_v) in enumerate(pieces, start=1):
+        k, v = cache.append(new_k, new_v)
+        assert_close(k, torch.cat([piece[0] for piece in pieces[:n]], dim=2))
+        assert_close(v, torch.cat([piece[1] for piece in pieces[:n]], dim=2))
     cache.reorder(torch.tensor([2, 2, 0]))
     reordered, _ = cache.append(*drawn(1))
-    assert_close(reordered[:, :, :6], torch.cat([piece[0] for piece in pieces], dim=2)[[2, 2, 0]])
-    assert reordered.data_ptr() == first.data_ptr()
+    assert_close(reordered[:, :, :-1], k[[2, 2, 0]])
+
+
+def test_memory_is_copied_now_and_then_and_at_most_half_of_it_is_empty():
+    cache, n_copies, memory = KVCache(500), 0, None
+    for n in range(1, 501):
+        k, _ = cache.append(*drawn(1))
+        n_copies += memory is not None and k.untyped_storage().data_ptr() != memory.untyped_storage().data_ptr()
+        memory = k
+        assert n <= k.stride(1) // k.stride(2) <= max(FIRST_CAPACITY, 2 * n, 500 if n > 250 else 0)
+    assert n_copies == 5  # at 17, 35, 71, 143 and 287 tokens
 
 
 def test_what_is_truncated_is_overwritten():

@@ -11,8 +11,14 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
 
+FIRST_CAPACITY = 16
+"""Number of tokens that a cache has memory for at first."""
+
+
 class KVCache:
-    """Keys and values of the tokens so far, for self-attention, in a buffer of fixed size.
+    """Keys and values of the tokens so far, for self-attention, in a buffer that is twice as long whenever it is full.
+
+    So every token is copied about once, however many there are, and to reorder the rows copies little that is not used.
 
     Args:
         max_length: Number of tokens that it can hold.
@@ -27,7 +33,7 @@ class KVCache:
     def __init__(self, max_length: int) -> None:
         self.max_length = max_length
         self.length = 0
-        self._buffer: Tensor | None = None  # (2, batch, n_kv_heads, max_length, d_k)
+        self._buffer: Tensor | None = None  # (2, batch, n_kv_heads, capacity, d_k)
 
     def append(
         self, k: Float[Tensor, "batch n_kv_heads n_new d_k"], v: Float[Tensor, "batch n_kv_heads n_new d_k"]
@@ -40,23 +46,27 @@ class KVCache:
         start, end = self.length, self.length + k.shape[2]
         if end > self.max_length:
             raise ValueError(f"this cache has room for max_length={self.max_length} tokens; got {end}")
-        if self._buffer is None:
-            self._buffer = k.new_empty(2, *k.shape[:2], self.max_length, k.shape[3])
-        if k.shape[0] != self._buffer.shape[1]:
+        if self._buffer is not None and k.shape[0] != self._buffer.shape[1]:
             raise ValueError(f"this cache is of {self._buffer.shape[1]} sentences; got keys of {k.shape[0]}")
+        if self._buffer is None or end > self._buffer.shape[3]:
+            self._buffer = self._longer(k, end)
         self._buffer[0, :, :, start:end], self._buffer[1, :, :, start:end] = k, v
         self.length = end
         keys, values = self._buffer[:, :, :, :end]
         return keys, values
 
+    def _longer(self, k: Float[Tensor, "batch n_kv_heads n_new d_k"], length: int) -> Tensor:
+        """Return a buffer with memory for twice as many tokens as are needed, and with those so far."""
+        capacity = min(max(2 * length, FIRST_CAPACITY), self.max_length)
+        longer = k.new_empty(2, *k.shape[:2], capacity, k.shape[3])
+        if self._buffer is not None:
+            longer[:, :, :, : self.length] = self._buffer[:, :, :, : self.length]
+        return longer
+
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
-        """Continue row i from row ``rows[i]``; in place, unless the number of rows changes."""
-        if self._buffer is None:
-            return
-        if len(rows) == self._buffer.shape[1]:
-            self._buffer[:, :, :, : self.length] = self._buffer[:, rows, :, : self.length]
-        else:
-            self._buffer = self._buffer[:, rows]
+        """Continue row i from row ``rows[i]``."""
+        if self._buffer is not None:
+            self._buffer = self._buffer.index_select(1, rows)
 
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` tokens only."""
