@@ -26,6 +26,7 @@ extensions = [
 nb_execution_mode = "off"  # what is stored is shown
 nb_merge_streams = True
 nb_ipywidgets_js = {}  # no widget is stored, and nothing is fetched from elsewhere
+myst_enable_extensions = ["dollarmath"]
 myst_heading_anchors = 4
 
 autodoc_member_order = "bysource"

@@ -14,6 +14,7 @@ from nbformat import NotebookNode
 from docs.site import lessons, reference, slides, term
 from docs.site.repository import ROOT, Repository
 from notebooks import build
+from transformer_lab.course.page_to_keep import collection as page_to_keep
 
 TEXTS = (
     "ARCHITECTURE.md",
@@ -28,6 +29,8 @@ TEXTS = (
 )
 """Pages that are written as such."""
 COLLECTIONS = tuple(build.COLLECTIONS)
+PRINTED = f"notebooks/{page_to_keep.DOCUMENT}"
+"""What a notebook names as a file of the course; on the site it is a link."""
 FRONT_PAGE = "README.md"
 ENDINGS = {".md", ".ipynb"}
 """What becomes a page; whatever else a text links to is handed out as it is, if it is a document or a picture."""
@@ -147,6 +150,7 @@ def _write_notebook(target: Path, name: str, book: NotebookNode, repository: Rep
             file = f"{name}-{picture}"
             _write_bytes(target / "notebooks" / file, base64.b64decode(next(iter(kinds.values()))))
             cell.source = cell.source.replace(f"attachment:{picture}", file)
+        cell.source = cell.source.replace(f"`{PRINTED}`", f"[`{PRINTED}`]({Path(PRINTED).name})")
         cell.source = _anchored(cell) + html_links(with_links(cell.source, path, target, repository, root))
     _write(target / path, nbformat.writes(book))
 

@@ -19,7 +19,9 @@ def test_every_prediction_drawing_and_question_of_a_lesson_is_on_a_slide(books: 
         linked = re.findall(r"\]\(([\w-]+\.png)\)", deck)
         assert set(linked) <= set(files), name
         drawn = [cell for cell in book.cells if cell.source.startswith("diagrams.") and cell.get("outputs")]
-        assert len(linked) == len(set(linked)) and len(drawn) - 2 <= len(linked) <= len(drawn), name  # not where we are, nor of the bug hunt
+        assert len(linked) == len(set(linked)) and len(drawn) - 2 <= len(linked) <= len(drawn), (
+            name
+        )  # not where we are, nor of the bug hunt
 
 
 def test_a_picture_keeps_its_words(books: dict[str, NotebookNode]) -> None:
