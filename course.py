@@ -4,8 +4,10 @@
     python3 course.py lab     open the lessons in JupyterLab; arguments go on to it, such as --no-browser --port 8890
     python3 course.py test    run all tests; with arguments only pytest, which gets them, such as -k masks
     python3 course.py test --thorough    run all tests, with more seeds, examples and lessons; takes far longer
+    python3 course.py site    build the web edition into build/site; -o FOLDER builds it elsewhere
 
-Both begin by making the environment .venv beside this file, unless there is one that is up to date.
+All begin by making the environment .venv beside this file, unless there is one that is up to date. The first time, site
+adds to it what only it needs.
 """
 
 import sys
@@ -33,6 +35,9 @@ STAMP = VENV / "installed.sha256"
 
 INSTALL = ("-c", "constraints.txt", "-e", ".[test]")
 """The arguments of pip; environment.yml has the same for conda."""
+SITE = ("-c", "constraints.txt", "-e", ".[test,site]")
+"""The same with what builds the web edition, which the other commands do without."""
+SITE_STAMP = VENV / "site.sha256"
 GIGABYTES = 2
 """The disk space of the environment, where torch comes without CUDA."""
 
@@ -103,9 +108,9 @@ def make_environment(*options: str) -> None:
         raise Problem(f"no environment could be made in {VENV}: {last_line(made.stdout)}")
 
 
-def install_with_pip() -> None:
+def install_with_pip(what: tuple[str, ...] = INSTALL) -> None:
     """Let pip install the course, and sum up its complaints if it cannot."""
-    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", *INSTALL]
+    command = [str(PYTHON), "-m", "pip", "install", "--disable-pip-version-check", *what]
     with subprocess.Popen(command, cwd=ROOT, stderr=subprocess.PIPE, text=True, errors="replace") as pip:
         assert pip.stderr is not None
         complaints = ""
@@ -125,6 +130,22 @@ def install_with_pip() -> None:
 def last_line(text: str) -> str:
     """Return the last line that is not empty."""
     return next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "no reason was given")
+
+
+def add_site() -> None:
+    """Install what builds the web edition into the environment, unless it is there.
+
+    Raises:
+        Problem: It cannot be installed.
+    """
+    wanted = fingerprint()
+    if SITE_STAMP.exists() and SITE_STAMP.read_text() == wanted:
+        return
+    uv = shutil.which("uv")
+    if not (uv and run(uv, "pip", "install", "--python", str(PYTHON), *SITE) == 0):
+        run(str(PYTHON), "-m", "ensurepip")  # an environment that uv has made is without pip
+        install_with_pip(SITE)
+    SITE_STAMP.write_text(wanted)
 
 
 def run(*command: str) -> int:
@@ -163,15 +184,21 @@ def test(arguments: list[str]) -> int:
     return 0
 
 
+def site(arguments: list[str]) -> int:
+    """Build the web edition."""
+    add_site()
+    return run(str(PYTHON), "-m", "docs.site", *arguments)
+
+
 def main(arguments: list[str]) -> int:
     """Run the command that was typed, and return the exit code."""
-    commands = {"lab": lab, "test": test}
+    commands = {"lab": lab, "test": test, "site": site}
     if not arguments or arguments[0] in ("-h", "--help"):
         print(__doc__)
         return 0 if arguments else 2
     try:
         if arguments[0] not in commands:
-            raise Problem(f"there is no command {arguments[0]!r}; there are {' and '.join(commands)}")
+            raise Problem(f"there is no command {arguments[0]!r}; there are {', '.join(commands)}")
         set_up()
         return commands[arguments[0]](arguments[1:])
     except KeyboardInterrupt:

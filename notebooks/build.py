@@ -8,8 +8,8 @@
 Whatever is built, ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_to_keep.ipynb``, with the PDF that is
 printed, are brought up to date with the sources of all lessons; by its name each is built alone.
 
-A cell whose source and text outputs are as before is left as it is stored, pictures included: building twice changes
-no byte, on any machine. To renew pictures, delete the notebook first.
+A cell whose source and text outputs are as before is left as it is stored, pictures included, unless one lacks its
+alternative text: building twice changes no byte, on any machine. To renew pictures, delete the notebook first.
 """
 
 import argparse
@@ -138,11 +138,13 @@ def comparable(cell: NotebookNode) -> dict[str, list[str]]:
     """List, line by line, all of a cell that has to be the same on every machine."""
     tags = list(cell.metadata.get("tags", []))
     outputs = [] if "nbval-ignore-output" in tags else [line for o in cell.get("outputs", []) for line in text_of(o)]
+    pictures = [o.metadata.get("image/png", {}) for o in cell.get("outputs", []) if "image/png" in o.get("data", {})]
     return {
         "kind": [cell.cell_type, f"run {cell.get('execution_count')}"],
         "tags": tags,
         "source": cell.source.splitlines(),
         "output": outputs,
+        "alternative texts": [f"picture {n} has one" for n, data in enumerate(pictures, 1) if data.get("alt")],
     }
 
 

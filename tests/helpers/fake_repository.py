@@ -36,7 +36,9 @@ class Repository:
 
     def fake(self, name: str, code: str) -> None:
         """Let ``python -m name`` run this code: the repository's own folder is searched first."""
-        (self.path / f"{name}.py").write_text(code)
+        path = self.path / f"{name}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(code)
 
     def pip(self, code: str) -> None:
         """Let pip run this code, in an environment that is made in no time."""

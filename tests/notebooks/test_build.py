@@ -10,7 +10,17 @@ import nbformat
 import pytest
 from nbformat import NotebookNode
 
-from notebooks.build import COLAB, COLLECTIONS, FOLDER, execute, lessons, main, read_source
+from notebooks.build import (
+    COLAB,
+    COLLECTIONS,
+    FOLDER,
+    differences,
+    execute,
+    keep_what_is_the_same,
+    lessons,
+    main,
+    read_source,
+)
 from tests.notebooks.lesson import shown
 
 SOURCE = """# %% [markdown] id="title"
@@ -105,6 +115,17 @@ def test_a_picture_stays_when_only_another_cell_changed(folder: Path) -> None:
     after = built(folder)
     assert after.cells[3] == before.cells[3]
     assert "def softmax(s)" in after.cells[4].source
+
+
+def test_a_picture_gets_its_alternative_text_where_it_had_none() -> None:
+    def book(metadata: dict[str, str]) -> NotebookNode:
+        drawn = nbformat.v4.new_output("display_data", {"image/png": "AA=="}, metadata={"image/png": metadata})
+        return nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("draw()", id="drawn", outputs=[drawn])])
+
+    bare, described, otherwise = book({}), book({"alt": "A line."}), book({"alt": "A line, to 0.3."})
+    assert list(differences(described, bare)) == ["alternative texts of drawn: + picture 1 has one"]
+    assert keep_what_is_the_same(described, bare) == described
+    assert keep_what_is_the_same(otherwise, described) == described, "its numbers may differ, as pictures may"
 
 
 @pytest.mark.parametrize(

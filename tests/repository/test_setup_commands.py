@@ -55,6 +55,30 @@ def test_a_thorough_run_makes_all_checks_and_repeats_tests(repository):
     assert repository.run("test", "--thorough", "-k", "softmax").stdout == "pytest --thorough -k softmax\n"
 
 
+def test_the_site_gets_what_it_needs_once_and_the_other_commands_never(repository):
+    repository.fake("docs/site/__main__", TELL.format("site", 0))
+    first, second = repository.run("site", "-o", "there"), repository.run("site")
+    assert (first.stdout, second.stdout) == ("site -o there\n", "site\n")
+    extras = [call.rpartition(" ")[2] for call in repository.installed]
+    assert extras == [".[test]", ".[test,site]"]
+    assert repository.run("lab").stdout == "transformer_lab/cli lab\n", "what the site has added is trusted"
+
+
+def test_pip_installs_what_the_site_needs_where_there_is_no_uv(repository):
+    (repository.programs / "uv").unlink()
+    repository.fake("ensurepip", "")
+    repository.fake("pip", TELL.format("pip", 0))
+    repository.fake("docs/site/__main__", TELL.format("site", 0))
+    command = "pip install --disable-pip-version-check -c constraints.txt -e .[test,site]"
+    assert repository.run("site").stdout.splitlines() == [command, "site"]
+    repository.fake("pip", "import sys; sys.exit('ERROR: No matching distribution found for sphinx')")
+    (repository.path / "pyproject.toml").write_text("# new")
+    repository.uv()
+    repository.run("lab")
+    (repository.programs / "uv").unlink()
+    assert complaint(repository.run("site")) == "the install failed: No matching distribution found for sphinx"
+
+
 def test_every_failure_is_told_not_only_the_first(repository):
     repository.fake("ruff", TELL.format("ruff", "'check' in sys.argv"))
     repository.fake("pytest", TELL.format("pytest", 1))

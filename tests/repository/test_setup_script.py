@@ -146,7 +146,7 @@ def test_a_clone_that_moved_is_set_up_anew(repository):
 
 
 def test_an_unknown_command_is_answered_with_the_known_ones(repository):
-    assert complaint(repository.run("lba")) == "there is no command 'lba'; there are lab and test"
+    assert complaint(repository.run("lba")) == "there is no command 'lba'; there are lab, test, site"
 
 
 def test_help_sets_nothing_up(repository):

@@ -1,7 +1,7 @@
 """Plots of what happens inside a Transformer: each takes tensors, and returns the Axes for further drawing.
 
 Colour-blind readers can distinguish colours and line styles; the background stays white, which is readable in a light
-and in a dark JupyterLab.
+and in a dark JupyterLab. In a notebook, figures have an alternative text.
 """
 
 from collections.abc import Mapping, Sequence
@@ -18,6 +18,10 @@ from matplotlib.image import AxesImage
 from matplotlib.patches import Patch
 from matplotlib.ticker import MaxNLocator
 from torch import Tensor
+
+from transformer_lab.inspection.alternative_text import describe_displayed_figures
+
+describe_displayed_figures()
 
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7")
 DASHES = ("-", "--", "-.", ":")

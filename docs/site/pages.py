@@ -1,0 +1,180 @@
+"""All pages of the site, and the tree of sources that Sphinx reads: it mirrors the repository."""
+
+import base64
+import filecmp
+import re
+import shutil
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+
+import nbformat
+from nbformat import NotebookNode
+
+from docs.site import lessons, reference, slides, term
+from docs.site.repository import ROOT, Repository
+from notebooks import build
+from transformer_lab.course.page_to_keep import collection as page_to_keep
+
+TEXTS = (
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "CONTRIBUTING.md",
+    "benchmarks/README.md",
+    "docs/grading.md",
+    "docs/instructors.md",
+    "docs/mistakes.md",
+    "docs/run.md",
+    "transformer_lab/course/jail/README.md",
+)
+"""Pages that are written as such."""
+COLLECTIONS = tuple(build.COLLECTIONS)
+PRINTED = f"notebooks/{page_to_keep.DOCUMENT}"
+"""What a notebook names as a file of the course; on the site it is a link."""
+FRONT_PAGE = "README.md"
+ENDINGS = {".md", ".ipynb"}
+"""What becomes a page; whatever else a text links to is handed out as it is, if it is a document or a picture."""
+DOCUMENTS = {".pdf", ".png", ".svg", ".json", ".cff", ""}
+
+
+def tables_of_contents(folder: Path = build.FOLDER) -> dict[str, list[str]]:
+    """Return the pages under each heading of the navigation, in reading order."""
+    in_order = build.lessons(folder)
+    return {
+        "Start": ["docs/run"],
+        "Lessons": [f"notebooks/{name}" for name in in_order],
+        "To keep": [f"notebooks/{name}" for name in ("page_to_keep", "glossary", "interview_questions")],
+        "Library": ["reference/index"],
+        "For instructors": ["docs/instructors", "docs/grading", "slides/index"],
+        "For contributors": [
+            "CONTRIBUTING",
+            "ARCHITECTURE",
+            "docs/mistakes",
+            "transformer_lab/course/jail/README",
+            "benchmarks/README",
+            "CHANGELOG",
+        ],
+    }
+
+
+def write(target: Path, repository: Repository | None, root: Path = ROOT) -> None:
+    """Write the sources of the site; what has not changed is not touched, so that Sphinx need not read it again.
+
+    Args:
+        target: Their folder. Whatever else is in it is deleted.
+        repository: Where the project is published, if it is.
+        root: The repository on this machine.
+    """
+    with tempfile.TemporaryDirectory() as folder:
+        _write_all(Path(folder), repository, root)
+        fresh = {path.relative_to(folder) for path in Path(folder).rglob("*") if path.is_file()}
+        for path in target.rglob("*"):
+            if path.is_file() and path.relative_to(target) not in fresh:
+                path.unlink()
+        for name in fresh:
+            if not (target / name).exists() or not filecmp.cmp(Path(folder, name), target / name, shallow=False):
+                _write_bytes(target / name, Path(folder, name).read_bytes())
+
+
+def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
+    texts = {name: (root / name).read_text(encoding="utf-8") for name in TEXTS}
+    texts["docs/instructors.md"] = term.fill_in(texts["docs/instructors.md"], stored_lessons(root))
+    texts["index.md"] = front_page((root / FRONT_PAGE).read_text(encoding="utf-8"))
+    texts |= {f"reference/{room.name}.md": reference.page(room) for room in reference.rooms(root / reference.PACKAGE)}
+    texts["slides/index.md"] = slides.index(stored_lessons(root))
+    texts["reference/index.md"] = reference.contents(root / reference.PACKAGE)
+    for name, text in texts.items():
+        _write(target / name, with_links(text, name, target, repository, root))
+    for name, book in stored_lessons(root).items():
+        _write(target / "slides" / f"{name}.md", slides.deck(name, book))
+        for picture, data in slides.pictures(name, book).items():
+            _write_bytes(target / "slides" / picture, data)
+        _write_notebook(target, name, lessons.for_reading(name, book, repository), repository, root)
+    for name in COLLECTIONS:
+        _write_notebook(target, name, _read(root, name), repository, root)
+
+
+def front_page(readme: str) -> str:
+    """Return the README with the navigation under it."""
+    trees = [
+        "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"])
+        for caption, pages in tables_of_contents().items()
+    ]
+    return "\n\n".join([readme, *trees, ""])
+
+
+def stored_lessons(root: Path = ROOT) -> dict[str, NotebookNode]:
+    """Read all lessons as they are stored, in their order."""
+    return {name: _read(root, name) for name in build.lessons(root / "notebooks")}
+
+
+def with_links(text: str, name: str, target: Path, repository: Repository | None, root: Path = ROOT) -> str:
+    """Make the links of a text lead somewhere: files that are no pages are copied, or seen at the repository.
+
+    Args:
+        text: Markdown.
+        name: Its path in the repository.
+        target: Where documents and pictures that it links to are copied.
+        repository: Where source files can be seen; if None, a link to one becomes plain text.
+        root: The repository on this machine.
+    """
+
+    def link(found: re.Match[str]) -> str:
+        words, address = found["words"], found["address"].partition("#")[0]
+        path = (root / name).parent.joinpath(address).resolve()
+        if not path.is_relative_to(root) or not path.exists():
+            return found[0]
+        inside = path.relative_to(root).as_posix()
+        if inside == FRONT_PAGE:
+            return f"{words}({'../' * name.count('/')}index.md)"
+        if path.suffix in ENDINGS:
+            return found[0]
+        if path.is_file() and path.suffix in DOCUMENTS:
+            (target / inside).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(path, target / inside)
+            return found[0]
+        return f"{words}({repository.file(inside)})" if repository else words.removeprefix("[").removesuffix("]")
+
+    return re.sub(
+        r"(?P<words>!?\[(?:[^\[\]]|\[[^\]]*\](?:\([^)]*\))?)*\])\((?P<address>(?!\w+:|#)[^)\s]+)\)", link, text
+    )
+
+
+def _write_notebook(target: Path, name: str, book: NotebookNode, repository: Repository | None, root: Path) -> None:
+    """Write a notebook with links that hold on the site, and its attachments beside it."""
+    path = f"notebooks/{name}.ipynb"
+    for cell in book.cells:
+        if cell.cell_type != "markdown":
+            continue
+        for picture, kinds in cell.pop("attachments", {}).items():
+            file = f"{name}-{picture}"
+            _write_bytes(target / "notebooks" / file, base64.b64decode(next(iter(kinds.values()))))
+            cell.source = cell.source.replace(f"attachment:{picture}", file)
+        cell.source = cell.source.replace(f"`{PRINTED}`", f"[`{PRINTED}`]({Path(PRINTED).name})")
+        cell.source = _anchored(cell) + html_links(with_links(cell.source, path, target, repository, root))
+    _write(target / path, nbformat.writes(book))
+
+
+def html_links(source: str) -> str:
+    """Mend links that are written in HTML, which Sphinx leaves alone, and those to a heading as JupyterLab has it."""
+    source = re.sub(r"\]\(#[\w-]+\)", lambda found: found[0].lower(), source)
+    source = re.sub(r'(href="[\w/.]+)\.ipynb#cell-id=', r"\1.html#cell-", source)
+    return re.sub(r'(href="[\w/.]+)\.ipynb"', r'\1.html"', source)
+
+
+def _anchored(cell: Mapping[str, str]) -> str:
+    """Return what gives a cell under a heading an address: links from the interview questions lead to it."""
+    return f'<span id="cell-{cell["id"]}"></span>\n\n' if re.match("##+ ", cell["source"]) else ""
+
+
+def _read(root: Path, name: str) -> NotebookNode:
+    return nbformat.read(root / "notebooks" / f"{name}.ipynb", as_version=4)
+
+
+def _write(path: Path, text: str) -> None:
+    _write_bytes(path, text.encode())
+
+
+def _write_bytes(path: Path, data: bytes) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(data)

@@ -1,0 +1,57 @@
+"""Where the project is published: what links to Colab, Binder and source files are made from.
+
+One setting decides: ``Repository`` under ``[project.urls]`` in ``pyproject.toml``. Where it is missing, a workflow of
+GitHub still knows the repository that it runs in; elsewhere there are no such links.
+"""
+
+import os
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+BRANCH = "main"
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository on GitHub: ``owner/name``."""
+
+    name: str
+
+    @property
+    def address(self) -> str:
+        """Its page."""
+        return f"https://github.com/{self.name}"
+
+    def file(self, path: str) -> str:
+        """Return the address of a file or folder."""
+        return f"{self.address}/blob/{BRANCH}/{path}"
+
+    def colab(self, notebook: str) -> str:
+        """Return the address that opens a notebook in Colab."""
+        return f"https://colab.research.google.com/github/{self.name}/blob/{BRANCH}/{notebook}"
+
+    def binder(self, notebook: str) -> str:
+        """Return the address that opens a notebook in JupyterLab on Binder."""
+        return f"https://mybinder.org/v2/gh/{self.name}/{BRANCH}?urlpath=lab/tree/{notebook}"
+
+
+def published(
+    environment: Mapping[str, str] = os.environ, project: Path = ROOT / "pyproject.toml"
+) -> Repository | None:
+    """Return the repository, or None if nothing says where it is.
+
+    Raises:
+        ValueError: The setting is no address of a repository on GitHub.
+    """
+    urls = tomllib.loads(project.read_text(encoding="utf-8"))["project"].get("urls", {})
+    address = urls.get("Repository")
+    if address is None:
+        name = environment.get("GITHUB_REPOSITORY")
+        return Repository(name) if name else None
+    name = address.removeprefix("https://github.com/").removesuffix("/").removesuffix(".git")
+    if name == address or name.count("/") != 1:
+        raise ValueError(f"Repository in {project.name} should be https://github.com/owner/name; got {address}")
+    return Repository(name)

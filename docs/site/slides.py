@@ -1,0 +1,114 @@
+"""Slides for a lecture, made from a lesson: its question, drawings, predictions, formulas, summary and questions.
+
+A deck is a page whose sections are slides; ``static/site.css`` makes each as large as the screen, and
+``static/site.js`` turns them with the arrow keys. What the lesson explains in prose is left to whoever speaks.
+"""
+
+import base64
+import html
+import re
+from collections.abc import Iterator, Mapping
+
+from nbformat import NotebookNode
+
+from docs.site.lessons import alternative_text
+from transformer_lab.course.interview_questions import questions_of
+from transformer_lab.course.lesson_text import section
+
+LEFT_OUT = ("Before you start", "Bug hunt", "In short", "New words", "Interview questions", "What to read next")
+"""Sections that are no part of a lecture, or have slides of their own."""
+
+
+def index(lessons: Mapping[str, NotebookNode]) -> str:
+    """Return the page that lists all decks."""
+    names = "\n".join(lessons)
+    return f"""# Slides
+
+A deck for each lesson, made from the lesson: its question, drawings, predictions, formulas and interview questions.
+**→** and **←** turn the slides, **F** shows them on the whole screen. To have them on paper, print the page. An answer
+is folded: let everybody predict, then open it.
+
+```{{toctree}}
+:maxdepth: 1
+
+{names}
+```
+"""
+
+
+def deck(name: str, book: NotebookNode) -> str:
+    """Return the slides of a lesson, as a page in Markdown.
+
+    Args:
+        name: Such as ``01_lookup``.
+        book: The lesson as it is stored.
+    """
+    head = book.cells[0].source.split("\n\n")
+    question = next((part for part in head if part.startswith("**The question.**")), "")
+    slides = [f"{head[0]}\n\n<div class='deck'></div>\n\n{question}\n\n[The lesson](../notebooks/{name}.ipynb)"]
+    heading, number = "", 0
+    for i, cell in enumerate(book.cells):
+        if cell.cell_type == "markdown":
+            if found := re.search(r"^##+ (.+)$", cell.source, re.MULTILINE):
+                heading = found[1]
+            if heading and not heading.startswith(LEFT_OUT):
+                slides += [f"## {heading}\n\n{slide}" for slide in _of_text(cell.source, book.cells[i + 1 :])]
+        elif cell.source.startswith("diagrams.") and not heading.startswith(LEFT_OUT):
+            shown = [_picture(f"{name}-{number + n}.png", output) for n, output in enumerate(_drawn(cell))]
+            slides += [f"## {heading}\n\n{picture}" for picture in shown] if heading else []
+        number += len(list(_drawn(cell)))
+    summary, *_ = section(book, "In short").strip().split("\n\n")
+    slides.append(f"## In short\n\n{summary}")
+    slides += [f"## Interview question\n\n{_without_links(question)}" for question in questions_of(book)]
+    text = "\n\n".join(["---\nhtml_theme.sidebar_secondary.remove: true\n---", *_numbered(slides), ""])
+    return re.sub(r"\]\((\w+\.ipynb)", r"](../notebooks/\1", text)
+
+
+def pictures(name: str, book: NotebookNode) -> dict[str, bytes]:
+    """Return all pictures of a lesson, by the names that its slides know them by."""
+    drawn = [output for cell in book.cells for output in _drawn(cell)]
+    return {f"{name}-{i}.png": base64.b64decode(output.data["image/png"]) for i, output in enumerate(drawn)}
+
+
+def _of_text(source: str, following: list[NotebookNode]) -> Iterator[str]:
+    """Yield the slides in a text cell: its formulas, and what is to be predicted, with the answer folded."""
+    yield from re.findall(r"\$\$.+?\$\$", source, re.DOTALL)
+    if found := re.search(r"\*\*Predict\.\*\*.*", source, re.DOTALL):
+        question = re.sub(r" ?Replace the `\.\.\.`[^.]*\.", "", found[0])
+        answer = _measured(following)
+        yield f"{question}\n\n<details><summary>Answer</summary>\n\n{answer}\n\n</details>" if answer else question
+
+
+def _measured(following: list[NotebookNode]) -> str:
+    """Return what was measured after a prediction, as the cell that compares the two printed it."""
+    for cell in following:
+        if cell.cell_type == "code" and "compare(" in cell.source:
+            lines = "".join(output.text for output in cell.outputs if output.output_type == "stream").splitlines()
+            told = [line.removeprefix("you made no prediction, ") for line in lines if line.strip()]
+            return "\n".join(f"<p>{html.escape(line)}</p>" for line in told)
+    return ""
+
+
+def _drawn(cell: NotebookNode) -> Iterator[NotebookNode]:
+    return (output for output in cell.get("outputs", []) if "image/png" in output.get("data", {}))
+
+
+def _picture(file: str, output: NotebookNode) -> str:
+    words = re.sub(r"([\[\]\\*_`$<>])", r"\\\1", alternative_text(output))
+    return f"![{words}]({file})"
+
+
+def _without_links(question: str) -> str:
+    """Drop where an answer is found: ``(<i>heading</i>: …)`` belongs to the lesson."""
+    return re.sub(r"\s*\((?:<i>.*?)\)\s*(?=</details>)", "\n", question, flags=re.DOTALL)
+
+
+def _numbered(slides: list[str]) -> list[str]:
+    """Give the slides of one heading different headings, as the sections of a page need them."""
+    seen: dict[str, int] = {}
+    numbered = []
+    for slide in slides:
+        heading, rest = slide.split("\n", 1)
+        seen[heading] = seen.get(heading, 0) + 1
+        numbered.append(f"{heading}{f' ({seen[heading]})' if seen[heading] > 1 else ''}\n{rest}")
+    return numbered

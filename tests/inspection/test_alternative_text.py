@@ -1,0 +1,89 @@
+"""What is drawn is said: names, and numbers that are those on the axes."""
+
+import subprocess
+import sys
+
+import matplotlib.pyplot as plt
+import pytest
+import torch
+from IPython.core.formatters import DisplayFormatter
+from matplotlib.figure import Figure
+
+from transformer_lab.inspection import alternative_text as module
+from transformer_lab.inspection import plots
+from transformer_lab.inspection.alternative_text import alternative_text, describe_displayed_figures
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    plt.close("all")
+
+
+def test_a_line_is_told_by_its_ends_and_its_range():
+    ys = {"up": [1.0, 1e-9, 4.0], "of runs": torch.tensor([[1.0, 2.0, 1234.0], [3.0, 2.0, 1236.0]])}
+    ax = plots.lines([1, 2, 3], ys, xlabel="step", ylabel="loss")
+    ax.axhline(0.5)  # has no name, so it cannot be told from others
+    assert alternative_text(ax.figure) == (
+        "Plot: loss by step: up, of runs. up: from 1 to 4, between 0 and 4. "
+        "of runs: from 2 to 1200, between 2 and 1200."
+    )
+
+
+def test_each_row_of_weights_is_told_by_its_largest():
+    ax = plots.weights(torch.tensor([[0.1, 0.9], [0.5, 0.5]]), ["year?", "month?"], ["3", "mars"])
+    assert alternative_text(ax.figure) == (
+        "Plot: map of 2 × 2 cells, query (row) by key (column). year?: 0.90 at mars; month?: 0.50 each."
+    )
+
+
+def test_each_row_of_a_mask_is_told_by_the_keys_it_may_attend_to():
+    ax = plots.mask(torch.tensor([[True, False, False], [True, True, True], [False, False, False]]), keys=list("abc"))
+    assert alternative_text(ax.figure).endswith("row 0: a; row 1: all; row 2: none.")
+
+
+def test_a_large_map_is_told_by_its_range():
+    ax = plots.weights(torch.linspace(0, 0.5, 13 * 13).view(13, 13))
+    assert alternative_text(ax.figure).endswith(
+        "map of 13 × 13 cells, query (row) by key (column). values between 0 and 0.5."
+    )
+
+
+def test_a_histogram_is_told_by_its_range_and_its_mean():
+    ax = plots.histogram({"few": torch.tensor([0.0, 1.0, 1.0, 4.0])}, xlabel="value", bins=4)
+    mean = (0.5 + 1.5 + 1.5 + 3.5) / 4  # of the middles of the bins
+    assert alternative_text(ax.figure) == f"Plot: fraction by value: few. few: between 0 and 4, mean {mean:.2g}."
+
+
+def test_bars_and_points_are_told_panel_by_panel():
+    figure, (left, right) = plt.subplots(1, 2)
+    left.bar(["u", "v"], [3, 1234])
+    left.set_title("cost")
+    right.scatter([1, 2], [3, 4], label="models")
+    right.plot([1, 2, 3], [5, 7, 6], "k.", label="known")
+    assert alternative_text(figure) == (
+        "Plot: cost; models, known. cost: u 3, v 1200. known: 3 points, between 5 and 7. models: 2 points."
+    )
+
+
+def test_nothing_is_said_of_nothing():
+    assert alternative_text(Figure()) == "An empty figure."
+    figure, ax = plt.subplots()
+    ax.plot([0, 1], [float("nan"), float("nan")], label="lost")
+    assert alternative_text(figure).endswith("lost: no points.")
+
+
+def test_a_notebook_stores_it_with_the_picture(monkeypatch):
+    class Shell:
+        display_formatter = DisplayFormatter()
+
+    monkeypatch.setitem(sys.modules, "IPython", type("IPython", (), {"get_ipython": Shell}))
+    describe_displayed_figures()
+    figure = plots.lines([1, 2], {"a": [1, 2]}, "x", "y").figure
+    _, metadata = Shell.display_formatter.format(figure)
+    assert metadata["image/png"] == {"alt": alternative_text(figure)}
+
+
+def test_without_a_notebook_nothing_is_loaded_for_it():
+    code = f"import sys; from {module.__name__} import *; describe_displayed_figures(); print('IPython' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True).stdout == "False\n"

@@ -1,0 +1,11 @@
+"""The stored lessons, read once."""
+
+import pytest
+from nbformat import NotebookNode
+
+from docs.site import pages
+
+
+@pytest.fixture(scope="session")
+def books() -> dict[str, NotebookNode]:
+    return pages.stored_lessons()

@@ -1,0 +1,207 @@
+"""The site as it is built: every link leads somewhere, and a browser shows it, on a phone and at a desk.
+
+It takes a minute, and needs the extra ``site``, which ``python3 course.py site`` installs and the tests do without. The
+workflow that publishes the site runs these tests on it first.
+"""
+
+import contextlib
+import html
+import importlib.util
+import re
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from functools import cache, partial
+from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from urllib.parse import unquote, urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, sync_playwright
+
+from docs.site.repository import ROOT
+from tests.end_to_end.browser import find_browser
+
+BROWSER = find_browser()
+
+pytestmark = pytest.mark.skipif(
+    importlib.util.find_spec("sphinx_book_theme") is None,
+    reason="the extra `site` is not installed, so there is no site to look at: run `python3 course.py site` first",
+)
+
+PHONE, DESK = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
+PAGES = (
+    "index.html",
+    "notebooks/01_lookup.html",
+    "notebooks/glossary.html",
+    "notebooks/interview_questions.html",
+    "reference/attention.html",
+    "docs/instructors.html",
+    "slides/01_lookup.html",
+    "CONTRIBUTING.html",
+)
+
+
+@pytest.fixture(scope="module")
+def site() -> Path:
+    """Build the site where the command does; what has not changed is not read again."""
+    built = subprocess.run([sys.executable, "-m", "docs.site"], cwd=ROOT, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    return ROOT / "build" / "site" / "html"
+
+
+@pytest.fixture(scope="module")
+def address(site: Path) -> Iterator[str]:
+    class Handler(SimpleHTTPRequestHandler):
+        def log_message(self, *_: object) -> None:
+            pass
+
+    with ThreadingHTTPServer(("127.0.0.1", 0), partial(Handler, directory=str(site))) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        yield f"http://127.0.0.1:{server.server_port}/"
+        server.shutdown()
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    if BROWSER is None:
+        pytest.skip("no Chromium is installed, so the site cannot be looked at")
+    with sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=BROWSER, args=["--no-sandbox"])
+        yield started
+        started.close()
+
+
+@contextlib.contextmanager
+def opened(browser: Browser, address: str, size: dict[str, int] = DESK) -> Iterator[Page]:
+    """Open a page; at its end, nothing may have been asked of another host, and no script may have failed."""
+    context = browser.new_context(viewport=size)
+    page = context.new_page()
+    wrong: list[str] = []
+    page.on("request", lambda sent: None if sent.url.startswith((origin(address), "data:")) else wrong.append(sent.url))
+    page.on("pageerror", lambda error: wrong.append(str(error)))
+    page.on("response", lambda got: wrong.append(f"{got.status} {got.url}") if got.status >= 400 else None)
+    page.goto(address, wait_until="load")
+    yield page
+    context.close()
+    assert wrong == []
+
+
+def origin(address: str) -> str:
+    return "{0.scheme}://{0.netloc}/".format(urlsplit(address))
+
+
+@cache
+def ids(page: Path) -> frozenset[str]:
+    return frozenset(re.findall(r'\b(?:id|name)="([^"]+)"', page.read_text(encoding="utf-8")))
+
+
+def test_every_link_leads_somewhere(site: Path) -> None:
+    broken, n_links = [], 0
+    for page in site.rglob("*.html"):
+        for link in re.findall(
+            r'<(?:a|link|img|script)\b[^>]*?\b(?:href|src)="([^"]*)"', page.read_text(encoding="utf-8")
+        ):
+            parts = urlsplit(html.unescape(link))
+            if parts.scheme or parts.netloc:
+                continue
+            n_links += 1
+            target = (page.parent / unquote(parts.path)).resolve() if parts.path else page
+            target = target / "index.html" if target.is_dir() else target
+            if not target.exists() or (
+                parts.fragment and target.suffix == ".html" and unquote(parts.fragment) not in ids(target) | {"top"}
+            ):
+                broken.append(f"{page.relative_to(site)}: {link}")
+    assert n_links > 1000
+    assert broken == []
+
+
+def test_nothing_that_a_page_needs_is_on_another_host(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        text = page.read_text(encoding="utf-8")
+        assert not re.findall(r'<(?:script|img|iframe)\b[^>]*\bsrc="(?:https?:)?//[^"]*"', text), page
+        assert not re.findall(r'<link\b[^>]*rel="stylesheet"[^>]*href="(?:https?:)?//[^"]*"', text), page
+
+
+def test_every_picture_has_an_alternative_text(site: Path) -> None:
+    pictures = [
+        (page.name, tag) for page in site.rglob("*.html") for tag in re.findall(r"<img\b[^>]*>", page.read_text())
+    ]
+    assert len(pictures) > 100
+    assert [(name, tag) for name, tag in pictures if not re.search(r'\balt="[^"]+"', tag)] == []
+
+
+def test_no_formula_is_left_as_it_was_typed(site: Path) -> None:
+    for page in [*site.glob("notebooks/*.html"), *site.glob("slides/*.html")]:
+        text = re.sub(r"<(pre|code|script)\b.*?</\1>", "", page.read_text(encoding="utf-8"), flags=re.DOTALL)
+        assert "$$" not in text and r"$\\" not in text, page.name
+
+
+@pytest.mark.parametrize("size", [PHONE, DESK], ids=["phone", "desk"])
+def test_no_page_is_wider_than_its_screen(browser: Browser, address: str, size: dict[str, int]) -> None:
+    for name in PAGES:
+        with opened(browser, address + name, size) as page:
+            page.wait_for_timeout(300)
+            assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
+            assert page.locator("h1").first.is_visible(), name
+
+
+def test_formulas_are_drawn(browser: Browser, address: str) -> None:
+    with opened(browser, address + "notebooks/01_lookup.html") as page:
+        page.wait_for_selector("mjx-container")
+        assert page.locator("mjx-container").count() == page.locator(".math").count() > 5
+
+
+def test_an_answer_is_folded_until_a_key_opens_it(browser: Browser, address: str) -> None:
+    with opened(browser, address + "notebooks/01_lookup.html") as page:
+        answer = page.get_by_text("you made no prediction, measured 8")
+        assert not answer.is_visible()
+        page.locator(".cell", has=answer).locator("summary").focus()
+        page.keyboard.press("Enter")
+        assert answer.is_visible()
+
+
+def test_the_theme_can_be_changed_by_key_and_stays(browser: Browser, address: str) -> None:
+    with opened(browser, address + "index.html") as page:
+        theme = "document.documentElement.dataset.theme"
+        button = page.locator(".theme-switch-button:visible").first
+        seen = set()
+        for _ in range(3):
+            button.focus()
+            page.keyboard.press("Enter")
+            seen.add(page.evaluate(theme))
+        assert seen == {"light", "dark"}
+        while page.evaluate(theme) != "dark":
+            button.click()
+        page.goto(address + "notebooks/glossary.html")
+        assert page.evaluate(theme) == "dark"
+        background = page.evaluate("getComputedStyle(document.body).backgroundColor")
+        assert sum(map(int, re.findall(r"\d+", background)[:3])) < 150, background
+
+
+def test_what_is_searched_for_is_found(browser: Browser, address: str) -> None:
+    with opened(browser, address + "index.html") as page:
+        page.keyboard.press("Control+k")
+        page.keyboard.type("kernel regression")
+        page.keyboard.press("Enter")
+        page.wait_for_selector("#search-results a")
+        found = page.locator("#search-results a").evaluate_all("links => links.map(link => link.getAttribute('href'))")
+        assert any("notebooks/01_lookup.html" in link for link in found), found
+
+
+def test_the_keyboard_comes_to_the_text_first(browser: Browser, address: str) -> None:
+    with opened(browser, address + "notebooks/01_lookup.html") as page:
+        page.keyboard.press("Tab")
+        assert "Skip to main content" in page.evaluate("document.activeElement.textContent")
+
+
+def test_arrow_keys_turn_the_slides(browser: Browser, address: str) -> None:
+    with opened(browser, address + "slides/01_lookup.html") as page:
+        page.keyboard.press("ArrowRight")
+        page.wait_for_function("scrollY > 300")
+        second = page.locator(".bd-article section > section").first
+        assert abs(second.bounding_box()["y"]) < 5
+        assert second.bounding_box()["height"] >= DESK["height"]
+        page.keyboard.press("ArrowLeft")
+        page.wait_for_function("scrollY < 100")

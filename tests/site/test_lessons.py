@@ -1,0 +1,78 @@
+"""What a lesson looks like on the site: nothing that spoils it, and nothing that is lost."""
+
+import nbformat
+import pytest
+from nbformat import NotebookNode
+
+from docs.site.lessons import FIND_FIRST, FOLDED, NOT_STARTED, PREDICT_FIRST, fold_answers, for_reading, how_to_run
+from docs.site.repository import Repository
+from transformer_lab.course.exercises import every_exercise
+
+
+def code(source: str, *tags: str, outputs: tuple[NotebookNode, ...] = ()) -> NotebookNode:
+    return nbformat.v4.new_code_cell(source, metadata={"tags": list(tags)} if tags else {}, outputs=list(outputs))
+
+
+def shown(**data: str) -> NotebookNode:
+    kinds = {"text": "text/plain", "png": "image/png", "widget": "application/vnd.jupyter.widget-view+json"}
+    return nbformat.v4.new_output("display_data", {kinds[kind]: value for kind, value in data.items()})
+
+
+def test_what_comes_between_a_prediction_and_its_answer_is_folded_and_nothing_else() -> None:
+    cells = [
+        code("x = 1"),
+        code("prediction = ...", "prediction"),
+        nbformat.v4.new_markdown_cell("Run it."),
+        code("def helper(): ...", "nbval-ignore-output"),
+        code("compare(prediction, measured=helper())"),
+        code("print('later')"),
+        code("def wrong(): ...", "bug-hunt"),
+        code("check(wrong, 'right')"),
+        code("check(other)"),
+    ]
+    fold_answers(cells)
+    labels = [cell.metadata.get("mystnb", {}).get("code_prompt_show") for cell in cells]
+    assert labels == [None, PREDICT_FIRST, None, PREDICT_FIRST, PREDICT_FIRST, None, FIND_FIRST, FIND_FIRST, None]
+    assert [FOLDED in cell.metadata.get("tags", []) for cell in cells] == [label is not None for label in labels]
+    assert cells[3].metadata["tags"][0] == "nbval-ignore-output"
+
+
+def test_a_picture_is_said_by_its_own_words_or_by_those_beside_it() -> None:
+    drawn = shown(png="AA==", text="<Figure size 600x320>")
+    drawn.metadata = nbformat.from_dict({"image/png": {"alt": "Plot: loss by step.", "width": 40}})
+    view = shown(png="AA==", text="Coin: heads with\nprobability 0.50.", widget="{}")
+    book = nbformat.v4.new_notebook(
+        cells=[nbformat.v4.new_markdown_cell("# 01"), code("draw()", outputs=(drawn,)), code("coin", outputs=(view,))]
+    )
+    *_, plot, coin = for_reading("01_word", book, None).cells
+    assert plot.metadata["mystnb"]["image"] == {"alt": "Plot: loss by step.", "width": "40px"}
+    assert coin.metadata["mystnb"]["image"] == {"alt": "Coin: heads with probability 0.50."}
+    assert list(coin.outputs[0].data) == ["image/png", "text/plain"], "of a widget, the still picture is left"
+    assert len(book.cells[2].outputs[0].data) == 3, "the stored lesson is left alone"
+
+
+@pytest.mark.parametrize("repository", [None, Repository("owner/course")])
+def test_each_lesson_says_where_it_can_be_run(repository: Repository | None) -> None:
+    line = how_to_run("01_lookup", repository)
+    assert "(../docs/run.md)" in line
+    for address in (
+        "https://colab.research.google.com/github/owner/course/blob/main/notebooks/01_lookup.ipynb",
+        "https://mybinder.org/v2/gh/owner/course/main?urlpath=lab/tree/notebooks/01_lookup.ipynb",
+    ):
+        assert (address in line) == (repository is not None)
+
+
+def test_no_stored_lesson_gives_away_an_answer_before_it_is_opened(books: dict[str, NotebookNode]) -> None:
+    names = every_exercise()
+    for name, book in books.items():
+        for cell in for_reading(name, book, None).cells:
+            if cell.cell_type != "code" or FOLDED in cell.metadata.get("tags", []):
+                continue
+            said = "\n".join(
+                output.get("data", {}).get("text/plain", output.get("text", "")) for output in cell.outputs
+            )
+            assert "you made no prediction" not in said, (name, cell.id)
+            assert "a known mistake" not in said, (name, cell.id)
+            assert NOT_STARTED not in said, (name, cell.id)
+            if cell.id in names:
+                assert cell.source.endswith("raise NotImplementedError"), (name, cell.id)

@@ -1,0 +1,83 @@
+"""Every lesson, module and guide has its page, and links between them hold."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from docs.site import pages, reference
+from docs.site.repository import ROOT, Repository
+
+
+def test_every_notebook_is_in_the_navigation() -> None:
+    listed = [page for listed in pages.tables_of_contents().values() for page in listed]
+    assert len(listed) == len(set(listed))
+    notebooks = {f"notebooks/{path.stem}" for path in (ROOT / "notebooks").glob("*.ipynb")}
+    assert {page for page in listed if page.startswith("notebooks/")} == notebooks
+
+
+def test_every_text_is_in_the_navigation() -> None:
+    listed = {page for listed in pages.tables_of_contents().values() for page in listed}
+    assert {name.removesuffix(".md") for name in pages.TEXTS} <= listed
+    written = {path.relative_to(ROOT).as_posix() for path in (ROOT / "docs").glob("*.md")}
+    assert written <= set(pages.TEXTS), "a guide that nobody finds"
+
+
+def test_every_module_of_the_library_is_in_the_reference_in_reading_order() -> None:
+    rooms = reference.rooms(ROOT / reference.PACKAGE)
+    listed = [module for room in rooms for module in room.modules]
+    assert len(listed) == len(set(listed))
+    files = [path.relative_to(ROOT) for path in (ROOT / reference.PACKAGE).rglob("*.py")]
+    expected = {".".join(path.with_suffix("").parts) for path in files if not path.stem.startswith("_")}
+    expected |= {".".join(path.parent.parts) for path in files if path.stem == "__init__" and len(path.parts) > 3}
+    assert set(listed) == {name for name in expected if not name.startswith(f"{reference.PACKAGE}.course")}
+    assert [room.name for room in rooms[:4]] == ["attention", "layers", "models", "generation"]
+    assert [name.rpartition(".")[2] for name in rooms[0].modules[:3]] == ["dot_product", "additive", "masks"]
+
+
+@pytest.mark.parametrize(
+    ("text", "without", "there"),
+    [
+        ("[map](../ARCHITECTURE.md)", "[map](../ARCHITECTURE.md)", "[map](../ARCHITECTURE.md)"),
+        ("[front](../README.md#the-lessons)", "[front](../index.md)", "[front](../index.md)"),
+        ("[`set-up`](../course.py)", "`set-up`", "[`set-up`](https://github.com/a/b/blob/main/course.py)"),
+        ("[a [b] c](../tests)", "a [b] c", "[a [b] c](https://github.com/a/b/blob/main/tests)"),
+        ("[paper](https://arxiv.org)", "[paper](https://arxiv.org)", "[paper](https://arxiv.org)"),
+        ("[here](#points)", "[here](#points)", "[here](#points)"),
+        ("[gone](nowhere.md)", "[gone](nowhere.md)", "[gone](nowhere.md)"),
+    ],
+)
+def test_links_lead_to_pages_or_to_the_repository(tmp_path: Path, text: str, without: str, there: str) -> None:
+    assert pages.with_links(text, "docs/grading.md", tmp_path, None) == without
+    assert pages.with_links(text, "docs/grading.md", tmp_path, Repository("a/b")) == there
+
+
+def test_documents_and_pictures_are_handed_out(tmp_path: Path) -> None:
+    text = "![a lesson](docs/lesson.png) [the page](notebooks/page_to_keep.pdf) [license](LICENSE)"
+    assert pages.with_links(text, "README.md", tmp_path, None) == text
+    for name in ("docs/lesson.png", "notebooks/page_to_keep.pdf", "LICENSE"):
+        assert (tmp_path / name).read_bytes() == (ROOT / name).read_bytes()
+
+
+def test_links_from_questions_and_to_headings_hold_outside_jupyterlab() -> None:
+    source = '<a href="01_lookup.ipynb#cell-id=one-lookup">x</a> <a href="01_lookup.ipynb">y</a> [z](#Self-check)'
+    mended = '<a href="01_lookup.html#cell-one-lookup">x</a> <a href="01_lookup.html">y</a> [z](#self-check)'
+    assert pages.html_links(source) == mended
+
+
+def test_what_has_not_changed_is_not_written_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = {"a.md": "a", "folder/b.md": "b"}
+    monkeypatch.setattr(pages, "_write_all", lambda target, *_: [pages._write(target / n, t) for n, t in texts.items()])
+    pages.write(tmp_path, None)
+    before = (tmp_path / "a.md").stat()
+    texts = {"a.md": "a", "folder/c.md": "c"}
+    pages.write(tmp_path, None)
+    assert (tmp_path / "a.md").stat() == before
+    assert sorted(path.name for path in tmp_path.rglob("*.md")) == ["a.md", "c.md"]
+
+
+def test_the_front_page_leads_to_all_others() -> None:
+    page = pages.front_page("# The course")
+    assert page.startswith("# The course\n")
+    for name in ("docs/instructors", "notebooks/00_bottleneck", "reference/index", "CONTRIBUTING"):
+        assert re.search(rf"^{name}$", page, re.MULTILINE)

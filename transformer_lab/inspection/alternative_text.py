@@ -1,0 +1,161 @@
+"""What a figure of matplotlib shows, in words, for readers who do not see it.
+
+It is read off the axes when the figure is displayed, so it covers whatever was drawn on them.
+"""
+
+import sys
+from collections.abc import Iterator
+from math import isfinite
+from typing import Any
+
+import numpy as np
+from matplotlib.axes import Axes
+from matplotlib.collections import PathCollection
+from matplotlib.container import BarContainer
+from matplotlib.figure import Figure
+from matplotlib.image import AxesImage
+from matplotlib.lines import Line2D
+from matplotlib.patches import Polygon
+from matplotlib.text import Text
+
+MAX_TOLD_ROWS = 12
+"""Maximum number of rows of a map for which each is told."""
+MAX_TOLD_BARS = 12
+"""Maximum number of bars of a colour for which each is told."""
+
+
+def alternative_text(figure: Figure) -> str:
+    """Return what is plotted, then its numbers, to two digits.
+
+    >>> figure = Figure()
+    >>> _ = figure.subplots(subplot_kw={"xlabel": "step", "ylabel": "loss"}).plot([0, 9], [3.14, 0.5], label="training")
+    >>> alternative_text(figure)
+    'Plot: loss by step: training. training: from 3.1 to 0.5, between 0.5 and 3.1.'
+    """
+    panels = list(_panels(figure))
+    numbers = []
+    for ax in panels:
+        title = f"{ax.get_title()}: " if ax.get_title() else ""
+        numbers += [f"{title}{told}." for told in _told(ax)]
+    return " ".join([f"Plot: {'; '.join(map(_named, panels))}." if panels else "An empty figure.", *numbers])
+
+
+def describe_displayed_figures() -> None:
+    """Let every figure that a notebook displays from now on have its alternative text; outside one, do nothing."""
+    ipython = sys.modules.get("IPython")
+    shell = ipython.get_ipython() if ipython else None
+    if shell is not None:
+        shell.display_formatter.mimebundle_formatter.for_type(Figure, _description)
+
+
+def _description(figure: Figure) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the metadata of a picture that matplotlib's own formatter makes."""
+    return {}, {"image/png": {"alt": alternative_text(figure)}}
+
+
+def _panels(figure: Figure) -> Iterator[Axes]:
+    """Yield the axes that hold data; a colour bar is part of what it explains."""
+    for ax in figure.axes:
+        if ax.get_label() != "<colorbar>" and (ax.has_data() or ax.images):
+            yield ax
+
+
+def _named(ax: Axes) -> str:
+    """Return what a panel plots: its title, its axes, and the labels of what is on them."""
+    labels = [label for label in ax.get_legend_handles_labels()[1] if not label.startswith("_")]
+    cells = [f"map of {' × '.join(map(str, np.shape(image.get_array())[:2]))} cells" for image in ax.images]
+    axes = " by ".join(filter(None, [ax.get_ylabel(), ax.get_xlabel()]))  # a grid's inner panels leave it to the outer
+    what = ", ".join(filter(None, [ax.get_title(), *cells, axes]))
+    return ": ".join(filter(None, [what, "" if cells else ", ".join(labels)])) or "numbers"
+
+
+def _told(ax: Axes) -> Iterator[str]:
+    """Yield the numbers of a panel: a sentence for each line, histogram, kind of bars, set of points, or map."""
+    for line in ax.lines:
+        if not _is_unnamed(line):
+            yield f"{line.get_label()}: {_course(line)}"
+    for bars in ax.containers:
+        if isinstance(bars, BarContainer):
+            yield _of_bars(bars, ax)
+    for patch in ax.patches:
+        if isinstance(patch, Polygon) and not _is_unnamed(patch):
+            yield f"{patch.get_label()}: {_of_histogram(patch)}"
+    for points in ax.collections:
+        if isinstance(points, PathCollection) and not _is_unnamed(points):
+            yield f"{points.get_label()}: {len(np.asarray(points.get_offsets()))} points"
+    for image in ax.images:
+        yield _of_map(image, ax)
+
+
+def _is_unnamed(artist: Any) -> bool:
+    return str(artist.get_label()).startswith("_")
+
+
+def _course(line: Line2D) -> str:
+    """Tell where a line begins and ends, and between what it stays."""
+    y = np.asarray(line.get_ydata(), dtype=float)
+    y = y[np.isfinite(y)]
+    if not len(y):
+        return "no points"
+    first, last, least, largest = _digits(y[0], y[-1], y.min(), y.max())
+    if line.get_linestyle() in ("None", "none", "", " "):
+        return f"{len(y)} points, between {least} and {largest}"
+    return f"from {first} to {last}, between {least} and {largest}"
+
+
+def _of_bars(bars: BarContainer, ax: Axes) -> str:
+    heights = [float(bar.get_height()) for bar in bars]
+    named = "" if str(bars.get_label()).startswith("_") else f"{bars.get_label()}: "
+    if len(heights) > MAX_TOLD_BARS:
+        least, largest = _digits(min(heights), max(heights))
+        return f"{named}{len(heights)} bars, between {least} and {largest}"
+    names = _names(ax.get_xticklabels(), [str(i) for i in range(len(heights))])
+    return named + ", ".join(f"{name} {height}" for name, height in zip(names, _digits(*heights), strict=True))
+
+
+def _of_histogram(outline: Polygon) -> str:
+    """Tell the range and the mean of a histogram that was drawn as an outline: two corners at the top of each bar."""
+    corners = outline.get_xy()
+    left, right, heights = corners[1:-1:2, 0], corners[2::2, 0], corners[1:-1:2, 1]
+    filled = heights > 0
+    mean = (heights * (left + right) / 2).sum() / heights.sum()
+    least, largest, middle = _digits(left[filled].min(), right[filled].max(), mean)
+    return f"between {least} and {largest}, mean {middle}"
+
+
+def _of_map(image: AxesImage, ax: Axes) -> str:
+    """Tell, for a map of few rows, the largest cells of each row, and of a larger one between what its values are."""
+    cells = np.asarray(image.get_array(), dtype=float)
+    rows = _names(ax.get_yticklabels(), [f"row {i}" for i in range(cells.shape[0])])
+    columns = _names(ax.get_xticklabels(), [str(i) for i in range(cells.shape[1])])
+    if cells.shape[0] > MAX_TOLD_ROWS:
+        least, largest = _digits(cells.min(), cells.max())
+        return f"values between {least} and {largest}"
+    is_mask = set(np.unique(cells)) <= {0.0, 1.0}
+    return "; ".join(
+        f"{row}: {_marked(cell, columns) if is_mask else _largest(cell, columns)}"
+        for row, cell in zip(rows, cells, strict=True)
+    )
+
+
+def _marked(cells: Any, columns: list[str]) -> str:
+    marked = [name for name, cell in zip(columns, cells, strict=True) if cell]
+    return "all" if len(marked) == len(columns) else ", ".join(marked) or "none"
+
+
+def _largest(cells: Any, columns: list[str]) -> str:
+    rounded = np.round(cells, 2)
+    best = int(rounded.argmax())
+    return f"{rounded[best]:.2f} at {columns[best]}" if rounded.min() < rounded.max() else f"{rounded[best]:.2f} each"
+
+
+def _names(labels: list[Text], numbers: list[str]) -> list[str]:
+    """Return the names at the ticks if each row or column has one, or else its number."""
+    names = [label.get_text() for label in labels]
+    return names if len(names) == len(numbers) and all(names) else numbers
+
+
+def _digits(*numbers: float) -> list[str]:
+    """Write numbers with two digits each; one that is next to nothing beside the largest is 0."""
+    size = max((abs(x) for x in numbers if isfinite(x)), default=0.0)
+    return [f"{float(f'{x:.2g}'):g}" if abs(x) > size / 1000 else "0" for x in map(float, numbers)]
