@@ -47,10 +47,6 @@ def running_lab(command: Sequence[str], folder: Path, home: Path) -> Iterator[st
         "JUPYTERLAB_SETTINGS_DIR": str(home / "settings"),
         "JUPYTERLAB_WORKSPACES_DIR": str(home / "workspaces"),
     }
-    # Otherwise JupyterLab asks on first sight whether it may fetch news.
-    notification = home / "settings" / "@jupyterlab" / "apputils-extension" / "notification.jupyterlab-settings"
-    notification.parent.mkdir(parents=True, exist_ok=True)
-    notification.write_text('{"fetchNews": "false", "checkForUpdates": false}')
     with (home / "server.log").open("w") as log:
         server = subprocess.Popen([*command, *options], cwd=folder, env=env, stdout=log, stderr=subprocess.STDOUT)
     try:
@@ -115,6 +111,52 @@ class Notebook:
 
 
 @contextlib.contextmanager
+def open_lab(
+    address: str, browser: str, theme: str = "JupyterLab Light", pixels: float = 1
+) -> Iterator[tuple[Page, list[str]]]:
+    """Open JupyterLab in a headless browser; yields its page, and the list of all requests that left the machine.
+
+    Args:
+        address: Where JupyterLab listens.
+        browser: The browser's program.
+        theme: ``JupyterLab Light`` or ``JupyterLab Dark``.
+        pixels: Number of pixels per point, each way.
+    """
+    with sync_playwright() as playwright:
+        # As root, which CI often is, Chromium refuses to start with its sandbox.
+        started = playwright.chromium.launch(
+            executable_path=browser, args=["--no-sandbox", "--force-color-profile=srgb"]
+        )
+        page = started.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=pixels)
+        leaving: list[str] = []
+        own = (address, address.replace("http", "ws", 1), "data:", "blob:")
+        page.on("request", lambda request: None if request.url.startswith(own) else leaving.append(request.url))
+        page.goto(f"{address}/lab?reset", wait_until="load")
+        page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)")
+        page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
+        try:
+            yield page, leaving
+        finally:
+            started.close()
+
+
+def opened_notebook(page: Page) -> Notebook:
+    """Return the notebook that is being opened, once its kernel is there and every cell is drawn."""
+    page.wait_for_function("window.jupyterapp.shell.currentWidget?.content?.notebookConfig")
+    page.evaluate(
+        """async () => {
+            const notebook = window.jupyterapp.shell.currentWidget;
+            await notebook.context.ready;
+            await notebook.context.sessionContext.ready;
+            const settings = notebook.content.notebookConfig;
+            notebook.content.notebookConfig = {...settings, windowingMode: 'none'};
+        }"""
+    )
+    page.wait_for_selector(".jp-CodeCell .cm-content")
+    return Notebook(page)
+
+
+@contextlib.contextmanager
 def open_notebook(
     address: str, path: str, browser: str, theme: str = "JupyterLab Light", pixels: float = 1
 ) -> Iterator[Notebook]:
@@ -127,28 +169,8 @@ def open_notebook(
         theme: ``JupyterLab Light`` or ``JupyterLab Dark``.
         pixels: Number of pixels per point, each way.
     """
-    with sync_playwright() as playwright:
-        # As root, which CI often is, Chromium refuses to start with its sandbox.
-        started = playwright.chromium.launch(
-            executable_path=browser, args=["--no-sandbox", "--force-color-profile=srgb"]
-        )
-        page = started.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=pixels)
-        page.goto(f"{address}/lab?reset", wait_until="load")
-        page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)")
+    with open_lab(address, browser, theme, pixels) as (page, _):
         page.evaluate(
-            """async ([path, theme]) => {
-                const app = window.jupyterapp;
-                await app.commands.execute('apputils:change-theme', {theme});
-                const notebook = await app.commands.execute('docmanager:open', {path, factory: 'Notebook'});
-                await notebook.context.ready;
-                await notebook.context.sessionContext.ready;
-                const settings = notebook.content.notebookConfig;
-                notebook.content.notebookConfig = {...settings, windowingMode: 'none'};
-            }""",
-            [path, theme],
+            "path => window.jupyterapp.commands.execute('docmanager:open', {path, factory: 'Notebook'})", path
         )
-        page.wait_for_selector(".jp-CodeCell .cm-content")
-        try:
-            yield Notebook(page)
-        finally:
-            started.close()
+        yield opened_notebook(page)

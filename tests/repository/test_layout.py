@@ -32,7 +32,7 @@ MAY_USE: dict[str, str] = {
     "pretrained": "models tensor_files",
     "text": "generation pretrained data tensor_files",
     "training": "text tensor_files",
-    "cli": "training device course.workspace course.grading",
+    "cli": "training device course.home course.grading",
     # The course knows the library; of the library, only the command line knows the course.
     "course.running": "attention layers models inspection data",
     "course.jail": "course.running",
@@ -44,6 +44,8 @@ MAY_USE: dict[str, str] = {
     "course.session": "course.workspace",
     "course.clinic": "generation training",
     "course.lesson_text": "",
+    "course.reading_time": "",
+    "course.home": "course.workspace course.reading_time inspection",
     "course.interview_questions": "course.lesson_text",
     "course.glossary": "course.lesson_text",
     "course.page_to_keep": "course.glossary inspection models",
