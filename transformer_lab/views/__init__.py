@@ -2,7 +2,9 @@
 
 ``view`` is what all of them share, and ``front_end`` joins the JavaScript modules beside it into the one that a
 notebook loads: nothing is built, and nothing is fetched from the network. Each view is a module of its own, and is
-loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. Uses ``inspection``.
+loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. ``training_view`` is a
+training run, drawn while it goes on, and ``sampling_dial`` the distribution of a next token. Uses ``inspection`` and
+``training``.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::
@@ -43,6 +45,8 @@ from typing import Any
 __all__ = [
     "AttentionExplorer",
     "MaskPainter",
+    "SamplingDial",
+    "TrainingView",
 ]
 
 
