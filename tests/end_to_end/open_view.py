@@ -52,7 +52,7 @@ class OpenView:
 
     def shows(self, text: str) -> None:
         """Wait until the line that is read aloud says a text."""
-        expect(self.root.get_by_role("status")).to_contain_text(text, timeout=1000 * SECONDS)
+        expect(self.root.locator(".tl-said")).to_contain_text(text, timeout=1000 * SECONDS)
 
     def holds(self, expression: str, value: Any) -> None:
         """Wait until a Python expression has a value in the kernel."""

@@ -9,7 +9,7 @@ import torch
 from jaxtyping import Bool, Int
 from matplotlib.colors import ListedColormap
 from matplotlib.figure import Figure
-from matplotlib.patches import Patch
+from matplotlib.patches import Patch, Rectangle
 from torch import Tensor, nn
 from traitlets import Bool as Boolean
 from traitlets import Bytes, Dict, Integer, TraitError, observe, validate
@@ -22,6 +22,8 @@ from transformer_lab.views.weight_tables import Tokens, WeightTable, pack, weigh
 ALL_HEADS = -1
 GREY = "#B9B9B9"
 """The colour of what a mask hides: none of those that weights have."""
+MAX_LEVEL_NAME = 2
+"""Maximum number of letters of a key's name in the still picture; where one is longer, all are turned upright."""
 MAX_NAMED = 24
 """Maximum number of tokens a side that are named in the still picture, and in words."""
 
@@ -165,6 +167,10 @@ class AttentionExplorer(View):
         plots.heads(table.weights[list(heads)], *names, axes)
         for ax, head in zip(axes, heads, strict=True):
             ax.set_title(f"head {head}")
+            if names[1] and max(map(len, table.keys)) > MAX_LEVEL_NAME:
+                ax.tick_params(axis="x", rotation=90)
+            if self.query is not None or self.key is not None:
+                ax.add_patch(self._outline(n_query, n_key))
             if (hidden := table.hidden[head]).any():
                 ax.imshow(np.ma.masked_where(~hidden.numpy(), hidden.numpy()), cmap=ListedColormap([GREY]))
         figure.suptitle(self._where())
@@ -189,6 +195,12 @@ class AttentionExplorer(View):
         if len(self.tables) > 1:
             said += f" Shown: {self._where()}."
         return said + self._selected()
+
+    def _outline(self, n_query: int, n_key: int) -> Rectangle:
+        """Return the frame around the selected row or column of a map."""
+        corner = (-0.5, self.query - 0.5) if self.query is not None else (self.key - 0.5, -0.5)
+        width, height = (n_key, 1) if self.query is not None else (1, n_query)
+        return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLOURS[1], linewidth=2)
 
     def _where(self) -> str:
         head = "all heads" if self.head == ALL_HEADS else f"head {self.head}"

@@ -48,7 +48,7 @@ def weight_tables(
         layer: Its name in messages.
 
     Raises:
-        ValueError: A shape fits none of these, numbers of sentences or tokens differ, or weights are not between 0 and 1.
+        ValueError: A shape fits none of these, numbers of sentences or tokens differ, or weights leave 0 to 1.
     """
     of_sentences = [weights] if isinstance(weights, Tensor) and weights.dim() < 4 else list(weights)
     names = [_sentences(tokens) for tokens in (queries, queries if keys is None else keys)]
