@@ -48,7 +48,7 @@ def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: L
             "section => { section.isTheSame = true; section.querySelector('svg').isTheSame = true; }"
         )
         training.change_theme("JupyterLab Dark")
-        assert training.contrast(training.root.locator("output").first) > 7
+        assert training.contrast(training.root.locator(".tl-control span").first) > 7
         expect(training.root.locator("polyline.tl-curve").first).not_to_have_attribute("points", drawn or "")
         assert training.root.evaluate("section => section.isTheSame && section.querySelector('svg').isTheSame")
         assert training.root.evaluate(COUNT) == early, "a view that grows would slow a long run down"

@@ -4,6 +4,8 @@ import { button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
 import { oncePerFrame } from "./view.mjs";
 
+const N_SHOWN = 40;
+
 export function draw(view) {
   const { controls, body } = view.frame({
     name: "Sampling dial",
@@ -22,7 +24,8 @@ export function draw(view) {
   body.append(table.root, drawn);
   const redraw = oncePerFrame(() => {
     table.redraw();
-    drawn.replaceChildren(`${view.get("drawn").length} drawn: `, ...tokens(view.get("drawn")));
+    const all = view.get("drawn");
+    drawn.replaceChildren(`The first ${N_SHOWN} of ${all.length} drawn: `, ...tokens(all.slice(0, N_SHOWN)));
     view.say(inWords(view));
   });
   view.follow(["probabilities", "counts", "drawn", "n_kept"], redraw);

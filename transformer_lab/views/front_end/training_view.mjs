@@ -34,7 +34,7 @@ function written(number) {
 
 function progress(view) {
   const bar = element("progress", { "aria-label": "steps taken" });
-  const text = element("output");
+  const text = element("span");
   const redraw = oncePerFrame(() => {
     bar.max = view.get("n_steps");
     bar.value = view.get("step");
