@@ -52,6 +52,7 @@ METADATA = {
     "kernelspec": {"display_name": "Python 3 (ipykernel)", "language": "python", "name": "python3"},
     "language_info": {"name": "python"},  # no version: it differs between machines
 }
+WIDGET = "application/vnd.jupyter.widget-view+json"
 ENVIRONMENT = {
     "TRANSFORMER_LAB_CHECK_SHAPES": "1",
     "TRANSFORMER_LAB_STRICT": "0",
@@ -96,6 +97,8 @@ def read_source(path: Path) -> NotebookNode:
 def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str, str] | None = None) -> NotebookNode:
     """Run all cells of a notebook in order, in a fresh kernel of the Python that runs now; fill in its outputs.
 
+    Of a widget the still picture and the words are kept: the widget itself ends with its kernel.
+
     Args:
         book: The notebook, which is changed.
         folder: Where its kernel works.
@@ -118,6 +121,9 @@ def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str,
         resources={"metadata": {"path": str(folder)}},
     )
     client.execute(cleanup_kc=True, env={**inherited, **ENVIRONMENT, **(environment or {})})
+    for cell in book.cells:
+        for output in cell.get("outputs", []):
+            output.get("data", {}).pop(WIDGET, None)
     book.metadata = nbformat.from_dict(METADATA)
     return book
 

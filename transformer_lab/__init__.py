@@ -6,7 +6,8 @@ Each folder is a chapter, and reads from top to bottom; none needs a later one.
 2. ``layers``: what is stacked. Feed-forward networks, norms, encoder and decoder layers.
 3. ``models``: whole networks. The paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
-5. ``inspection``: looking inside a running model. Attention weights, shapes, plots, diagrams.
+5. ``inspection``, ``views``: looking inside a running model. Attention weights, shapes, plots, diagrams; and views to
+   operate by hand.
 6. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
    the command line.
 7. ``course``: exercises, checks, and grading. Nothing above knows of it.
@@ -22,6 +23,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from transformer_lab import views as views
     from transformer_lab.attention.additive import AdditiveAttention as AdditiveAttention
     from transformer_lab.attention.dot_product import attend as attend
     from transformer_lab.attention.dot_product import scaled_dot_product_attention as scaled_dot_product_attention
@@ -88,9 +90,10 @@ _MODULES = {
     "scaled_dot_product_attention": "attention.dot_product",
     "sinusoidal_encoding": "attention.positions",
     "trace_shapes": "inspection.shapes",
+    "views": "views",
 }
 """Where each public name is defined."""
-_EXTRAS = {"diagrams": "course", "plots": "course", "trace_shapes": "course"}
+_EXTRAS = {"diagrams": "course", "plots": "course", "trace_shapes": "course", "views": "course"}
 """The extra of the package that a public name needs, where it needs one."""
 
 __all__ = [*_MODULES, "__version__"]
@@ -98,10 +101,8 @@ __all__ = [*_MODULES, "__version__"]
 if os.environ.get("TRANSFORMER_LAB_CHECK_SHAPES") == "1":
     from transformer_lab import shape_checks as shape_checks
 
-    _ROOMS = (
-        "attention", "layers", "models", "generation", "inspection", "data", "pretrained", "text", "fast", "training",
-    )  # fmt: skip
-    shape_checks.install(*(f"{__name__}.{room}" for room in _ROOMS))
+    _MODEL = ("attention", "layers", "models", "fast", "generation", "pretrained", "text", "training")
+    shape_checks.install(*(f"{__name__}.{room}" for room in (*_MODEL, "data", "inspection", "views")))
 
 
 def __getattr__(name: str) -> Any:
@@ -116,7 +117,7 @@ def __getattr__(name: str) -> Any:
 
     with needs_extra(f"{__name__}.{name}", _EXTRAS.get(name)):
         module = import_module(f"{__name__}.{_MODULES[name]}")
-    value = module if name in ("diagrams", "plots") else getattr(module, name)
+    value = module if name in ("diagrams", "plots", "views") else getattr(module, name)
     globals()[name] = value
     return value
 

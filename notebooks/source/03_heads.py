@@ -7,7 +7,7 @@
 # **Afterwards you can** write multi-head attention, say what is split into heads and what is not, count its
 # parameters, and measure what a second head is good for.
 #
-# Reading: 39 minutes. Exercises: 45 minutes (four core, one stretch ★).
+# Reading: 40 minutes. Exercises: 45 minutes (four core, one stretch ★).
 
 # %% [markdown]
 # ## Before you start
@@ -40,7 +40,7 @@ import torch
 from jaxtyping import Bool, Float
 from torch import Tensor, nn
 
-from transformer_lab import diagrams, plots, trace_shapes
+from transformer_lab import diagrams, plots, trace_shapes, views
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
@@ -614,8 +614,13 @@ where(weights_of(Neighbours(2, nn.Linear(32, 30))))
 
 # %%
 four_heads, _ = runs["4 heads"][0]
-axes = plots.heads(weights_of(four_heads), queries=letters[1:-1], keys=letters)
 where(weights_of(four_heads))
+
+# %% [markdown]
+# Point at a character, or press Tab and the arrow keys: the lines are the average of all heads, until you choose one.
+
+# %%
+views.AttentionExplorer(weights_of(four_heads), queries=letters[1:-1], keys=letters)
 
 # %% [markdown]
 # Nothing in the loss asks the heads to differ. They differ where that helps: in this run there are two for each

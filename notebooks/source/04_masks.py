@@ -7,7 +7,7 @@
 # **Afterwards you can** build every mask that a Transformer needs, apply it without producing nan, say why a loss can
 # be too good to be true, and test any model for leaks.
 #
-# Reading: 39 minutes. Exercises: 70 minutes (five core, one stretch ★). Half-way there is a good place to stop.
+# Reading: 40 minutes. Exercises: 70 minutes (five core, one stretch ★). Half-way there is a good place to stop.
 
 # %% [markdown]
 # ## Before you start
@@ -41,7 +41,7 @@ from jaxtyping import Bool, Float, Int
 from torch import Tensor, nn
 from torch.nn import functional as F
 
-from transformer_lab import diagrams, plots, record_attention
+from transformer_lab import diagrams, plots, record_attention, views
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
@@ -195,6 +195,13 @@ pd.DataFrame.from_dict(rows, orient="index", columns=["0 after", "0 after, norma
 # %%
 scores = torch.tensor([[0.5, 2.0, 1.0, 0.0], [1.0, 1.5, 3.0, 2.0], [0.0, 1.0, 1.0, 2.0], [1.0, 2.0, 0.0, 1.0]])
 diagrams.masks.masked_softmax(scores, parts.causal_mask(4), queries=words[:4], keys=words[:4])
+
+# %% [markdown]
+# Paint a mask over these scores. Forbid a cell: what becomes of the other weights in its row? Then choose an input
+# above the columns, and allow cells until an output *before* it lights up: a leak.
+
+# %%
+views.MaskPainter(words[:4], parts.causal_mask(4), scores, source=2)
 
 # %% [markdown]
 # ### A query that may attend to nothing

@@ -3,13 +3,14 @@
 import pytest
 
 from transformer_lab.cli.main import main
+from transformer_lab.course.home import lab
 from transformer_lab.course.workspace import working_copies
 
 
 @pytest.fixture
 def opened(monkeypatch):
     seen = []
-    monkeypatch.setattr(working_copies, "open_lab", seen.append)
+    monkeypatch.setattr(lab, "open_lab", seen.append)
     return seen
 
 

@@ -15,7 +15,7 @@ from tests.notebooks.lesson import Lesson
 from tests.notebooks.rules.exercises import bug_hunted
 from transformer_lab.course.exercise import Exercise, Mistake
 from transformer_lab.course.steps import Variant
-from transformer_lab.course.workspace import saved_parts
+from transformer_lab.course.workspace import parts_file
 from transformer_lab.course.workspace.standalone_source import standalone_source
 
 FORGET = """\
@@ -90,7 +90,7 @@ def saved_answers(lesson: Lesson) -> str:
             function, name, _ = hunted
             sections[name] = f"{standalone_source(function, [imports, answers[cell.id]])}\n\n\n{name} = {function}"
     written = (f"# %% {name}\n{source}\n\n\n" for name, source in sections.items())
-    return saved_parts.HEAD.format(lesson=lesson.name) + "".join(written)
+    return parts_file.HEAD.format(lesson=lesson.name) + "".join(written)
 
 
 def first_mistakes(lesson: Lesson) -> dict[str, str]:

@@ -10,7 +10,6 @@ import torch
 from jaxtyping import Bool, Float, Int
 from torch import Tensor
 
-
 FIRST_CAPACITY = 16
 """Number of tokens that a cache has memory for at first."""
 

@@ -10,8 +10,9 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
         "lab",
         help="open the lessons in JupyterLab",
         usage="transformer-lab lab [--lesson LESSON] [--folder FOLDER] [JUPYTERLAB'S ARGUMENTS ...]",
-        description="Open your copy of the lessons in JupyterLab, which gets all other arguments, such as "
-        "--no-browser. The copy is made where it is missing, and never overwritten.",
+        description="Open your copy of the lessons in JupyterLab, at the home page that says what you have passed and "
+        "where to go on. JupyterLab gets all other arguments, such as --no-browser. The copy is made where it is "
+        "missing, and never overwritten.",
         allow_abbrev=False,
     )
     lesson = "open this lesson, such as 03, heads or 03_heads"
@@ -29,7 +30,8 @@ def run(args: argparse.Namespace) -> int:
         ValueError: There is no such lesson.
         OSError: The lessons are not there, or nothing can be written.
     """
-    from transformer_lab.course.workspace.working_copies import choose_folder, find_lesson, open_lab, working_copy
+    from transformer_lab.course.home.lab import open_lab
+    from transformer_lab.course.workspace.working_copies import choose_folder, find_lesson, working_copy
 
     choose_folder(args.folder)
     at = [f"--LabApp.default_url=/lab/tree/{find_lesson(args.lesson)}.ipynb"] if args.lesson is not None else []

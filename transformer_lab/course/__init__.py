@@ -7,6 +7,7 @@ To be read in this order; each room may use those before it.
    ``exercises``: all of them, a folder for each lesson.
 3. ``checking``: from what was observed to a verdict, in words.
 4. ``workspace``: the learner's folder. ``session``: what one lesson remembers. ``notebook``: what a lesson imports.
+   ``home``: the learner's home page in JupyterLab. ``reading_time``: how long a lesson is read.
 5. ``clinic``: models with a bug each, for lesson 12, and what finds it. It needs the model library alone.
 6. ``grading``: notebooks in, gradebook and feedback out. ``interview_questions`` and ``glossary``: those of all
    lessons, collected. ``page_to_keep``: the course on one sheet of paper.

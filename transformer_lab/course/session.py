@@ -26,6 +26,7 @@ from transformer_lab.course.running.observe import observe_all
 from transformer_lab.course.running.parts import Parts
 from transformer_lab.course.running.trace import CannotTrace, Traced
 from transformer_lab.course.workspace import saved_parts
+from transformer_lab.course.workspace.progress import record_pass
 
 SEED = 0
 """Seed of the cases that a lesson checks with; the grader has others."""
@@ -136,6 +137,7 @@ class Session:
             problem = saved_parts.save_part(exercise.name, attempt, self.shell)
             remark = f"\nOne thing: it could not be kept for later lessons: {problem}." if problem else ""
             remark = remark or self._not_kept_remark()
+        remark += self._record(exercise)
         return replace(verdict, message=verdict.message + remark)
 
     def _restart_hints(self, verdict: Verdict) -> None:
@@ -144,6 +146,15 @@ class Session:
         ladder = self.ladders.get(verdict.exercise)
         if ladder is None or ladder.verdict != found:
             self.ladders[verdict.exercise] = Ladder(found)
+
+    def _record(self, exercise: Exercise) -> str:
+        """Record for the home page that an exercise has passed; return a remark if it cannot be."""
+        try:
+            if folder := saved_parts.record_folder(self.shell):
+                record_pass(folder, exercise.name)
+        except OSError as error:
+            return f"\nOne thing: the home page will not show it: {error}."
+        return ""
 
     def _not_kept_remark(self) -> str:
         """Return why nothing is kept in this session, if so, the first time that it is asked."""

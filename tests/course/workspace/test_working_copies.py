@@ -1,13 +1,11 @@
 """The learner's copies: complete, without spoilers, and the learner's own."""
 
-import os
-
 import nbformat
 import pytest
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from transformer_lab.course.workspace import working_copies
-from transformer_lab.course.workspace.working_copies import EDITIONS_FILE, copy_lessons, open_lab, working_copy
+from transformer_lab.course.workspace.working_copies import EDITIONS_FILE, copy_lessons, working_copy
 
 NAME, NEW, NEWER = "01_lookup.ipynb", "01_lookup (new edition).ipynb", "01_lookup (new edition 2).ipynb"
 
@@ -195,38 +193,3 @@ def test_the_working_copy_is_where_the_environment_says(tmp_path, monkeypatch):
     assert working_copy() == tmp_path
     monkeypatch.delenv("TRANSFORMER_LAB_LESSONS")
     assert working_copy() == working_copies.REPOSITORY / "my-lessons"
-
-
-def test_what_is_opened_first_is_published():
-    assert (working_copies.REPOSITORY / "notebooks" / working_copies.FIRST_NOTEBOOK).exists()
-
-
-@pytest.mark.parametrize("user", [0, 1000, None], ids=["root", "user", "Windows"])
-def test_jupyterlab_opens_on_the_working_copy(tmp_path, published, monkeypatch, user):
-    from jupyterlab.labapp import LabApp
-
-    seen = []
-    monkeypatch.setattr(LabApp, "launch_instance", lambda arguments: seen.append((arguments, dict(os.environ))))
-    monkeypatch.setattr(working_copies, "REPOSITORY", published.parent)
-    monkeypatch.setattr(os, "environ", {**os.environ, "TRANSFORMER_LAB_LESSONS": str(tmp_path / "mine")})
-    if user is None:
-        monkeypatch.delattr(os, "geteuid", raising=False)
-    else:
-        monkeypatch.setattr(os, "geteuid", lambda: user, raising=False)
-    os.environ |= {"OMP_NUM_THREADS": "8", "TRANSFORMER_LAB_CHECK_SHAPES": "0"}
-
-    open_lab(["--no-browser", "--port", "8890"])
-    open_lab([])
-    os.environ["TRANSFORMER_LAB_LESSONS"] = str(tmp_path / "another")
-    open_lab(["--LabApp.default_url=/lab/tree/01_lookup.ipynb"])
-
-    (arguments, environment), (the_second_time, _), (on_a_lesson, _) = seen
-    always = [f"--ServerApp.root_dir={tmp_path / 'mine'}", *(["--allow-root"] if user == 0 else [])]
-    assert arguments == [*always, "--LabApp.default_url=/lab/tree/primer.ipynb", "--no-browser", "--port", "8890"]
-    assert the_second_time == always
-    assert [argument for argument in on_a_lesson if "default_url" in argument] == [
-        "--LabApp.default_url=/lab/tree/01_lookup.ipynb"
-    ]
-    assert (environment["OMP_NUM_THREADS"], environment["TRANSFORMER_LAB_CHECK_SHAPES"]) == ("1", "1")
-    assert environment["TRANSFORMER_LAB_PARTS"] == str(tmp_path / "mine" / "parts")
-    assert names(tmp_path / "mine") == [NAME]

@@ -5,22 +5,16 @@ needs nothing from any other section.
 """
 
 import os
-import re
 import stat
 from pathlib import Path
 from typing import Any
 
-from transformer_lab.atomic_write import atomic_write_text
 from transformer_lab.course.exercises import lesson_of
 from transformer_lab.course.running.isolation import suppressed_output
 from transformer_lab.course.running.parts import Parts
+from transformer_lab.course.workspace.parts_file import read_sections, write_sections
 from transformer_lab.course.workspace.standalone_source import NotStandalone, standalone_source
 
-HEAD = """\
-# Your own parts of lesson {lesson}, as they passed. Later lessons work with them.
-# Without this file they work with the library's.
-
-"""
 NO_FOLDER = (
     "there is no folder for it yet. `python3 course.py lab` makes one. From then on lessons use it, whatever program "
     "opens them."
@@ -29,7 +23,6 @@ NO_FOLDER_INSTALLED = (
     "start the lessons with `transformer-lab lab`, or set `TRANSFORMER_LAB_LESSONS` to your folder of lessons before "
     "you start Jupyter."
 )
-SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
 
 
 def parts_folder(shell: Any) -> Path | None:
@@ -57,6 +50,15 @@ def parts_folder(shell: Any) -> Path | None:
     from transformer_lab.course.workspace.working_copies import working_copy  # slow, and seldom needed
 
     return working_copy() / "parts"
+
+
+def record_folder(shell: Any) -> Path | None:
+    """Return the folder in which passes are recorded: that of the working copies, where parts are saved; or None."""
+    from transformer_lab.course.workspace.working_copies import EDITIONS_FILE, working_copy
+
+    if shell is None or parts_folder(shell) is None or not (working_copy() / EDITIONS_FILE).is_file():
+        return None
+    return working_copy()
 
 
 def explain_no_folder(shell: Any) -> str:
@@ -134,7 +136,7 @@ def load_parts(parts: Parts, shell: Any = None) -> None:
     folder = parts_folder(shell)
     for path in sorted(folder.glob("*.py")) if folder else []:
         try:
-            head, sections = _read_sections(path)
+            head, sections = read_sections(path)
         except OSError as error:
             print(f"{path} is skipped: {error}")
             continue
@@ -148,10 +150,8 @@ def load_parts(parts: Parts, shell: Any = None) -> None:
 
 
 def _write_section(path: Path, exercise: str, source: str) -> None:
-    head, sections = _read_sections(path)
-    sections[exercise] = f"\n{source}\n\n\n"
-    path.parent.mkdir(parents=True, exist_ok=True)
-    atomic_write_text(path, head + "".join(f"# %% {name}{code}" for name, code in sections.items()))
+    head, sections = read_sections(path)
+    write_sections(path, head, sections | {exercise: f"\n{source}\n\n\n"})
 
 
 def _execute(source: str, name: str, where: str) -> Any:
@@ -159,11 +159,3 @@ def _execute(source: str, name: str, where: str) -> Any:
     with suppressed_output():
         exec(compile(source, where, "exec"), scope)
     return scope[name]
-
-
-def _read_sections(path: Path) -> tuple[str, dict[str, str]]:
-    """Return what a file begins with, and its sections by name."""
-    if not path.exists():
-        return HEAD.format(lesson=path.stem), {}
-    head, *sections = SECTION.split(path.read_text(encoding="utf-8", errors="surrogateescape"))
-    return head, dict(zip(sections[::2], sections[1::2], strict=True))

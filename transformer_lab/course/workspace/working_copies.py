@@ -16,35 +16,6 @@ INSTALLED_LESSONS = Path(__file__).parents[2] / "lessons"
 """Where a wheel puts the published lessons; a clone has them in ``notebooks``."""
 EDITIONS_FILE = ".editions.json"
 """File that holds the edition of each lesson that was copied last; without it, one may be offered twice."""
-FIRST_NOTEBOOK = "primer.ipynb"
-"""Opened on the first start; in the alphabetical list of files it stands last."""
-
-
-def open_lab(arguments: Sequence[str]) -> None:
-    """Copy the lessons and open them in JupyterLab, which runs until it is shut down.
-
-    Args:
-        arguments: Further arguments of JupyterLab, such as ``--no-browser``.
-
-    Raises:
-        OSError: The lessons are not there, or nothing can be written.
-        ValueError: A lesson is not a notebook.
-    """
-    folder = working_copy()
-    chosen = any(argument.startswith("--LabApp.default_url") for argument in arguments)  # JupyterLab takes only one
-    welcome = [] if folder.exists() or chosen else [f"--LabApp.default_url=/lab/tree/{FIRST_NOTEBOOK}"]
-    for line in copy_lessons(published_lessons(), folder):
-        print(line, flush=True)
-    os.environ |= {  # the lessons' kernels inherit them
-        "TRANSFORMER_LAB_CHECK_SHAPES": "1",
-        "TRANSFORMER_LAB_PARTS": os.environ.get("TRANSFORMER_LAB_PARTS") or str(folder / "parts"),
-        "OMP_NUM_THREADS": "1",
-    }
-    as_root = ["--allow-root"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
-
-    from jupyterlab.labapp import LabApp  # type: ignore[import-untyped]  # slow, and needed only here
-
-    LabApp.launch_instance([f"--ServerApp.root_dir={folder}", *as_root, *welcome, *arguments])
 
 
 def published_lessons() -> Path:

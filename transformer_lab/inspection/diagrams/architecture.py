@@ -155,9 +155,7 @@ def you_are_here(lesson: int) -> Diagram:
     """
     if lesson not in TITLES:
         raise ValueError(f"lesson must be from {FIRST} to {LAST}; got {lesson}")
-    d = Diagram(_where(lesson), lists=False)
-    thumbnail = _Thumbnail(d, lesson)
-    thumbnail.frame("Transformer", thumbnail.draw())
+    d, _ = thumbnail(lesson)
     x0, y0, _, _ = d.extent
     swatches: dict[str, Look] = {"this lesson": "highlighted", "finished": "filled", "to come": "dimmed"}
     for i, (words, look) in enumerate(swatches.items()):
@@ -165,6 +163,18 @@ def you_are_here(lesson: int) -> Diagram:
         d.box("", (x, y0 - 0.17), look=look, width=0.26, height=0.15)
         d.text(words, (x + 0.2, y0 - 0.17), size=SMALL, align="left")
     return d
+
+
+def thumbnail(lesson: int) -> tuple[Diagram, dict[Area, int]]:
+    """Return the whole Transformer as a lesson sees it, and the lesson in which each box and frame of it is built.
+
+    Args:
+        lesson: Its number, from 1 to 8.
+    """
+    d = Diagram(_where(lesson), lists=False)
+    drawn = _Thumbnail(d, lesson)
+    drawn.frame("Transformer", drawn.draw())
+    return d, drawn.homes
 
 
 def _where(lesson: int) -> str:
@@ -186,13 +196,16 @@ class _Thumbnail:
     def __init__(self, d: Diagram, lesson: int) -> None:
         self.d = d
         self.lesson = lesson
+        self.homes: dict[Area, int] = {}
 
     def box(self, name: str, x: float, y: float, colour: str) -> Box:
         """Put a box on the diagram, its left side at x."""
         home, said = HOME[name], name.rsplit(".", 1)[-1]
         look: Look = "filled" if home < self.lesson else "highlighted" if home == self.lesson else "dimmed"
         width = text_width(said, SMALL) + 0.12
-        return self.d.box(said, (x + width / 2, y), colour, look, size=SMALL, height=0.26, width=width)
+        box = self.d.box(said, (x + width / 2, y), colour, look, size=SMALL, height=0.26, width=width)
+        self.homes[box] = home
+        return box
 
     def row(self, x: float, y: float, names: Sequence[tuple[str, str]], gap: float = 0.15) -> list[Box]:
         """Put boxes next to each other, with arrows between them."""
@@ -208,7 +221,10 @@ class _Thumbnail:
     def frame(self, name: str, around: Sequence[Area], pad: float = 0.1) -> Area:
         """Put a frame around boxes: thick where this lesson builds it, dashed where a later one does."""
         home = HOME[name]
-        return self.d.frame(name, around, INK if home <= self.lesson else GREY, home > self.lesson, pad, SMALL + 0.5)
+        colour = INK if home <= self.lesson else GREY
+        frame = self.d.frame(name, around, colour, home > self.lesson, pad, SMALL + 0.5)
+        self.homes[frame] = home
+        return frame
 
     def draw(self) -> list[Area]:
         """Draw encoder, decoder and the inside of an attention, from left to right; return all that is outermost."""

@@ -1,0 +1,65 @@
+"""The training view in a real JupyterLab: it follows a run, stops it at a press, and does not grow."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.end_to_end.open_view import Lab, OpenView, open_view
+
+CELLS = (
+    "import time, torch\n"
+    "from transformer_lab import views\n"
+    "model = torch.nn.Linear(3, 1)\n"
+    "view = views.TrainingView(4_000)\n"
+    "def train(n):\n"
+    "    for step in view.steps(n):\n"
+    "        model.weight.data += 1\n"
+    "        time.sleep(0.005)\n"
+    "        model.bias.data += 1  # within a step, weight and bias differ\n"
+    "        view.loss(1 / step)\n"
+    "        if step % 20 == 0:\n"
+    "            view.score({'teacher-forced': 1 - 1 / step, 'free-running': 1 - 9 / step})\n"
+    "            view.show_sample('3 mars', '03-03', torch.eye(5, 6), wanted='03-03')\n"
+    "with torch.no_grad():\n"
+    "    model.weight.zero_(), model.bias.zero_()",
+    "view",
+)
+COUNT = "section => section.querySelectorAll('*').length"
+
+
+def begin(view: OpenView, code: str) -> None:
+    """Run code in the kernel without waiting for its end."""
+    view.page.evaluate(
+        "code => void window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.requestExecute({code})", code
+    )
+
+
+@pytest.mark.rotating("views", "training_view")
+def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: Lab) -> None:
+    with open_view(lab, *CELLS) as training:
+        training.shows("Training is ready: step 0 of 4000.")
+        stop = training.root.get_by_role("button", name="Stop")
+        expect(stop).to_be_disabled()
+        begin(training, "train(4_000)")
+        training.shows("teacher-forced 0.95, free-running 0.55")
+        expect(training.root.locator("caption")).to_have_text("3 mars → 03-03 ✓")
+        early = training.root.evaluate(COUNT)
+        drawn = training.root.locator("polyline.tl-curve").first.get_attribute("points")
+        training.root.evaluate(
+            "section => { section.isTheSame = true; section.querySelector('svg').isTheSame = true; }"
+        )
+        training.change_theme("JupyterLab Dark")
+        assert training.contrast(training.root.locator(".tl-control span").first) > 7
+        expect(training.root.locator("polyline.tl-curve").first).not_to_have_attribute("points", drawn or "")
+        assert training.root.evaluate("section => section.isTheSame && section.querySelector('svg').isTheSame")
+        assert training.root.evaluate(COUNT) == early, "a view that grows would slow a long run down"
+
+        stop.focus()
+        training.press("Enter")
+        training.shows("The model is as this step left it.")
+        training.holds("view.state", "stopped")
+        training.holds("0 < view.step < 4_000", True)
+        training.holds("[model.bias.item() == view.step, *(model.weight[0] == view.step).tolist()]", [True] * 4)
+        expect(stop).to_be_disabled()
+        training.runs("view.n_steps = view.step + 2; train(2)")
+        training.shows("Training is finished")
+        training.holds("model.bias.item() == view.step == view.n_steps", True)

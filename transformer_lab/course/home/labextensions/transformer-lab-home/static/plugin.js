@@ -1,0 +1,69 @@
+// The plugin: it opens the home page when JupyterLab starts, and has a command and a card in the launcher that do.
+import { HomePage } from './page.js';
+
+const COMMAND = 'transformer-lab:home';
+const ID = 'transformer-lab-home';
+
+/**
+ * @param lab JupyterLab's own classes and tokens.
+ * @param folder Where our files are.
+ */
+export function makePlugin(lab, folder) {
+  const { Widget, ICommandPalette, ILauncher, PageConfig } = lab;
+
+  return {
+    id: 'transformer-lab-home:plugin',
+    description: 'What has passed, what is left, and where to go on.',
+    autoStart: true,
+    optional: [ICommandPalette, ILauncher],
+    activate(app, palette, launcher) {
+      const sheet = document.createElement('link');
+      sheet.rel = 'stylesheet';
+      sheet.href = new URL('page.css', folder);
+      document.head.append(sheet);
+
+      let panel = null;
+      const add = () => {
+        if (panel && !panel.isDisposed) return;
+        panel = makePanel();
+        app.shell.add(panel, 'main', { mode: 'tab-before', activate: false });
+      };
+      const open = () => {
+        add();
+        app.shell.activateById(ID);
+      };
+
+      /** Make a panel that asks for the page as long as it can be seen. */
+      function makePanel() {
+        const made = new Widget();
+        made.id = ID;
+        made.title.label = 'Home';
+        made.title.caption = 'Transformer Lab: what has passed, and where to go on';
+        made.title.closable = true;
+        made.node.tabIndex = -1;
+        const page = new HomePage(made.node, `${PageConfig.getBaseUrl()}transformer-lab/home`, openFile);
+        made.onAfterShow = () => page.start();
+        made.onAfterAttach = () => made.isVisible && page.start();
+        made.onBeforeHide = () => page.stop();
+        made.onBeforeDetach = () => page.stop();
+        made.onActivateRequest = () => made.node.focus();
+        return made;
+      }
+
+      /** Open a file beside the home page, at a cell if one is named. */
+      async function openFile(path, cell) {
+        const opened = await app.commands.execute('docmanager:open', { path });
+        if (cell && opened?.content) {
+          await opened.context.ready;
+          await opened.setFragment(`#cell-id=${cell}`);
+        }
+      }
+
+      app.commands.addCommand(COMMAND, { label: 'Transformer Lab Home', execute: open });
+      palette?.addItem({ command: COMMAND, category: 'Transformer Lab' });
+      launcher?.add({ command: COMMAND, category: 'Transformer Lab' });
+      const isFileAsked = PageConfig.getOption('treePath') !== '';
+      app.restored.then(isFileAsked ? add : open);
+    },
+  };
+}

@@ -1,0 +1,36 @@
+"""A file of saved parts: plain Python, with a section for each exercise that passed."""
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from transformer_lab.atomic_write import atomic_write_text
+
+HEAD = """\
+# Your own parts of lesson {lesson}, as they passed. Later lessons work with them.
+# Without this file they work with the library's.
+
+"""
+SECTION = re.compile(r"^# %% (\w+)$", re.MULTILINE)
+
+
+def read_sections(path: Path) -> tuple[str, dict[str, str]]:
+    """Return what a file begins with, and its sections by name; of a file that is not there, as it would begin.
+
+    Raises:
+        OSError: It cannot be read.
+    """
+    if not path.exists():
+        return HEAD.format(lesson=path.stem), {}
+    head, *sections = SECTION.split(path.read_text(encoding="utf-8", errors="surrogateescape"))
+    return head, dict(zip(sections[::2], sections[1::2], strict=True))
+
+
+def write_sections(path: Path, head: str, sections: Mapping[str, str]) -> None:
+    """Write a file anew.
+
+    Raises:
+        OSError: It cannot be written.
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    atomic_write_text(path, head + "".join(f"# %% {name}{code}" for name, code in sections.items()))

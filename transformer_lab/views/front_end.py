@@ -1,0 +1,61 @@
+"""The JavaScript modules of ``front_end/``, joined into the single one that a widget consists of.
+
+A notebook gets a widget's code as text, not from an address, so an ``import`` of the file beside it would find nothing.
+Instead of a build step, the modules are put one after another, each in a function that returns what it exports: names
+that are not exported stay private, as they are in the files.
+"""
+
+import re
+from functools import cache
+from pathlib import Path
+
+FOLDER = Path(__file__).with_name("front_end")
+_IMPORT = re.compile(r'^import \{([\w,\s]+)\} from "\./(\w+)\.mjs";\n', re.MULTILINE)
+_EXPORT = re.compile(r"^export (?=(?:async )?(?:function\*?|const|class) (\w+))", re.MULTILINE)
+_OTHER = re.compile(r"^(?:import|export)\b.*", re.MULTILINE)
+
+
+@cache
+def module(name: str, folder: Path = FOLDER) -> str:
+    """Return the JavaScript of a view, with all that it imports, as one module whose default export is its ``render``.
+
+    Args:
+        name: The view's own module, which exports ``draw``.
+        folder: Where the modules are.
+
+    Raises:
+        ValueError: A module imports or exports in another form than ``import { a } from "./b.mjs";`` and ``export`` in
+            front of a function, a constant or a class; or modules import one another in a circle.
+    """
+    order = dict.fromkeys([*_in_order("view", folder, ()), *_in_order(name, folder, ())])
+    shown = f"export default {{ render: $view.render(${name}.draw) }};\n"
+    return "".join(_wrapped(other, folder) for other in order) + shown
+
+
+@cache
+def style(name: str, folder: Path = FOLDER) -> str:
+    """Return the style sheet of a view: what all share, then its own if it has one."""
+    paths = [folder / "view.css", folder / f"{name}.css"]
+    return "\n".join(path.read_text(encoding="utf-8") for path in paths if path.exists())
+
+
+def _in_order(name: str, folder: Path, above: tuple[str, ...]) -> list[str]:
+    """List a module after those that it imports."""
+    if name in above:
+        raise ValueError(f"modules must not import one another in a circle; got {' → '.join([*above, name])}")
+    imported = [match[2] for match in _IMPORT.finditer(_source(name, folder))]
+    below = [other for module in imported for other in _in_order(module, folder, (*above, name))]
+    return list(dict.fromkeys([*below, name]))
+
+
+def _wrapped(name: str, folder: Path) -> str:
+    source = _source(name, folder)
+    exports = [match[1] for match in _EXPORT.finditer(source)]
+    body = _EXPORT.sub("", _IMPORT.sub(r"const {\1} = $\2;\n", source))
+    if other := _OTHER.search(body):
+        raise ValueError(f"{name}.mjs has an import or export that cannot be joined: {other[0]}")
+    return f"const ${name} = (() => {{\n{body}return {{ {', '.join(exports)} }};\n}})();\n"
+
+
+def _source(name: str, folder: Path) -> str:
+    return (folder / f"{name}.mjs").read_text(encoding="utf-8")

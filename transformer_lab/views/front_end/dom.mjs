@@ -1,0 +1,27 @@
+// Elements of a page, in one call each.
+
+const SVG = "http://www.w3.org/2000/svg";
+
+/** Make an HTML element: its attributes by name, then what it holds, elements or text. */
+export function element(tag, attributes = {}, ...children) {
+  return filled(document.createElement(tag), attributes, children);
+}
+
+/** Make an SVG element. */
+export function svg(tag, attributes = {}, ...children) {
+  return filled(document.createElementNS(SVG, tag), attributes, children);
+}
+
+/** Set attributes of an element; false, null and undefined take one away, true gives it no value. */
+export function attributes(node, values) {
+  for (const [name, value] of Object.entries(values)) {
+    if (value === false || value === null || value === undefined) node.removeAttribute(name);
+    else node.setAttribute(name, value === true ? "" : value);
+  }
+}
+
+function filled(node, values, children) {
+  attributes(node, values);
+  node.append(...children);
+  return node;
+}

@@ -1,0 +1,129 @@
+// A training run while it goes on. Whatever can be, is made once and then changed in place: nothing flickers or grows.
+
+import { ink, tint } from "./colours.mjs";
+import { button } from "./controls.mjs";
+import { attributes, element, svg } from "./dom.mjs";
+import { progressChart, rangeOf } from "./progress_chart.mjs";
+import { oncePerFrame } from "./view.mjs";
+
+const MAX_SCORES = 4;
+
+export function draw(view) {
+  const { controls, body } = view.frame({
+    name: "Training",
+    help: "Stop ends the run after its current step, like interrupting the kernel (■): the model stays as it is then, and can be trained on.",
+  });
+  controls.append(progress(view), ...stopButton(view));
+  body.append(element("div", { class: "tl-training" }, charts(view), sample(view)));
+  view.follow(["state", "scored_at"], () => view.say(inWords(view)));
+}
+
+/** Return the state of the run and its last numbers; said when a score or the state changes, not at every step. */
+function inWords(view) {
+  const loss = view.get("curve").at(-1);
+  const numbers = Object.entries(view.get("scores")).map(([name, values]) => `${name} ${written(values.at(-1))}`);
+  const said = [...(loss ? [`loss ${written(loss[1])}`] : []), ...numbers].join(", ");
+  const kept = view.get("state") === "stopped" ? " The model is as this step left it." : "";
+  return `Training is ${view.get("state")}: step ${view.get("step")} of ${view.get("n_steps")}${said ? `, ${said}` : ""}.${kept}`;
+}
+
+/** Write a number; of a run that has diverged there may be none. */
+function written(number) {
+  return number === null ? "not a number" : number.toFixed(2);
+}
+
+function progress(view) {
+  const bar = element("progress", { "aria-label": "steps taken" });
+  const text = element("span");
+  const redraw = oncePerFrame(() => {
+    bar.max = view.get("n_steps");
+    bar.value = view.get("step");
+    text.textContent = `step ${view.get("step")} of ${view.get("n_steps")}`;
+  });
+  view.follow(["step", "n_steps"], redraw);
+  return element("span", { class: "tl-control" }, bar, text);
+}
+
+/** Make the button that interrupts the kernel, where the notebook lets us reach it. */
+function stopButton(view) {
+  const kernel = view.model.widget_manager?.kernel;
+  if (!kernel?.interrupt) return [];
+  const node = button("Stop", () => kernel.interrupt());
+  view.follow(["state"], () => attributes(node, { disabled: view.get("state") !== "running" }));
+  return [node];
+}
+
+function charts(view) {
+  const losses = progressChart({ caption: "loss", n: 1 });
+  const scores = progressChart({ caption: "scores", n: MAX_SCORES });
+  const legend = element("ul", { class: "tl-legend" });
+  const redraw = oncePerFrame(() => {
+    const steps = view.get("n_steps");
+    const curve = [view.get("curve")];
+    const [least, most] = rangeOf(curve, false);
+    losses.redraw({ steps, curves: curve, least, most });
+    const named = Object.entries(view.get("scores")).slice(0, MAX_SCORES);
+    const lines = named.map(([, values]) => values.map((value, i) => [view.get("scored_at")[i], value]));
+    const [lowest, highest] = rangeOf(lines, true);
+    scores.redraw({ steps, curves: lines, least: lowest, most: highest });
+    explain(legend, named);
+  });
+  view.follow(["curve", "scores", "scored_at", "n_steps"], redraw);
+  return element("div", { class: "tl-charts" }, losses.root, element("div", {}, scores.root, legend));
+}
+
+/** Write the names of the lines with their last numbers. */
+function explain(legend, named) {
+  while (legend.children.length < named.length) {
+    const line = svg("line", { class: `tl-curve tl-curve-${legend.children.length}`, x1: 0, x2: 26, y1: 6, y2: 6 });
+    legend.append(element("li", {}, svg("svg", { width: 26, height: 12, "aria-hidden": "true" }, line), element("span")));
+  }
+  named.forEach(([name, values], i) => {
+    legend.children[i].lastChild.textContent = `${name}: ${written(values.at(-1))}`;
+  });
+}
+
+/** Show the sample and its weights in a table, whose cells stay as long as its size does. */
+function sample(view) {
+  const caption = element("caption");
+  const table = element("table", { class: "tl-sample" }, caption);
+  let size = "";
+  const redraw = oncePerFrame(() => {
+    const { source, generated, wanted, weights } = view.get("sample");
+    table.hidden = !generated;
+    if (!generated) return;
+    const right = wanted ? (generated.join("").startsWith(wanted) ? " ✓" : ` ✗ (right: ${wanted})`) : "";
+    caption.textContent = `${source.join("")} → ${generated.join("")}${right}`;
+    const now = weights ? `${generated.length} × ${source.length}` : "";
+    if (now !== size) {
+      table.replaceChildren(caption, ...(weights ? rows(generated.length, source.length) : []));
+      size = now;
+    }
+    if (weights) fill(table, source, generated, weights);
+  });
+  view.follow(["sample"], redraw);
+  return table;
+}
+
+function rows(height, width) {
+  const row = (first, tag) => element("tr", {}, first, ...Array.from({ length: width }, () => element(tag)));
+  return [
+    row(element("td"), "th"),
+    ...Array.from({ length: height }, () => row(element("th", { scope: "row" }), "td")),
+  ];
+}
+
+function fill(table, source, generated, weights) {
+  const [head, ...below] = table.rows;
+  source.forEach((token, j) => (head.cells[j + 1].textContent = token));
+  below.forEach((row, i) => {
+    row.cells[0].textContent = generated[i];
+    weights[i].forEach((weight, j) => {
+      const cell = row.cells[j + 1];
+      cell.style.background = tint(weight);
+      cell.style.color = ink(weight);
+      cell.textContent = weight >= 0.1 ? weight.toFixed(1).slice(1) || "1" : "";
+      cell.title = `${generated[i]} attends to ${source[j]}: ${weight.toFixed(2)}`;
+    });
+  });
+}

@@ -1,0 +1,80 @@
+// What all views share: traits of the Python side, the frame around a drawing, and what is read aloud.
+
+import { element } from "./dom.mjs";
+
+let counted = 0;
+
+/**
+ * Make the function that a notebook calls to show a widget, from the one that draws a view.
+ *
+ * `draw` gets a view:
+ * - `get(trait)`: its value in Python, as it is known here;
+ * - `set({trait: value, …})`: change traits, here and in Python;
+ * - `follow([trait, …], react)`: call `react` now, and whenever one of them has changed, from here or from Python;
+ * - `frame({name, help})`: see below;
+ * - `say(text)`: what has changed, in words, below the drawing and to screen readers;
+ * - `stops`: functions to call when the view goes, for whatever `draw` has started.
+ */
+export function render(draw) {
+  return ({ model, el }) => {
+    const stops = [];
+    const view = {
+      stops,
+      model,
+      get: (trait) => model.get(trait),
+      set(values) {
+        for (const [trait, value] of Object.entries(values)) model.set(trait, value);
+        model.save_changes();
+      },
+      follow(traits, react) {
+        const changed = traits.map((trait) => `change:${trait}`).join(" ");
+        model.on(changed, react);
+        stops.push(() => model.off(changed, react));
+        react();
+      },
+      frame: (texts) => frame(view, el, texts),
+    };
+    draw(view);
+    return () => stops.forEach((stop) => stop());
+  };
+}
+
+/** Let a function run at most once for each frame of the screen, however often it is asked for. */
+export function oncePerFrame(run) {
+  let waiting = 0;
+  return () => {
+    if (!waiting)
+      waiting = requestAnimationFrame(() => {
+        waiting = 0;
+        run();
+      });
+  };
+}
+
+/**
+ * Put the frame of a view into its element: a name, a place for controls, one for the drawing, what was said last, and
+ * a line of help. Also defines `view.say`.
+ */
+function frame(view, el, { name, help }) {
+  const id = `tl-view-${++counted}`;
+  const controls = element("div", { class: "tl-controls" });
+  const body = element("div", { class: "tl-body" });
+  const said = element("p", { class: "tl-said", role: "status", "aria-live": "polite" });
+  const root = element(
+    "section",
+    { class: "tl-view", "aria-label": name, "aria-describedby": id },
+    element("h4", { class: "tl-name" }, name),
+    controls,
+    body,
+    said,
+    element("p", { class: "tl-help", id }, help),
+  );
+  view.say = (text) => {
+    if (said.textContent !== text) said.textContent = text;
+  };
+  // JupyterLab moves between cells by arrow keys, and runs them by Enter; here, these keys are the view's.
+  root.addEventListener("keydown", (event) => event.stopPropagation());
+  root.dataset.lmSuppressShortcuts = "true";
+  el.append(root);
+  return { root, controls, body };
+}
