@@ -42,7 +42,9 @@ from typing import Any
 
 __all__ = [
     "AttentionExplorer",
+    "LookupDial",
     "MaskPainter",
+    "PositionClock",
 ]
 
 
