@@ -1,7 +1,7 @@
 // A query that can be dragged among keys in the plane.
 
 import { choice } from "./controls.mjs";
-import { attributes, element, svg } from "./dom.mjs";
+import { attributes, element, label, svg } from "./dom.mjs";
 import { drag } from "./drag.mjs";
 import { lookUp } from "./lookup_maths.mjs";
 import { plain, written } from "./numbers.mjs";
@@ -10,7 +10,8 @@ import { oncePerFrame } from "./view.mjs";
 
 const SIZE = 320;
 const STATE = ["query", "temperature", "d_k", "divisor", "values"];
-const TEMPERATURES = [1, 10, 100, 1000, 10000].flatMap((n) => (n < 10000 ? [n, 2 * n, 5 * n] : [n])).map((n) => n / 100);
+const TEMPERATURES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
+const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
 const WIDTHS = Array.from({ length: 10 }, (_, i) => 2 ** (i + 1));
 
 export function draw(view) {
@@ -63,8 +64,8 @@ function drawPlane(view) {
   root.append(
     svg("line", { class: "tl-axis", x1: 0, x2: SIZE, y1: SIZE / 2, y2: SIZE / 2 }),
     svg("line", { class: "tl-axis", y1: 0, y2: SIZE, x1: SIZE / 2, x2: SIZE / 2 }),
-    svg("text", { class: "tl-axis-name", x: SIZE - 4, y: SIZE / 2 + 14, "text-anchor": "end" }, `${view.get("axis_names")[0]} →`),
-    svg("text", { class: "tl-axis-name", x: SIZE / 2 + 6, y: 12 }, `↑ ${view.get("axis_names")[1]}`),
+    label(`${view.get("axis_names")[0]} →`, SIZE - 4, SIZE / 2 + 14, "end", "tl-axis-name"),
+    label(`↑ ${view.get("axis_names")[1]}`, SIZE / 2 + 6, 12, "start", "tl-axis-name"),
   );
   const keys = view.get("key_vectors").map(([x, y], i) => {
     const made = arrow("tl-key", 6);
@@ -74,15 +75,23 @@ function drawPlane(view) {
   });
   moveApart(keys.map(({ text }) => text));
   const query = arrow("tl-query", 15);
-  const handle = svg("circle", { class: "tl-handle", r: 11, tabindex: 0, role: "slider", "aria-label": `${view.get("query_name")} (query)` });
-  attributes(handle, { "aria-roledescription": "arrow in the plane", "aria-valuemin": 0, "aria-valuemax": (reach * Math.SQRT2).toFixed(2) });
+  const handle = svg("circle", {
+    class: "tl-handle",
+    r: 11,
+    tabindex: 0,
+    role: "slider",
+    "aria-label": `${view.get("query_name")} (query)`,
+    "aria-roledescription": "arrow in the plane",
+    "aria-valuemin": 0,
+    "aria-valuemax": (reach * Math.SQRT2).toFixed(2),
+  });
   root.append(query.root, handle);
 
   const within = (number) => Math.round(100 * Math.min(Math.max(number, -reach), reach)) / 100;
   const move = (x, y) => view.set({ query: [within(x), within(y)] });
   handle.addEventListener("keydown", (event) => {
     const far = event.shiftKey ? 0.2 : 0.05;
-    const [right, up] = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key] ?? [0, 0];
+    const [right, up] = DIRECTIONS[event.key] ?? [0, 0];
     if (!right && !up) return;
     event.preventDefault();
     const [x, y] = view.get("query");
@@ -151,10 +160,12 @@ function drawTable(view) {
     const bar = element("span", { class: "tl-bar" });
     const weight = element("td");
     const value = element("td", {}, plain(view.get("values")[i]));
-    const row = element("tr", {}, element("th", { scope: "row" }, name), score, element("td", { class: "tl-track" }, bar), weight, value);
+    const track = element("td", { class: "tl-track" }, bar);
+    const row = element("tr", {}, element("th", { scope: "row" }, name), score, track, weight, value);
     return { row, score, bar, weight };
   });
-  const heads = ["key", "score", "", "weight", "value"].map((name) => element("th", { scope: "col" }, name));
+  const names = ["key", "score", "", "weight", "value"].map((name) => element("th", { scope: "col" }, name));
+  const head = element("thead", {}, element("tr", {}, ...names));
   const output = element("strong", { class: "tl-output" });
   const entropy = element("strong", { class: "tl-entropy" });
   const meter = element("span", { class: "tl-bar" });
@@ -162,10 +173,11 @@ function drawTable(view) {
   const root = element(
     "div",
     { class: "tl-found" },
-    element("table", {}, element("thead", {}, element("tr", {}, ...heads)), element("tbody", {}, ...rows.map(({ row }) => row))),
+    element("table", {}, head, element("tbody", {}, ...rows.map(({ row }) => row))),
     element("p", {}, "output, the weighted average of the values: ", output),
     line.root,
-    element("p", {}, "entropy, 0 for one key and 1 for all alike: ", entropy, element("span", { class: "tl-track tl-meter" }, meter)),
+    element("p", {}, "entropy, 0 for one key and 1 for all alike: ", entropy),
+    element("div", { class: "tl-track tl-meter" }, meter),
   );
   return {
     root,
@@ -193,8 +205,8 @@ function drawLine(view) {
     { class: "tl-line", viewBox: "0 0 260 34", "aria-hidden": true },
     svg("line", { x1: 12, x2: 248, y1: 12, y2: 12 }),
     ...values.map((value) => svg("circle", { cx: across(value), cy: 12, r: 3.5 })),
-    svg("text", { x: 12, y: 31 }, plain(least)),
-    svg("text", { x: 248, y: 31, "text-anchor": "end" }, plain(most)),
+    label(plain(least), 12, 31),
+    label(plain(most), 248, 31, "end"),
     mark,
   );
   return { root, redraw: (output) => attributes(mark, { d: `M${across(output)},4l7,8l-7,8l-7,-8Z` }) };

@@ -1,7 +1,7 @@
 // Two positions as two hands of every clock, and the dot product of one position with all others.
 
 import { button, choice, slider } from "./controls.mjs";
-import { attributes, element, svg } from "./dom.mjs";
+import { attributes, element, label, svg } from "./dom.mjs";
 import { drag } from "./drag.mjs";
 import { plain, written } from "./numbers.mjs";
 import { frequencies, hands, products, sum } from "./position_maths.mjs";
@@ -21,7 +21,8 @@ export function draw(view) {
   const clocks = drawClocks(view);
   const curve = drawCurve(view);
   const total = element("strong", { class: "tl-product" });
-  body.append(clocks.root, element("p", { class: "tl-sum" }, ...legend(), "sum of all pairs, the dot product: ", total), curve.root);
+  const line = element("p", { class: "tl-sum" }, ...legend(), "sum of all pairs, the dot product: ", total);
+  body.append(clocks.root, line, curve.root);
   const redraw = oncePerFrame(() => {
     const parts = products(state(view));
     clocks.redraw(parts);
@@ -34,7 +35,10 @@ export function draw(view) {
 }
 
 function legend() {
-  const hand = (kind) => svg("svg", { class: "tl-swatch", viewBox: "0 0 26 8", "aria-hidden": true }, svg("line", { class: kind, x2: 26, y1: 4, y2: 4 }));
+  const hand = (kind) => {
+    const line = svg("line", { class: kind, x2: 26, y1: 4, y2: 4 });
+    return svg("svg", { class: "tl-swatch", viewBox: "0 0 26 8", "aria-hidden": true }, line);
+  };
   return [hand("tl-query"), "query ", hand("tl-key"), "key; "];
 }
 
@@ -51,6 +55,7 @@ function knobs(view) {
     const [m, n] = [view.get("query_position") + by, view.get("key_position") + by];
     if (Math.min(m, n) >= 0 && Math.max(m, n) <= last) view.set({ query_position: m, key_position: n });
   };
+  const moves = [button("− 1", both(-1)), button("+ 1", both(1))];
   const schemes = [
     ["sinusoidal", "sinusoidal encoding"],
     ["rotary", "RoPE on query and key"],
@@ -59,7 +64,7 @@ function knobs(view) {
     choice(view, { trait: "scheme", label: "scheme", options: schemes }),
     slider(view, { trait: "query_position", label: "query at", min: 0, max: last, step: 1 }),
     slider(view, { trait: "key_position", label: "key at", min: 0, max: last, step: 1 }),
-    element("span", { class: "tl-control", role: "group", "aria-label": "move both" }, "both", button("− 1", both(-1)), button("+ 1", both(1))),
+    element("span", { class: "tl-control", role: "group", "aria-label": "move both" }, "both", ...moves),
     stops(view, { trait: "base", label: "base", values: BASES, format: (base) => base.toLocaleString("en") }),
   ];
 }
@@ -67,12 +72,15 @@ function knobs(view) {
 function drawClocks(view) {
   const faces = frequencies(view.get("query_vector").length, view.get("base")).map((_, i) => {
     const lines = ["tl-query", "tl-key"].map((kind) => svg("line", { class: kind, x1: 50, y1: 50 }));
-    const picture = svg("svg", { viewBox: "0 0 100 100", "aria-hidden": true }, svg("circle", { cx: 50, cy: 50, r: 46 }));
-    for (let k = 0; k < 4; k++) picture.append(svg("line", { class: "tl-tick", x1: 50, y1: 4, x2: 50, y2: 9, transform: `rotate(${90 * k} 50 50)` }));
-    picture.append(...lines);
+    const ticks = [0, 90, 180, 270].map((angle) => {
+      return svg("line", { class: "tl-tick", x1: 50, y1: 4, x2: 50, y2: 9, transform: `rotate(${angle} 50 50)` });
+    });
+    const face = svg("circle", { cx: 50, cy: 50, r: 46 });
+    const picture = svg("svg", { viewBox: "0 0 100 100", "aria-hidden": true }, face, ...ticks, ...lines);
     const speed = element("small");
     const part = element("span", { class: "tl-part" });
-    return { root: element("div", { class: "tl-clock" }, element("b", {}, `pair ${i}`), speed, picture, part), lines, speed, part };
+    const root = element("div", { class: "tl-clock" }, element("b", {}, `pair ${i}`), speed, picture, part);
+    return { root, lines, speed, part };
   });
   const root = element("div", { class: "tl-clocks" }, ...faces.map((face) => face.root));
   return {
@@ -101,16 +109,16 @@ function drawCurve(view) {
   const line = svg("path", { class: "tl-curve" });
   const [query, key] = ["tl-query", "tl-key"].map((kind) => svg("line", { class: kind, y1: 8, y2: HEIGHT - 22 }));
   const dot = svg("circle", { class: "tl-dot", r: 5 });
-  const [high, low] = [14, HEIGHT - 22].map((y) => svg("text", { x: LEFT - 6, y, "text-anchor": "end" }));
+  const [high, low] = [14, HEIGHT - 22].map((y) => label("", LEFT - 6, y, "end"));
   const apart = [1, 2, 5, 10, 20, 50, 100, 200, 500, 1000].find((step) => last / step <= 8) ?? 10000;
   const marks = Array.from({ length: Math.floor(last / apart) + 1 }, (_, i) => i * apart);
   const root = svg(
     "svg",
-    { class: "tl-chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "dot product with the key at every position" },
+    { class: "tl-chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "dot product by position" },
     svg("line", { class: "tl-axis", x1: LEFT, x2: WIDTH - 10, y1: HEIGHT / 2 - 7, y2: HEIGHT / 2 - 7 }),
-    svg("text", { x: LEFT - 6, y: HEIGHT / 2 - 3, "text-anchor": "end" }, "0"),
-    ...marks.map((position) => svg("text", { x: across(position), y: HEIGHT - 6, "text-anchor": "middle" }, String(position))),
-    svg("text", { x: WIDTH - 10, y: HEIGHT - 25, "text-anchor": "end" }, "position of the key →"),
+    label("0", LEFT - 6, HEIGHT / 2 - 3, "end"),
+    ...marks.map((position) => label(String(position), across(position), HEIGHT - 6, "middle")),
+    label("position of the key →", WIDTH - 10, HEIGHT - 25, "end"),
     high,
     low,
     query,
@@ -131,8 +139,9 @@ function drawCurve(view) {
       attributes(line, { d: `M${all.map((value, i) => `${across(i)},${down(value)}`).join("L")}` });
       high.textContent = plain(most);
       low.textContent = plain(-most);
-      const n = view.get("key_position");
-      for (const [mark, position] of [[query, view.get("query_position")], [key, n]]) attributes(mark, { x1: across(position), x2: across(position) });
+      const [m, n] = [view.get("query_position"), view.get("key_position")];
+      attributes(query, { x1: across(m), x2: across(m) });
+      attributes(key, { x1: across(n), x2: across(n) });
       attributes(dot, { cx: across(n), cy: down(all[n]) });
     },
   };
@@ -142,6 +151,6 @@ function drawCurve(view) {
 function largest(view) {
   const { query, key, scheme } = state(view);
   if (scheme === "sinusoidal") return query.length / 2;
-  const lengths = [query, key].map((vector) => vector.map((x, i) => (i % 2 ? Math.hypot(vector[i - 1], x) : 0)).filter((_, i) => i % 2));
-  return sum(lengths[0].map((length, i) => length * lengths[1][i])) || 1;
+  const length = (vector, i) => Math.hypot(vector[2 * i], vector[2 * i + 1]);
+  return sum(Array.from({ length: query.length / 2 }, (_, i) => length(query, i) * length(key, i))) || 1;
 }
