@@ -1,5 +1,6 @@
 """A real JupyterLab in a real browser, to be driven as a learner's hands would."""
 
+import ast
 import contextlib
 import os
 import shutil
@@ -76,10 +77,15 @@ def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:
 
 
 class Notebook:
-    """A notebook open in the browser."""
+    """A notebook open in the browser.
 
-    def __init__(self, page: Page) -> None:
-        self.page = page
+    Args:
+        page: The browser's page.
+        requests: Addresses that it has asked for, and goes on to write down.
+    """
+
+    def __init__(self, page: Page, requests: list[str]) -> None:
+        self.page, self.requests = page, requests
 
     def run_all(self) -> None:
         """Run every cell, and wait until the kernel is done.
@@ -89,6 +95,20 @@ class Notebook:
         """
         if not self._command("notebook:run-all-cells"):
             raise RuntimeError(f"a cell failed: {self.page.locator('.jp-RenderedText').last.inner_text()}")
+
+    def python(self, expression: str) -> Any:
+        """Return the value of a Python expression in the notebook's kernel, one that can be written as a literal."""
+        ask = """async (expression) => {
+            const kernel = window.jupyterapp.shell.currentWidget.sessionContext.session.kernel;
+            const request = {code: '', user_expressions: {asked: expression}, store_history: false};
+            const {asked} = (await kernel.requestExecute(request).done).content.user_expressions;
+            return asked.status === 'ok' ? asked.data['text/plain'] : `${asked.ename}: ${asked.evalue}`;
+        }"""
+        return ast.literal_eval(self.page.evaluate(ask, expression))
+
+    def change_theme(self, theme: str) -> None:
+        """Switch to ``JupyterLab Light`` or ``JupyterLab Dark``."""
+        self.page.evaluate("theme => window.jupyterapp.commands.execute('apputils:change-theme', {theme})", theme)
 
     def save(self) -> None:
         """Save the file."""
@@ -133,6 +153,9 @@ def open_notebook(
             executable_path=browser, args=["--no-sandbox", "--force-color-profile=srgb"]
         )
         page = started.new_page(viewport={"width": 1280, "height": 900}, device_scale_factor=pixels)
+        requests: list[str] = []
+        page.on("request", lambda request: requests.append(request.url))
+        page.on("websocket", lambda socket: requests.append(socket.url))
         page.goto(f"{address}/lab?reset", wait_until="load")
         page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)")
         page.evaluate(
@@ -149,6 +172,6 @@ def open_notebook(
         )
         page.wait_for_selector(".jp-CodeCell .cm-content")
         try:
-            yield Notebook(page)
+            yield Notebook(page, requests)
         finally:
             started.close()

@@ -47,5 +47,5 @@ def test_a_value_out_of_range_is_refused():
 
 
 def test_another_view_is_named_with_those_that_there_are():
-    with pytest.raises(AttributeError, match="no attribute 'Coin'; there are AttentionExplorer, "):
+    with pytest.raises(AttributeError, match="no attribute 'Coin'; there are AttentionExplorer"):
         views.Coin  # noqa: B018

@@ -1,0 +1,21 @@
+"""One JupyterLab for all tests of views."""
+
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.end_to_end.browser import find_browser, running_lab
+from tests.end_to_end.open_view import Lab
+
+
+@pytest.fixture(scope="session")
+def lab(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Lab]:
+    """Start JupyterLab on an empty folder, once for all tests that ask for it."""
+    browser = find_browser()
+    if browser is None:
+        pytest.skip("no Chromium is installed, so no view can be operated in one")
+    folder, home = tmp_path_factory.mktemp("notebooks"), tmp_path_factory.mktemp("settings")
+    command = [sys.executable, "-m", "jupyterlab", "--no-browser", "--ip=127.0.0.1", "--allow-root"]
+    with running_lab([*command, f"--ServerApp.root_dir={folder}"], folder, home) as address:
+        yield Lab(address, folder, browser)

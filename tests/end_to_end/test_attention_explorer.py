@@ -1,0 +1,65 @@
+"""The attention explorer in a real JupyterLab: by hover, by tap, by keys, and from Python."""
+
+import pytest
+
+from tests.end_to_end.open_view import Lab, open_view
+
+CELLS = (
+    "import torch\n"
+    "from transformer_lab.views import AttentionExplorer\n"
+    "causal = torch.tensor([[1.0, 0.0, 0.0], [0.25, 0.75, 0.0], [0.004, 0.1, 0.896]])\n"
+    "crossed = torch.tensor([[0.9, 0.1], [0.2, 0.8], [0.5, 0.5]])\n"
+    "weights = {'self': [torch.stack([causal, causal]), causal[None, :2, :2].expand(2, -1, -1)],\n"
+    "           'cross': [torch.stack([crossed, crossed.flip(1)]), crossed[:2].expand(2, -1, -1)]}\n"
+    "queries = [['I', 'like', 'you'], ['I', 'know']]\n"
+    "keys = {'self': queries, 'cross': [['je', \"t'aime\"], ['je', 'sais']]}\n"
+    "view = AttentionExplorer(weights, queries, keys, head=0)",
+    "view",
+)
+
+
+@pytest.mark.rotating("views", "attention_explorer")
+def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab) -> None:
+    with open_view(lab, *CELLS) as explorer:
+        groups = (explorer.root.get_by_role("group", name=name) for name in ("Queries", "Keys"))
+        queries, keys = (group.get_by_role("button") for group in groups)
+        assert queries.locator(".ae-text").all_inner_texts() == ["I", "like", "you"]
+
+        queries.nth(1).hover()
+        explorer.shows("Query like attends most to like 0.75, I 0.25 (head 0; 1 hidden).")
+        explorer.holds("(view.query, view.key)", (1, None))
+        assert keys.nth(2).get_attribute("data-hidden") == ""
+        assert explorer.root.locator(".ae-lines line:not([display])").count() == 2
+
+        explorer.root.get_by_label("numbers").check()
+        assert keys.locator(".ae-number").all_inner_texts() == ["0.25", "0.75", "hidden"]
+        explorer.holds("view.numbers", True)
+
+        queries.nth(1).focus()
+        explorer.press("ArrowDown")
+        explorer.shows("Query you attends most to you 0.90, like 0.10, I 0.00 (head 0).")
+        assert keys.nth(0).get_attribute("data-hidden") is None, "a small weight is not a hidden one"
+        keys.nth(0).click()
+        explorer.shows("Key I is attended to most by I 1.00, like 0.25, you 0.00")
+        explorer.holds("(view.query, view.key)", (None, 0))
+
+        explorer.change_theme("JupyterLab Dark")
+        assert explorer.contrast(queries.nth(0)) > 7
+        explorer.root.get_by_label("layer").select_option("cross")
+        explorer.root.get_by_label("head").select_option("all")
+        explorer.holds("(view.layer, view.head)", (1, -1))
+        maps = explorer.root.get_by_role("button", name="show head")
+        assert maps.count() == 2
+        keys.nth(0).hover()
+        explorer.shows("Key je is attended to most by I 0.50, like 0.50, you 0.50 (average of 2 heads).")
+        maps.nth(0).focus()
+        explorer.press("ArrowRight")
+        explorer.press("Enter")
+        explorer.shows("Key je is attended to most by like 0.80")
+        explorer.holds("view.head", 1)
+
+        explorer.root.get_by_label("sentence").select_option("1: I know")
+        explorer.runs("view.query = 1; view.layer = 0")
+        explorer.shows("Query know attends most to know 0.75, I 0.25 (head 1).")
+        explorer.runs("view.sentence = 0; view.query = 2; view.sentence = 1")
+        explorer.holds("view.query", None)

@@ -1,0 +1,63 @@
+"""The mask painter in a real JupyterLab: by click, by drag, by keys, by preset, and from Python."""
+
+import pytest
+
+from tests.end_to_end.open_view import Lab, open_view
+
+CELLS = (
+    "import torch\n"
+    "from transformer_lab.views import MaskPainter\n"
+    "scores = torch.tensor([[0.0, 1, 2, 3], [1, 0, 1, 0], [2, 2, 0, 0], [0, 0, 0, 9]])\n"
+    "view = MaskPainter(['<bos>', 'I', 'like', 'you'], scores=scores)",
+    "view",
+)
+
+
+@pytest.mark.rotating("views", "mask_painter")
+def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None:
+    with open_view(lab, *CELLS) as painter:
+        cells = painter.root.locator(".mp-cell")
+
+        def same_weights() -> None:
+            in_python = "[f'{w:.2f}' if may else '×' for w, may in zip(view.weights.flatten(), view.mask.flatten())]"
+            painter.holds(in_python, cells.all_inner_texts())
+
+        painter.shows("16 of 16 pairs allowed.")
+        same_weights()
+        painter.root.get_by_role("button", name="causal", exact=True).click()
+        painter.shows("10 of 16 pairs allowed.")
+        painter.holds("view.mask.equal(torch.ones(4, 4, dtype=torch.bool).tril())", True)
+        same_weights()
+
+        painter.root.get_by_role("button", name="like", exact=True).click()
+        painter.shows("Input like reaches like, you.")
+        cells.nth(1 * 4 + 2).click()
+        painter.shows("Input like reaches I, like, you. Leak: I comes before it.")
+        painter.holds("(view.source, view.reached.tolist())", (2, [False, True, True, True]))
+        assert painter.root.locator("[data-state=leak]").all_inner_texts() == ["I · leak"]
+
+        painter.change_theme("JupyterLab Dark")
+        assert painter.contrast(painter.root.locator(".mp-query").first) > 7
+        cells.nth(0).focus()
+        painter.press("Space")
+        painter.shows("Nothing left to attend to for <bos>: the output is zeros.")
+        painter.press("ArrowDown")
+        painter.press("Enter")
+        painter.holds("view.allowed[1]", [False, True, True, False])
+        same_weights()
+
+        cells.nth(4 * 3).hover()
+        painter.page.mouse.down()
+        for j in (1, 2, 3):
+            cells.nth(4 * 3 + j).hover()
+        painter.page.mouse.up()
+        painter.holds("view.allowed[3]", [False] * 4)
+        cells.nth(4 * 2).hover()  # the hand is up: nothing is painted
+        same_weights()
+
+        painter.runs("view.mask = torch.ones(4, 4, dtype=torch.bool).tril(1).bool(); view.source = 3")
+        painter.shows("Input you reaches like, you. Leak: like comes before it.")
+        painter.root.get_by_role("slider", name="layers").focus()
+        painter.press("ArrowRight")
+        painter.shows("Leak: I, like come before it.")
+        painter.holds("view.layers", 2)

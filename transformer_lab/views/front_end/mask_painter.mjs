@@ -1,0 +1,117 @@
+// The mask painter: a table of cells to allow or forbid, with the weights that are left, and what an input reaches.
+
+import { ink, tint } from "./colours.mjs";
+import { arrowKeys, button, slider } from "./controls.mjs";
+import { attributes, element } from "./dom.mjs";
+import { PAD, PRESETS, preset, reached, weights } from "./masks.mjs";
+
+const MAX_LAYERS = 4;
+
+export function draw(view) {
+  const tokens = view.get("tokens");
+  const { controls, body } = view.frame({
+    name: "Mask painter",
+    help:
+      "Click a cell, or drag over several, to allow or forbid; with the keyboard, arrow keys and Space. A token above the " +
+      "columns is an input: choose one to see which outputs depend on it. Each layer adds its result to its input.",
+  });
+  const names = Object.keys(PRESETS).filter((name) => tokens.includes(PAD) || !name.includes("padding"));
+  const presets = element("span", { class: "mp-presets", role: "group", "aria-label": "Presets" });
+  presets.append(...names.map((name) => button(name, () => view.set({ allowed: preset(name, tokens) }))));
+  controls.append(presets, slider(view, { trait: "layers", label: "layers", min: 1, max: MAX_LAYERS, step: 1 }));
+
+  const inputs = tokens.map((token, j) => inputButton(view, token, j));
+  const cells = tokens.flatMap((_, i) => tokens.map((_, j) => cellButton(i, j)));
+  const outputs = tokens.map(() => element("div", { class: "mp-output" }));
+  arrowKeys(inputs);
+  arrowKeys(cells, tokens.length);
+  paintByHand(view, cells, tokens.length);
+
+  const grid = element("div", { class: "mp-grid", style: `--n: ${tokens.length}` });
+  grid.append(element("div", { class: "mp-corner" }, "query ↓ key →"), ...inputs, element("div", { class: "mp-corner" }, "output"));
+  tokens.forEach((token, i) => {
+    const row = cells.slice(i * tokens.length, (i + 1) * tokens.length);
+    grid.append(element("div", { class: "mp-query" }, token), ...row, outputs[i]);
+  });
+  body.append(grid);
+
+  view.follow(["allowed", "source", "layers"], () => {
+    const allowed = view.get("allowed");
+    const source = view.get("source");
+    const left = weights(view.get("scores"), allowed);
+    const lit = source === null ? null : reached(allowed, source, view.get("layers"));
+    cells.forEach((cell, at) => {
+      const [i, j] = [Math.floor(at / tokens.length), at % tokens.length];
+      showCell(cell, left[i][j], `query ${tokens[i]}, key ${tokens[j]}`);
+    });
+    inputs.forEach((input, j) => attributes(input, { "aria-pressed": String(j === source) }));
+    outputs.forEach((output, i) => {
+      const isEmpty = !allowed[i].includes(true);
+      const state = !lit?.[i] ? null : i < source ? "leak" : "reached";
+      attributes(output, { "data-state": state, "data-empty": isEmpty });
+      output.textContent = [tokens[i], isEmpty && "zeros", state].filter(Boolean).join(" · ");
+    });
+    view.say(sentence(tokens, allowed, source, lit));
+  });
+}
+
+/** Return the token above a column: an input, whose reach is shown when it is chosen, and no longer when chosen again. */
+function inputButton(view, token, j) {
+  const input = element("button", { type: "button", class: "mp-input", title: `input ${j}` }, token);
+  input.addEventListener("click", () => view.set({ source: view.get("source") === j ? null : j }));
+  return input;
+}
+
+function cellButton(i, j) {
+  return element("button", { type: "button", class: "mp-cell", "data-i": i, "data-j": j });
+}
+
+/** Let a press turn a cell over, and a drag from it give every cell on its way the same state. */
+function paintByHand(view, cells, n) {
+  let value = null; // what is painted while the pointer is down
+  const set = (at, may) => {
+    const allowed = view.get("allowed").map((row) => [...row]);
+    const [i, j] = [Math.floor(at / n), at % n];
+    if (allowed[i][j] === may) return;
+    allowed[i][j] = may;
+    view.set({ allowed });
+  };
+  const isAllowed = (at) => view.get("allowed")[Math.floor(at / n)][at % n];
+  cells.forEach((cell, at) => {
+    cell.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      cell.releasePointerCapture?.(event.pointerId); // touch would hold on to the first cell
+      set(at, (value = !isAllowed(at)));
+    });
+    cell.addEventListener("pointerenter", () => value !== null && set(at, value));
+    // Space and Enter click without a pointer: such a click has no count.
+    cell.addEventListener("click", (event) => event.detail === 0 && set(at, !isAllowed(at)));
+  });
+  const lift = () => (value = null);
+  window.addEventListener("pointerup", lift);
+  window.addEventListener("pointercancel", lift);
+  view.stops.push(() => ["pointerup", "pointercancel"].forEach((name) => window.removeEventListener(name, lift)));
+}
+
+function showCell(cell, weight, name) {
+  attributes(cell, { "aria-pressed": String(weight !== null), "data-hidden": weight === null });
+  cell.style.background = weight === null ? "" : tint(weight);
+  cell.style.color = weight === null ? "" : ink(weight);
+  cell.textContent = weight === null ? "×" : weight.toFixed(2);
+  cell.setAttribute("aria-label", `${name}: ${weight === null ? "hidden" : `weight ${weight.toFixed(2)}`}`);
+}
+
+/** Return what the mask allows and where the chosen input goes, in words. */
+function sentence(tokens, allowed, source, lit) {
+  const pairs = allowed.flat().filter(Boolean).length;
+  const empty = tokens.filter((_, i) => !allowed[i].includes(true));
+  const said = [`${pairs} of ${tokens.length ** 2} pairs allowed.`];
+  if (empty.length) said.push(`Nothing left to attend to for ${empty.join(", ")}: the output is zeros.`);
+  if (lit) {
+    const outputs = tokens.filter((_, i) => lit[i]);
+    const early = tokens.filter((_, i) => lit[i] && i < source);
+    said.push(`Input ${tokens[source]} reaches ${outputs.join(", ")}.`);
+    if (early.length) said.push(`Leak: ${early.join(", ")} ${early.length > 1 ? "come" : "comes"} before it.`);
+  }
+  return said.join(" ");
+}

@@ -1,0 +1,40 @@
+// What a mask does, as the library computes it: presets, weights, and how far an input reaches.
+
+/** Presets by name: whether query i may attend to key j, among tokens. */
+export const PRESETS = {
+  everything: () => true,
+  causal: (i, j) => j <= i,
+  "causal, one too many": (i, j) => j <= i + 1,
+  "window of 2": (i, j) => j <= i && j > i - 2,
+  padding: (i, j, tokens) => tokens[j] !== PAD,
+  "causal and padding": (i, j, tokens) => j <= i && tokens[j] !== PAD,
+  nothing: () => false,
+};
+
+/** The token that presets of padding hide. */
+export const PAD = "<pad>";
+
+/** Return the mask of a preset, a row for each query. */
+export function preset(name, tokens) {
+  return tokens.map((_, i) => tokens.map((_, j) => PRESETS[name](i, j, tokens)));
+}
+
+/** Return the softmax of each row over the keys that are allowed: null for a hidden key, all null for an empty row. */
+export function weights(scores, allowed) {
+  return scores.map((row, i) => {
+    const largest = Math.max(...row.filter((_, j) => allowed[i][j]));
+    const exponentials = row.map((score, j) => (allowed[i][j] ? Math.exp(score - largest) : 0));
+    const total = exponentials.reduce((sum, one) => sum + one, 0);
+    return exponentials.map((one, j) => (allowed[i][j] ? one / total : null));
+  });
+}
+
+/**
+ * Return, for each output, whether it depends on an input, after a number of layers that all have this mask. Each layer
+ * adds its result to its input, so an input always reaches the output at its own place.
+ */
+export function reached(allowed, source, layers) {
+  let lit = allowed.map((_, i) => i === source);
+  for (let layer = 0; layer < layers; layer++) lit = allowed.map((row, i) => lit[i] || row.some((may, j) => may && lit[j]));
+  return lit;
+}

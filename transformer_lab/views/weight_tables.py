@@ -1,0 +1,116 @@
+"""Attention weights of layers and sentences, as the browser gets them: two bytes for each, one after another."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from jaxtyping import Bool, Float
+from torch import Tensor
+
+HIDDEN = 65535
+"""What stands for a weight that a mask hides; a weight of 1 is one less."""
+
+Tokens = Sequence[str] | Sequence[Sequence[str]]
+"""The tokens of a sentence, or of several."""
+
+
+@dataclass(frozen=True)
+class WeightTable:
+    """The weights of one layer in one sentence, with the tokens of its rows and columns."""
+
+    weights: Float[Tensor, "n_heads n_query n_key"]
+    hidden: Bool[Tensor, "n_heads n_query n_key"]
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+
+    def encoded(self) -> bytes:
+        """Return the weights as unsigned integers of two bytes: exact to 0.00001, and hidden ones apart."""
+        levels = (self.weights.double() * (HIDDEN - 1)).round().to(torch.int32)
+        return levels.masked_fill(self.hidden, HIDDEN).to(torch.uint16).numpy().tobytes()
+
+
+def weight_tables(
+    weights: Tensor | Sequence[Tensor],
+    queries: Tokens,
+    keys: Tokens | None,
+    mask: Bool[Tensor, "..."] | None,
+    layer: str,
+) -> list[WeightTable]:
+    """Return the tables of one layer, one for each sentence.
+
+    Args:
+        weights: Of one sentence, (n_query, n_key) or (n_heads, n_query, n_key); of several, (batch, n_heads, n_query,
+            n_key), or a list with a tensor for each.
+        queries: Tokens of the rows, for each sentence.
+        keys: Tokens of the columns, for each sentence; None means those of the rows.
+        mask: True where a query may attend to a key. None means: where the weight is not exactly 0.
+        layer: Its name in messages.
+
+    Raises:
+        ValueError: A shape fits none of these, numbers of sentences or tokens differ, or weights are not between 0 and 1.
+    """
+    of_sentences = [weights] if isinstance(weights, Tensor) and weights.dim() < 4 else list(weights)
+    names = [_sentences(tokens) for tokens in (queries, queries if keys is None else keys)]
+    for side, sentences in zip(("queries", "keys"), names, strict=True):
+        if len(sentences) != len(of_sentences):
+            raise ValueError(
+                f"{layer}: each sentence needs weights and {side}; got weights of {len(of_sentences)} and {side} of "
+                f"{len(sentences)}"
+            )
+    masks = [None] * len(of_sentences) if mask is None else _of_sentences(mask, len(of_sentences))
+    return [_table(*parts, layer) for parts in zip(of_sentences, *names, masks, strict=True)]
+
+
+def pack(layers: Mapping[str, Sequence[WeightTable]]) -> tuple[dict[str, Any], bytes]:
+    """Return what the browser gets: where each table begins, with its size and tokens; and all weights.
+
+    The tokens of a sequence are sent once, however many layers show it.
+    """
+    sequences: dict[tuple[str, ...], int] = {}
+    tables, data, start = [], [], 0
+    for of_layer in layers.values():
+        rows = []
+        for table in of_layer:
+            queries, keys = (sequences.setdefault(names, len(sequences)) for names in (table.queries, table.keys))
+            rows.append({"start": start, "heads": len(table.weights), "queries": queries, "keys": keys})
+            data.append(table.encoded())
+            start += table.weights.numel()
+        tables.append(rows)
+    return {"layers": list(layers), "sequences": [list(names) for names in sequences], "tables": tables}, b"".join(data)
+
+
+def _table(
+    weights: Tensor, queries: Sequence[str], keys: Sequence[str], mask: Tensor | None, layer: str
+) -> WeightTable:
+    weights = weights.detach().float().cpu()
+    shape = tuple(weights.shape)
+    if weights.dim() == 2:
+        weights = weights[None]
+    if weights.dim() != 3 or not weights.numel():
+        raise ValueError(f"{layer}: weights must be of shape (n_heads, n_query, n_key); got {shape} for a sentence")
+    if shape[-2:] != (len(queries), len(keys)):
+        raise ValueError(
+            f"{layer}: weights of {shape[-2]} queries and {shape[-1]} keys need as many tokens; got {len(queries)} "
+            f"queries and {len(keys)} keys"
+        )
+    if not (weights.min() >= 0 and weights.max() <= 1 + 1e-3):  # a sum of rounded numbers may exceed 1 by little
+        raise ValueError(f"{layer}: weights must be between 0 and 1; got {weights.min():.3g} to {weights.max():.3g}")
+    weights = weights.clamp(max=1.0)
+    try:
+        hidden = weights == 0 if mask is None else (~mask).cpu().expand_as(weights)
+    except RuntimeError:
+        raise ValueError(f"{layer}: the mask must fit weights of shape {shape}; got {tuple(mask.shape)}") from None  # type: ignore[union-attr]
+    return WeightTable(weights, hidden, tuple(queries), tuple(keys))
+
+
+def _sentences(tokens: Tokens) -> list[Sequence[str]]:
+    """Return the tokens of each sentence; those of a single one may be given without a list around them."""
+    return [list(tokens)] if all(isinstance(token, str) for token in tokens) else [list(names) for names in tokens]  # type: ignore[list-item]
+
+
+def _of_sentences(mask: Tensor, n: int) -> list[Tensor | None]:
+    """Return the mask of each sentence; one without the axis of sentences is that of all."""
+    if mask.dim() == 4 and mask.shape[0] in (1, n):
+        return list(mask.expand(n, *mask.shape[1:]))
+    return [mask] * n
