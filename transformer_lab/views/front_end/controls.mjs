@@ -5,7 +5,7 @@ import { attributes, element } from "./dom.mjs";
 /** Make a slider for a number; `format` says how its value is written beside it. */
 export function slider(view, { trait, label, min, max, step, format = String }) {
   const input = element("input", { type: "range", min, max, step });
-  const shown = element("span", { class: "tl-value" });
+  const shown = element("span", { class: "tl-value", "aria-hidden": "true" });
   input.addEventListener("input", () => view.set({ [trait]: Number(input.value) }));
   view.follow([trait], () => {
     input.value = view.get(trait);

@@ -202,7 +202,7 @@ function drawLine(view) {
   const mark = svg("path", { class: "tl-mark" });
   const root = svg(
     "svg",
-    { class: "tl-line", viewBox: "0 0 260 34", "aria-hidden": true },
+    { class: "tl-line", viewBox: "0 0 260 34", "aria-hidden": "true" },
     svg("line", { x1: 12, x2: 248, y1: 12, y2: 12 }),
     ...values.map((value) => svg("circle", { cx: across(value), cy: 12, r: 3.5 })),
     label(plain(least), 12, 31),

@@ -37,7 +37,7 @@ export function draw(view) {
 function legend() {
   const hand = (kind) => {
     const line = svg("line", { class: kind, x2: 26, y1: 4, y2: 4 });
-    return svg("svg", { class: "tl-swatch", viewBox: "0 0 26 8", "aria-hidden": true }, line);
+    return svg("svg", { class: "tl-swatch", viewBox: "0 0 26 8", "aria-hidden": "true" }, line);
   };
   return [hand("tl-query"), "query ", hand("tl-key"), "key; "];
 }
@@ -76,7 +76,7 @@ function drawClocks(view) {
       return svg("line", { class: "tl-tick", x1: 50, y1: 4, x2: 50, y2: 9, transform: `rotate(${angle} 50 50)` });
     });
     const face = svg("circle", { cx: 50, cy: 50, r: 46 });
-    const picture = svg("svg", { viewBox: "0 0 100 100", "aria-hidden": true }, face, ...ticks, ...lines);
+    const picture = svg("svg", { viewBox: "0 0 100 100", "aria-hidden": "true" }, face, ...ticks, ...lines);
     const speed = element("small");
     const part = element("span", { class: "tl-part" });
     const root = element("div", { class: "tl-clock" }, element("b", {}, `pair ${i}`), speed, picture, part);

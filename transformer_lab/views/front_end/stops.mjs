@@ -11,7 +11,7 @@ import { element } from "./dom.mjs";
 export function stops(view, { trait, label, values, format = String, when = [] }) {
   const list = typeof values === "function" ? values : () => values;
   const input = element("input", { type: "range", min: 0, step: 1 });
-  const shown = element("span", { class: "tl-value" });
+  const shown = element("span", { class: "tl-value", "aria-hidden": "true" });
   input.addEventListener("input", () => view.set({ [trait]: list()[Number(input.value)] }));
   view.follow([trait, ...when], () => {
     input.max = list().length - 1;
