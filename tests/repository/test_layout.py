@@ -28,7 +28,7 @@ MAY_USE: dict[str, str] = {
     "layers": "attention",
     "models": "layers",
     "inspection": "attention",
-    "views": "inspection",
+    "views": "inspection models",
     "generation": "models",
     "pretrained": "models tensor_files",
     "text": "generation pretrained data tensor_files",

@@ -2,7 +2,11 @@
 
 ``view`` is what all of them share, and ``front_end`` joins the JavaScript modules beside it into the one that a
 notebook loads: nothing is built, and nothing is fetched from the network. Each view is a module of its own, and is
-loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. Uses ``inspection``.
+loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. Uses ``inspection``,
+and ``models``.
+
+``lookup_dial``, ``position_clock`` and ``residual_stream`` go with lessons 01, 02, 05 and 06; the last shows
+``residual_runs``, which are stored beside it.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::
@@ -45,6 +49,7 @@ __all__ = [
     "LookupDial",
     "MaskPainter",
     "PositionClock",
+    "ResidualStream",
 ]
 
 
