@@ -7,7 +7,7 @@
 # **Afterwards you can** write attention from scratch, explain queries, keys and values and which of their sizes must
 # agree, and tell self-attention from cross-attention.
 #
-# Reading: 31 minutes. Exercises: 45 minutes (five core, one stretch ★).
+# Reading: 32 minutes. Exercises: 45 minutes (five core, one stretch ★).
 
 # %% [markdown]
 # ## Before you start
@@ -43,7 +43,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab import diagrams, plots
+from transformer_lab import diagrams, plots, views
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
@@ -286,6 +286,13 @@ pd.DataFrame(gradients, index=words).round(3) + 0.0  # adding 0 turns -0 into a 
 # At temperature 1, the gradient says that a higher score for *apple* would raise the price, and a higher score for
 # *banana* would lower it. At 0.01 no gradient is left: like a dict, the lookup cannot say how it should change, so
 # nothing can be learned.
+#
+# Now turn it yourself: drag the blue arrow, or choose it with Tab and press the arrow keys. Where must it point for the
+# price of a chair? How low must the temperature be for one key to get all the weight, wherever the arrow points? (The
+# *entropy* says how evenly the weights are spread, from 0 for one key to 1 for all alike; lesson 02 defines it.)
+
+# %%
+views.LookupDial(fruit, keys, values, words, "fruit", ["edible", "to sit on"])
 
 # %% [markdown]
 # ## One lookup

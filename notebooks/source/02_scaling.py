@@ -8,7 +8,7 @@
 # **Afterwards you can** say how large a score gets and why, show what goes wrong when it is too large or too small (one
 # explanation that you will often read is mostly wrong), and compare dot-product attention with additive attention.
 #
-# Reading: 36 minutes. Exercises: 40 minutes (four core, one stretch ★).
+# Reading: 37 minutes. Exercises: 40 minutes (four core, one stretch ★).
 
 # %% [markdown]
 # ## Before you start
@@ -39,7 +39,7 @@ import torch
 from jaxtyping import Float
 from torch import Tensor
 
-from transformer_lab import diagrams, plots
+from transformer_lab import diagrams, plots, views
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
@@ -148,6 +148,15 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # is.** That is the whole point of the root. Dividing a set of numbers by $c$ divides its standard deviation by $c$ and
 # its variance by $c^2$. So dividing by $\sqrt{d_k}$ makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at
 # any width.
+#
+# Try it with five keys in the plane. Each arrow stands for a vector of $d_k$ independent numbers: their dot products
+# are $\sqrt{d_k / 2}$ times as large as those of the arrows, which have two. Move the width: which divisor keeps the
+# weights as they are? Which makes a dict of the lookup, which a plain average?
+
+# %%
+angles = torch.arange(5) * 1.2  # radians
+five = torch.stack([angles.cos(), angles.sin()], dim=-1)  # five keys of length 1, (5, 2)
+views.LookupDial(torch.tensor([0.9, 0.5]), five, torch.arange(5.0), list("abcde"), widths=True, d_k=64)
 
 # %% [markdown]
 # ## Scaled dot-product attention

@@ -39,7 +39,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 from torch.nn import functional as F
 
-from transformer_lab import LanguageModel, LanguageModelConfig, diagrams, plots, record_attention, trace_shapes
+from transformer_lab import LanguageModel, LanguageModelConfig, diagrams, plots, record_attention, trace_shapes, views
 from transformer_lab.course import check, compare, hint, parts, solution
 
 # %%
@@ -361,6 +361,13 @@ print({distance: f"{by_offset[distance]:.2f}" for distance in (1, 3, 6, 10)})
 
 # %% [markdown]
 # At 6, after nearly a full turn of $2\pi \approx 6.28$. Remember this: it will matter on long texts.
+#
+# Here are all the pairs of a query and a key of width 8, or of two encodings (choose the scheme). Move both with the
+# buttons: every hand turns, and the dot product stays. Move the key along the curve: where does it come nearest to the
+# query's own position? Raise the base: which hands slow down, and what becomes of the curve?
+
+# %%
+views.PositionClock(8, 64, scheme="rotary", query_position=50, key_position=48)
 
 # %% [markdown]
 # ## ALiBi: lower the scores by distance

@@ -2,9 +2,11 @@
 
 ``view`` is what all of them share, and ``front_end`` joins the JavaScript modules beside it into the one that a
 notebook loads: nothing is built, and nothing is fetched from the network. Each view is a module of its own, and is
-loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. ``training_view`` is a
-training run, drawn while it goes on, and ``sampling_dial`` the distribution of a next token. Uses ``inspection`` and
-``training``.
+loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``.
+
+``lookup_dial``, ``position_clock`` and ``residual_stream`` go with lessons 01, 02, 05 and 06; the last shows
+``residual_runs``, which are stored beside it. ``training_view`` is a training run, drawn while it goes on, and
+``sampling_dial`` the distribution of a next token. Uses ``inspection`` and ``training``.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::
@@ -44,7 +46,10 @@ from typing import Any
 
 __all__ = [
     "AttentionExplorer",
+    "LookupDial",
     "MaskPainter",
+    "PositionClock",
+    "ResidualStream",
     "SamplingDial",
     "TrainingView",
 ]

@@ -12,6 +12,11 @@ export function svg(tag, attributes = {}, ...children) {
   return filled(document.createElementNS(SVG, tag), attributes, children);
 }
 
+/** Make a piece of SVG text; `anchor` says which part of it is at x. */
+export function label(text, x, y, anchor = "start", kind = null) {
+  return svg("text", { x, y, "text-anchor": anchor, class: kind }, text);
+}
+
 /** Set attributes of an element; false, null and undefined take one away, true gives it no value. */
 export function attributes(node, values) {
   for (const [name, value] of Object.entries(values)) {

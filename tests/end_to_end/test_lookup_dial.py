@@ -1,0 +1,62 @@
+"""The lookup dial in a real JupyterLab: by mouse, by keys, by sliders, and from Python."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.end_to_end.open_view import Lab, open_view
+
+CELLS = (
+    "import torch\n"
+    "from transformer_lab.views import LookupDial\n"
+    "keys, values = torch.tensor([[3.0, 0.0], [2.0, -1.0], [0.0, 3.0]]), torch.tensor([10.0, 5.0, 2.0])\n"
+    "names = ['apple', 'banana', 'chair']\n"
+    "view = LookupDial(torch.tensor([2.0, 0.0]), keys, values, names, 'fruit', ['edible', 'to sit on'], widths=True)\n"
+    "weights = lambda: [round(weight, 2) for weight in view.found.weights.tolist()]",
+    "view",
+)
+
+
+@pytest.mark.rotating("views", "lookup_dial")
+def test_weights_output_and_entropy_follow_the_arrow_and_the_sliders(lab: Lab) -> None:
+    with open_view(lab, *CELLS) as dial:
+        dial.shows("Weights: apple 0.88, banana 0.12, chair 0.00. Output 9.39, entropy 0.35 of 1.")
+        arrow = dial.root.get_by_role("slider", name="fruit (query)")
+        place = dial.root.locator(".tl-plane").bounding_box()
+        assert place is not None
+        handle = arrow.bounding_box()
+        assert handle is not None
+        dial.page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
+        dial.page.mouse.down()
+        for far in (0.3, 0.25, 0.2):  # upwards from the middle of the plane, which is 7.5 wide
+            dial.page.mouse.move(place["x"] + place["width"] / 2, place["y"] + far * place["height"])
+        dial.page.mouse.up()
+        dial.holds("[round(number) for number in view.query]", [0, 2])
+        dial.shows("chair 1.00. Output 2.01, entropy 0.01")
+        dial.holds("weights()", [0.0, 0.0, 1.0])
+
+        assert "to sit on 2.2" in (arrow.get_attribute("aria-valuetext") or "")
+        for _ in range(3):
+            dial.press("Shift+ArrowDown")  # the arrow has the focus since it was dragged
+        dial.holds("[round(number) for number in view.query]", [0, 0])
+        dial.shows("entropy 1.00 of 1.")
+
+        dial.change_theme("JupyterLab Dark")
+        assert dial.contrast(dial.root.locator(".tl-output")) > 7
+        dial.runs("view.query = [1.0, 0.5]")
+        dial.root.get_by_role("slider", name="temperature").focus()
+        dial.press("Home")
+        dial.holds("view.temperature", 0.01)
+        dial.shows("Weights: apple 1.00, banana 0.00, chair 0.00. Output 10.00, entropy 0.00 of 1.")
+        dial.press("End")
+        dial.holds("(view.temperature, weights())", (100, [0.34, 0.33, 0.33]))
+
+        dial.runs("view.temperature = 1.0; before = weights()")
+        dial.root.get_by_label("divide scores by").select_option("√d_k")
+        dial.root.get_by_role("slider", name="width d_k").focus()
+        dial.press("End")
+        dial.holds("(view.d_k, view.divisor)", (1024, "√d_k"))
+        shown = dial.root.locator("tbody tr").first.locator("td").nth(2)
+        expect(shown).to_have_text("0.59")  # the scores are 3, 1.5 and 1.5 times √(1/2), at every width
+        dial.root.get_by_label("divide scores by").select_option("1")
+        expect(shown).to_have_text("1.00")
+        dial.holds("weights()", [1.0, 0.0, 0.0])

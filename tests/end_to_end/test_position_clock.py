@@ -1,0 +1,51 @@
+"""The position clock in a real JupyterLab: by mouse, by keys, by buttons, and from Python."""
+
+import pytest
+from playwright.sync_api import expect
+
+from tests.end_to_end.open_view import Lab, open_view
+
+CELLS = ("from transformer_lab.views import PositionClock\nview = PositionClock(d=8, length=64)", "view")
+
+
+@pytest.mark.rotating("views", "position_clock")
+def test_hands_and_dot_product_follow_the_positions_and_the_base(lab: Lab) -> None:
+    with open_view(lab, *CELLS) as clock:
+        clock.shows("Query at 0, key at 10, 10 apart: dot product 1.70.")
+        assert clock.root.locator(".tl-part").all_inner_texts() == ["−0.84", "0.54", "1.00", "1.00"]
+
+        curve = clock.root.get_by_role("img", name="dot product by position").bounding_box()
+        assert curve is not None
+        clock.page.mouse.move(curve["x"] + 0.5 * curve["width"], curve["y"] + 0.4 * curve["height"])
+        clock.page.mouse.down()
+        for far in (0.7, 0.9, 1.2):
+            clock.page.mouse.move(curve["x"] + far * curve["width"], curve["y"] + 0.4 * curve["height"])
+        clock.page.mouse.up()
+        clock.shows("Query at 0, key at 63, 63 apart")
+        clock.holds("view.key_position", 63)
+
+        clock.root.get_by_role("slider", name="key at").focus()
+        clock.press("Home")
+        clock.press("ArrowRight")
+        clock.press("ArrowRight")
+        clock.holds("(view.query_position, view.key_position)", (0, 2))
+        before = clock.notebook.python("round(view.product, 2)")
+        for _ in range(3):
+            clock.root.get_by_role("button", name="+ 1").click()
+        clock.shows(f"Query at 3, key at 5, 2 apart: dot product {before:.2f}.")
+        clock.holds("(view.query_position, view.key_position)", (3, 5))
+        for _ in range(5):  # not below 0
+            clock.root.get_by_role("button", name="− 1").click()
+        clock.shows("Query at 0, key at 2, 2 apart")
+
+        clock.change_theme("JupyterLab Dark")
+        assert clock.contrast(clock.root.locator(".tl-product")) > 7
+        clock.root.get_by_label("scheme").select_option("RoPE on query and key")
+        clock.holds("view.scheme", "rotary")
+        clock.root.get_by_role("slider", name="base").focus()
+        clock.press("End")
+        clock.holds("view.base", 1e9)
+        clock.shows("dot product 2.58.")  # cos 2, and three pairs that hardly turn
+        clock.runs("view.base = 12345.0; view.key_position = 60")
+        expect(clock.root.get_by_role("slider", name="base")).to_have_attribute("aria-valuetext", "12,345")
+        clock.shows("Query at 0, key at 60, 60 apart")

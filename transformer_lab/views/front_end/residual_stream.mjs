@@ -1,0 +1,150 @@
+// What layers make of the residual stream: four stacks, at one depth and one moment of their training.
+
+import { chart } from "./chart.mjs";
+import { button, slider } from "./controls.mjs";
+import { attributes, element, svg } from "./dom.mjs";
+import { drag } from "./drag.mjs";
+import { stops } from "./stops.mjs";
+import { oncePerFrame } from "./view.mjs";
+
+const LOGARITHMIC = ["size", "gradient"];
+const FRAME = 600;
+
+export function draw(view) {
+  const { controls, body } = view.frame({
+    name: "Residual stream",
+    help: "Drag across a chart to choose a layer, or use the sliders. All depths and steps have the same scales.",
+  });
+  const depths = [...new Set(view.get("runs").map((run) => run.depth))].sort((a, b) => a - b);
+  const layers = slider(view, { trait: "layer", label: "layer", min: 1, max: depths.at(-1), step: 1 });
+  controls.append(
+    depthSlider(view, depths),
+    stops(view, { trait: "step", label: "training step", values: view.get("steps") }),
+    player(view),
+    layers,
+  );
+  const charts = drawCharts(view);
+  const table = drawTable(view);
+  body.append(element("div", { class: "tl-charts" }, ...charts.roots), table.root);
+  const redraw = oncePerFrame(() => {
+    attributes(layers.querySelector("input"), { max: view.get("depth") });
+    charts.redraw();
+    table.redraw();
+    view.say(inWords(view));
+  });
+  view.follow(["depth", "step", "layer"], redraw);
+}
+
+/** Return the runs of the depth that is shown. */
+function shown(view) {
+  return view.get("runs").filter((run) => run.depth === view.get("depth"));
+}
+
+function kind(run) {
+  return `tl-${run.layout} ${run.warmup ? "tl-warm" : "tl-cold"}`;
+}
+
+/** Return a number of a run at the layer and the step that are shown. */
+function numbers(view, run) {
+  const moment = view.get("steps").indexOf(view.get("step"));
+  const losses = run.losses[moment];
+  const at = (name) => run.measures[name][moment];
+  return { moment, loss: losses.reduce((sum, loss) => sum + loss, 0) / losses.length, at };
+}
+
+/** Write a number with two significant digits. */
+function short(number) {
+  const tiny = number !== 0 && Math.abs(number) < 0.001;
+  return (tiny ? number.toExponential(0) : String(Number(number.toPrecision(2)))).replace("-", "−");
+}
+
+function inWords(view) {
+  const losses = shown(view).map((run) => `${run.name} ${numbers(view, run).loss.toFixed(2)}`);
+  const place = `${view.get("depth")} layers after ${view.get("step")} steps, layer ${view.get("layer")}`;
+  return `${place}. Losses: ${losses.join("; ")}.`;
+}
+
+/** Make the slider of depths. A layer that a smaller stack does not have becomes its last. */
+function depthSlider(view, depths) {
+  const node = stops(view, { trait: "depth", label: "layers in the stack", values: depths });
+  view.follow(["depth"], () => {
+    if (view.get("layer") > view.get("depth")) view.set({ layer: view.get("depth") });
+  });
+  return node;
+}
+
+/** Make a button that goes through the training, from step to step, until the end or until it is pressed again. */
+function player(view) {
+  let timer = null;
+  const pause = () => {
+    clearInterval(timer);
+    timer = null;
+    attributes(node, { "aria-pressed": "false" });
+    node.textContent = "▶ train";
+  };
+  const onward = () => {
+    const steps = view.get("steps");
+    const next = steps.indexOf(view.get("step")) + 1;
+    if (next < steps.length) view.set({ step: steps[next] });
+    if (next >= steps.length - 1) pause();
+  };
+  const node = button("▶ train", () => {
+    if (timer !== null) return pause();
+    if (view.get("step") === view.get("steps").at(-1)) view.set({ step: view.get("steps")[0] });
+    timer = setInterval(onward, FRAME);
+    attributes(node, { "aria-pressed": "true" });
+    node.textContent = "❚❚ pause";
+  });
+  view.stops.push(() => clearInterval(timer));
+  return node;
+}
+
+function drawCharts(view) {
+  const kinds = shown(view).map(kind);
+  const made = Object.entries(view.get("captions")).map(([name, caption]) => {
+    const log = LOGARITHMIC.includes(name);
+    const all = view.get("runs").flatMap((run) => run.measures[name].flat());
+    const [least, most] = log ? decades(all) : [Math.min(0, ...all), 1];
+    return { name, ...chart({ caption, kinds, least, most, log }) };
+  });
+  for (const { root, layerAt } of made) drag(root, (x) => view.set({ layer: layerAt(x) }));
+  return {
+    roots: made.map(({ root }) => root),
+    redraw() {
+      const runs = shown(view).map((run) => numbers(view, run));
+      for (const { name, redraw } of made) redraw(runs.map(({ at }) => at(name)), view.get("layer"));
+    },
+  };
+}
+
+/** Return the least and the largest power of ten around some numbers: at most five apart, since 0 has no place. */
+function decades(values) {
+  const most = Math.ceil(Math.log10(Math.max(...values)));
+  const least = Math.floor(Math.log10(Math.min(...values.filter((value) => value > 0))));
+  return [10 ** Math.max(least, most - 5), 10 ** most];
+}
+
+function drawTable(view) {
+  const names = Object.keys(view.get("captions"));
+  const rows = shown(view).map((run) => {
+    const line = svg("path", { class: `tl-run ${kind(run)}`, d: "M0,4L30,4" });
+    const sample = svg("svg", { class: "tl-swatch", viewBox: "0 0 30 8", "aria-hidden": "true" }, line);
+    const cells = ["loss", ...names].map(() => element("td"));
+    return { root: element("tr", {}, element("th", { scope: "row" }, sample, run.name), ...cells), cells };
+  });
+  const place = element("caption");
+  const heads = ["", "loss", ...names].map((name) => element("th", { scope: "col" }, name));
+  const body = element("tbody", {}, ...rows.map((row) => row.root));
+  const root = element("table", { class: "tl-runs" }, place, element("thead", {}, element("tr", {}, ...heads)), body);
+  return {
+    root,
+    redraw() {
+      place.textContent = `layer ${view.get("layer")} of ${view.get("depth")}, after ${view.get("step")} steps`;
+      shown(view).forEach((run, i) => {
+        const { loss, at } = numbers(view, run);
+        const written = [loss.toFixed(2), ...names.map((name) => short(at(name)[view.get("layer") - 1]))];
+        written.forEach((text, j) => (rows[i].cells[j].textContent = text));
+      });
+    },
+  };
+}
