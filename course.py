@@ -44,7 +44,7 @@ GIGABYTES = 2
 CHECKS = (
     ("ruff", "check"),
     ("ruff", "format", "--check"),
-    ("pytest", "-n", "2", "--dist", "loadfile"),
+    ("pytest", "-n", "3", "--dist", "loadfile"),  # for two cores: a test that waits for a browser or a jail needs none
 )
 THOROUGH = "--thorough"
 

@@ -51,7 +51,7 @@ def test_all_checks_run_with_one_thread_each(repository):
 def test_a_thorough_run_makes_all_checks_and_repeats_tests(repository):
     done = repository.run("test", "--thorough")
     assert done.stdout.splitlines()[:2] == ["ruff check", "ruff format --check"]
-    assert done.stdout.splitlines()[2] == "pytest -n 2 --dist loadfile --thorough"
+    assert done.stdout.splitlines()[2] == "pytest -n 3 --dist loadfile --thorough"
     assert repository.run("test", "--thorough", "-k", "softmax").stdout == "pytest --thorough -k softmax\n"
 
 
