@@ -1,4 +1,4 @@
-"""Which tests stay together on one worker, and which begin: with two workers, what takes longest must not come last."""
+"""Which tests stay together on one worker, and which begin: with few workers, what takes longest must not come last."""
 
 import re
 
