@@ -58,6 +58,7 @@ def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab)
         explorer.shows("Key je is attended to most by like 0.80")
         explorer.holds("view.head", 1)
 
+        explorer.page.mouse.move(0, 0)  # off the tokens: a new one under the hand would be pointed at
         explorer.root.get_by_label("sentence").select_option("1: I know")
         explorer.runs("view.query = 1; view.layer = 0")
         explorer.shows("Query know attends most to know 0.75, I 0.25 (head 1).")

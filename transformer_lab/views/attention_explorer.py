@@ -163,11 +163,11 @@ class AttentionExplorer(View):
         width, height = (min(max(0.28 * n, 1.4), 7.0 / min(n_columns, 2)) for n in (n_key, n_query))
         figure = blank(1.6 + n_columns * (0.4 + width), 1.1 + n_rows * (0.5 + height))
         axes = [figure.add_subplot(n_rows, n_columns, 1 + i) for i in range(len(heads))]
-        names = [side if len(side) <= MAX_NAMED else None for side in (table.queries, table.keys)]
-        plots.heads(table.weights[list(heads)], *names, axes)
+        queries, keys = (side if len(side) <= MAX_NAMED else None for side in (table.queries, table.keys))
+        plots.heads(table.weights[list(heads)], queries, keys, axes)
         for ax, head in zip(axes, heads, strict=True):
             ax.set_title(f"head {head}")
-            if names[1] and max(map(len, table.keys)) > MAX_LEVEL_NAME:
+            if keys and max(map(len, keys)) > MAX_LEVEL_NAME:
                 ax.tick_params(axis="x", rotation=90)
             if self.query is not None or self.key is not None:
                 ax.add_patch(self._outline(n_query, n_key))
@@ -198,8 +198,10 @@ class AttentionExplorer(View):
 
     def _outline(self, n_query: int, n_key: int) -> Rectangle:
         """Return the frame around the selected row or column of a map."""
-        corner = (-0.5, self.query - 0.5) if self.query is not None else (self.key - 0.5, -0.5)
-        width, height = (n_key, 1) if self.query is not None else (1, n_query)
+        if self.query is not None:
+            corner, width, height = (-0.5, self.query - 0.5), n_key, 1
+        else:
+            corner, width, height = ((self.key or 0) - 0.5, -0.5), 1, n_query
         return Rectangle(corner, width, height, fill=False, edgecolor=plots.COLOURS[1], linewidth=2)
 
     def _where(self) -> str:

@@ -116,7 +116,7 @@ class MaskPainter(View):
         left.set_title("mask")
         right.set_title("weights")
         if self.source is not None:
-            figure.suptitle(self._reach())
+            figure.suptitle(self._reach(self.source))
         return figure
 
     def words(self) -> str:
@@ -126,12 +126,12 @@ class MaskPainter(View):
         if empty := [token for token, row in zip(self.tokens, self.allowed, strict=True) if not any(row)]:
             said.append(f"Nothing is left for {', '.join(empty)}: the output is zeros.")
         if self.source is not None:
-            said.append(f"{self._reach()}.")
+            said.append(f"{self._reach(self.source)}.")
         return " ".join(said)
 
-    def _reach(self) -> str:
-        outputs = [token for token, lit in zip(self.tokens, self.reached.tolist(), strict=True) if lit]
+    def _reach(self, source: int) -> str:
+        lit = [token for token, lit in zip(self.tokens, self.reached.tolist(), strict=True) if lit]
+        early = [token for token, lit in zip(self.tokens[:source], self.reached.tolist(), strict=False) if lit]
         layers = "1 layer" if self.layers == 1 else f"{self.layers} layers"
-        early = [token for token, lit in zip(self.tokens[: self.source], self.reached.tolist(), strict=False) if lit]
         leak = f" (leak: {', '.join(early)})" if early else ""
-        return f"Input {self.tokens[self.source]} reaches {', '.join(outputs)} after {layers}{leak}"
+        return f"Input {self.tokens[source]} reaches {', '.join(lit)} after {layers}{leak}"

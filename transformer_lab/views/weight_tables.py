@@ -59,7 +59,7 @@ def weight_tables(
                 f"{len(sentences)}"
             )
     masks = [None] * len(of_sentences) if mask is None else _of_sentences(mask, len(of_sentences))
-    return [_table(*parts, layer) for parts in zip(of_sentences, *names, masks, strict=True)]
+    return [_table(*parts, layer) for parts in zip(of_sentences, names[0], names[1], masks, strict=True)]
 
 
 def pack(layers: Mapping[str, Sequence[WeightTable]]) -> tuple[dict[str, Any], bytes]:
@@ -106,7 +106,8 @@ def _table(
 
 def _sentences(tokens: Tokens) -> list[Sequence[str]]:
     """Return the tokens of each sentence; those of a single one may be given without a list around them."""
-    return [list(tokens)] if all(isinstance(token, str) for token in tokens) else [list(names) for names in tokens]  # type: ignore[list-item]
+    alone = [token for token in tokens if isinstance(token, str)]
+    return [alone] if len(alone) == len(tokens) else [list(names) for names in tokens]
 
 
 def _of_sentences(mask: Tensor, n: int) -> list[Tensor | None]:
