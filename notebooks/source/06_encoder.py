@@ -610,7 +610,7 @@ _ = ax.set_ylim(2.2, 3.2)
 # then change the number of layers.
 
 # %%
-views.ResidualStream(depth=12, step=200, layer=12)
+views.ResidualStream(depth=12, step=10)
 
 # %% [markdown]
 # Post-norm without warm-up needs only ten steps to fail: then all positions are alike from the third layer on, and the
