@@ -148,7 +148,8 @@ pd.DataFrame(entropy, index=pd.Index(widths, name="d_k")).round(2)
 # is.** That is the whole point of the root. Dividing a set of numbers by $c$ divides its standard deviation by $c$ and
 # its variance by $c^2$. So dividing by $\sqrt{d_k}$ makes the variance of a score $d_k \sigma^4 / d_k = \sigma^4$, at
 # any width.
-#
+
+# %% [markdown]
 # Try it with five keys in the plane. Each arrow stands for a vector of $d_k$ independent numbers: their dot products
 # are $\sqrt{d_k / 2}$ times as large as those of the arrows, which have two. Move the width: which divisor keeps the
 # weights as they are? Which makes a dict of the lookup, which a plain average?

@@ -65,16 +65,16 @@ function drawPlane(view) {
     svg("line", { class: "tl-axis", x1: 0, x2: SIZE, y1: SIZE / 2, y2: SIZE / 2 }),
     svg("line", { class: "tl-axis", y1: 0, y2: SIZE, x1: SIZE / 2, x2: SIZE / 2 }),
     label(`${view.get("axis_names")[0]} →`, SIZE - 4, SIZE / 2 + 14, "end", "tl-axis-name"),
-    label(`↑ ${view.get("axis_names")[1]}`, SIZE / 2 + 6, 12, "start", "tl-axis-name"),
+    label(`${view.get("axis_names")[1]} ↑`, SIZE / 2 - 6, 12, "end", "tl-axis-name"),
   );
   const keys = view.get("key_vectors").map(([x, y], i) => {
-    const made = arrow("tl-key", 6);
+    const made = arrow("tl-key", "beyond");
     made.point(across(x), down(y), view.get("key_names")[i]);
     root.append(made.root);
     return made;
   });
   moveApart(keys.map(({ text }) => text));
-  const query = arrow("tl-query", 15);
+  const query = arrow("tl-query", "below");
   const handle = svg("circle", {
     class: "tl-handle",
     r: 11,
@@ -113,8 +113,8 @@ function drawPlane(view) {
   };
 }
 
-/** Make an arrow from the middle of the plane: a line, a head, and a name, so many units beyond it. */
-function arrow(kind, beyond) {
+/** Make an arrow from the middle of the plane: a line, a head, and a name, beyond its end or below. */
+function arrow(kind, side) {
   const line = svg("line", { x1: SIZE / 2, y1: SIZE / 2 });
   const head = svg("path");
   const text = svg("text", { "text-anchor": "middle" });
@@ -126,11 +126,12 @@ function arrow(kind, beyond) {
       const length = Math.hypot(dx, dy) || 1;
       const [ux, uy] = [dx / length, dy / length];
       attributes(line, { x2: x - 6 * ux, y2: y - 6 * uy });
-      const corner = (side) => `${x - 11 * ux - side * 5 * uy},${y - 11 * uy + side * 5 * ux}`;
+      const corner = (way) => `${x - 11 * ux - way * 5 * uy},${y - 11 * uy + way * 5 * ux}`;
       attributes(head, { d: `M${x},${y}L${corner(1)}L${corner(-1)}Z`, visibility: length > 12 ? "visible" : "hidden" });
       const half = 3.6 * name.length;
-      const left = Math.min(Math.max(x + ux * (half + beyond), half + 2), SIZE - half - 2);
-      attributes(text, { x: left, y: Math.min(Math.max(y + (beyond + 10) * uy + 5, 12), SIZE - 4) });
+      const [over, down] = side === "below" ? [0, y + 30 > SIZE ? -16 : 25] : [ux * (half + 6), 16 * uy + 5];
+      const clamp = (place, least, most) => Math.min(Math.max(place, least), most);
+      attributes(text, { x: clamp(x + over, half + 2, SIZE - half - 2), y: clamp(y + down, 12, SIZE - 4) });
       text.textContent = name;
     },
     weigh(weight) {
