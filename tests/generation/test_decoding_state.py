@@ -86,8 +86,7 @@ def test_a_single_token_of_a_target_needs_a_mask_only_where_padding_is_hidden(hi
     masks, original = [], F.scaled_dot_product_attention
     model = translator(hide_target_padding=hidden)
     monkeypatch.setattr(F, "scaled_dot_product_attention", watched)
-    with torch.no_grad():
-        TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))
+    TranslationState(model, torch.tensor([[4, 5]]), 9).next_logits(torch.tensor([[BOS]]))  # with gradients: plain
     of_self_attention = masks[3::2]  # after the encoder's
     assert [mask is not None for mask in of_self_attention] == 3 * [hidden]
 

@@ -50,6 +50,12 @@ def test_the_library_brings_neither_the_course_nor_plots_along():
     assert not [name for name in loaded if name.startswith(("transformer_lab.course", "matplotlib", "pandas"))]
 
 
+def test_the_package_alone_loads_no_torch():
+    loaded = python("import sys, transformer_lab; print(*sys.modules)", check_shapes=None).stdout.split()
+    assert "transformer_lab" in loaded
+    assert "torch" not in loaded
+
+
 def test_the_public_names_are_there_and_no_others():
     assert sorted(transformer_lab.__all__) == sorted(set(transformer_lab.__all__))
     for name in transformer_lab.__all__:

@@ -81,7 +81,7 @@ class SourceKV:
     """
 
     def __init__(self, k: Float[Tensor, "batch n_heads n d_k"], v: Float[Tensor, "batch n_heads n d_k"]) -> None:
-        self.k, self.v = k, v
+        self.k, self.v = k.contiguous(), v.contiguous()  # each step reads all of them
 
     def reorder(self, rows: Int[Tensor, " new_rows"], n_rows: int) -> None:
         """Drop the sources of which no row is left.

@@ -1,6 +1,7 @@
 """From logits to token ids.
 
-In reading order: ``sampling`` chooses the next token, ``decoding_state`` is a model in the middle of generating,
-``penalties`` keep it from repeating itself, ``decode`` is the loop over the tokens, ``beam_search`` follows several
-texts at once, ``speculative`` lets a smaller model draft. Uses ``models``.
+In reading order: ``sampling`` chooses the next token, ``decoding_state`` is a model in the middle of generating, and
+``decoder_step`` a Transformer's step in fewer operations; ``penalties`` keep texts from repeating themselves,
+``decode`` is the loop over the tokens, ``beam_search`` follows several texts at once, ``speculative`` lets a smaller
+model draft. Uses ``models``.
 """

@@ -63,14 +63,18 @@ def n_best_from_state(
     finished = torch.zeros(batch, 1, dtype=torch.bool, device=tokens.device)
     for n in range(1, max_new_tokens + 1):
         logits = state.next_logits(tokens).float()
-        steps = logits.log_softmax(dim=-1).view(*total.shape, logits.shape[-1])
-        steps = steps.masked_fill(finished[..., None], -torch.inf)
-        steps[..., eos_id].masked_fill_(finished, 0.0)  # a text that has finished continues with eos_id only
+        n_beams, vocab_size = total.shape[1], logits.shape[1]
+        # Of one text, only its beam_size most probable tokens can be among the best of all.
+        steps, choices = logits.log_softmax(dim=-1).topk(min(beam_size, vocab_size))
+        steps, choices = (x.view(*total.shape, x.shape[1]) for x in (steps, choices))
+        # A text that has finished continues with eos_id only.
+        first = torch.arange(steps.shape[2], device=tokens.device) == 0
+        steps = steps.masked_fill(finished[..., None], -torch.inf).masked_fill(finished[..., None] & first, 0.0)
+        choices = choices.masked_fill(finished[..., None], eos_id)
         totals, lengths = total[..., None] + steps, length + ~finished
         ranks = totals / length_penalty(lengths, alpha)[..., None]
-        n_beams, vocab_size = ranks.shape[1:]
-        best = ranks.flatten(1).topk(min(beam_size, n_beams * vocab_size)).indices
-        beam, next_tokens = best // vocab_size, best % vocab_size
+        best = ranks.flatten(1).topk(min(beam_size, n_beams * ranks.shape[2])).indices
+        beam, next_tokens = best // choices.shape[2], choices.flatten(1).gather(1, best)
         total = totals.flatten(1).gather(1, best)
         length, finished = lengths.gather(1, beam), finished.gather(1, beam) | (next_tokens == eos_id)
         row = torch.arange(len(active), device=tokens.device)

@@ -34,29 +34,34 @@ def generate_steps(
         eos_id: The token that ends a row: after it only it follows, and generation stops when every row has finished.
             Rows that have finished are dropped from the state when ``should_compact`` says so.
     """
-    active = torch.arange(len(tokens), device=tokens.device)  # the rows that are still in the state
-    finished = torch.zeros(len(tokens), dtype=torch.bool, device=tokens.device)
+    n_rows, active = len(tokens), None  # the rows that are still in the state; None: all
+    finished = torch.zeros(n_rows, dtype=torch.bool, device=tokens.device)  # of the rows in the state
     for _ in range(max_new_tokens):
         with torch.no_grad():  # not around the loop: it would also hold while this generator is suspended
             next_tokens = sample(state.next_logits(tokens))
         if eos_id is None:
             yield next_tokens
         else:
-            next_tokens = torch.where(finished[active], eos_id, next_tokens)
-            finished[active] = next_tokens == eos_id
-            yield torch.full_like(finished, eos_id, dtype=next_tokens.dtype).index_copy(0, active, next_tokens)
-            if should_compact(finished[active]):
-                unfinished = (~finished[active]).nonzero()[:, 0]
+            next_tokens = next_tokens.masked_fill(finished, eos_id)
+            finished = next_tokens == eos_id
+            yield (
+                next_tokens
+                if active is None
+                else next_tokens.new_full((n_rows,), eos_id).index_copy(0, active, next_tokens)
+            )
+            if should_compact(finished):
+                unfinished = (~finished).nonzero()[:, 0]
                 if not len(unfinished):
                     return
                 state.reorder(unfinished)
-                active, next_tokens = active[unfinished], next_tokens[unfinished]
+                active = unfinished if active is None else active[unfinished]
+                next_tokens, finished = next_tokens[unfinished], finished[unfinished]
         tokens = next_tokens[:, None]
 
 
 def should_compact(finished: Bool[Tensor, " rows"]) -> bool:
     """Return whether at least half of the rows have finished: dropping them costs a copy of all the others."""
-    return bool(2 * finished.sum() >= len(finished))
+    return 2 * int(finished.count_nonzero()) >= len(finished)
 
 
 @torch.no_grad()

@@ -7,6 +7,7 @@ from jaxtyping import Float, Int
 from torch import Tensor
 
 from transformer_lab.checks import check_length
+from transformer_lab.generation.decoder_step import DecoderStep
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.recurrent import RecurrentTranslator, last_state
 from transformer_lab.models.transformer import Transformer
@@ -39,10 +40,33 @@ class TranslationState:
         check_length(max_length, model.config.max_length)
         self.model, self.source, self.memory = model, source, model.encode(source)
         self.cache = model.new_cache(self.memory, max_length)
+        self._step = DecoderStep(model) if DecoderStep.repeats(model) else None
+        self._memory_bias = self._new_memory_bias()
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row; return the logits of the token after them."""
-        return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
+        """Take the newest tokens of every row; return the logits of the token after them.
+
+        A single token goes the shorter way of ``DecoderStep`` where that gives the same.
+        """
+        if self._step is None or self._step.is_watched or self._memory_bias is None or not self._one_token(tokens):
+            return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
+        return self._step(tokens, self.cache, self._memory_bias)
+
+    def _one_token(self, tokens: Int[Tensor, "rows n"]) -> bool:
+        """Return whether each row goes on by one token, which may attend to all of the target."""
+        config = self.model.config
+        if tokens.shape != (len(self.source), 1):
+            return False
+        return not config.hide_target_padding or not bool((self.cache.with_new(tokens) == config.target_pad_id).any())
+
+    def _new_memory_bias(self) -> Tensor | None:
+        """Return the bias of the sources for ``DecoderStep``; None where it does not apply."""
+        kept = self.cache.layers[0].source
+        if self._step is None or kept is None:
+            return None
+        sources = self.source.reshape(len(kept.k), -1, self.source.shape[1])[:, 0]
+        mask = sources != self.model.config.source_pad_id
+        return self._step.memory_bias(mask) if mask.any(dim=1).all() else None
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``.
@@ -53,6 +77,7 @@ class TranslationState:
         self.cache.reorder(rows)
         if len(rows) != len(self.source):
             self.memory, self.source = self.memory[rows], self.source[rows]
+            self._memory_bias = self._new_memory_bias()
 
 
 class TextState:

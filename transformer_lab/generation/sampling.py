@@ -47,14 +47,13 @@ def filter_logits(
         logits = logits.masked_fill(logits < math.log(min_p), -torch.inf)  # the most probable token's logit is 0
     if top_k is None and top_p is None:
         return logits
-    ranked, order = logits.sort(dim=-1, descending=True)
-    ranks = torch.arange(ranked.shape[-1], device=logits.device)
-    if top_k is not None:
-        ranked = ranked.masked_fill(ranks >= top_k, -torch.inf)
+    n_kept = logits.shape[-1] if top_k is None else min(top_k, logits.shape[-1])
+    ranked, order = logits.topk(n_kept) if top_k is not None else logits.sort(dim=-1, descending=True)
     if top_p is not None:
         mass_before = ranked.softmax(dim=-1).cumsum(dim=-1).roll(1, dims=-1)  # of all tokens ranked above each
-        ranked = ranked.masked_fill((mass_before >= top_p) & (ranks > 0), -torch.inf)
-    return torch.empty_like(logits).scatter_(-1, order, ranked)
+        later = torch.arange(n_kept, device=logits.device) > 0
+        ranked = ranked.masked_fill((mass_before >= top_p) & later, -torch.inf)
+    return torch.full_like(logits, -torch.inf).scatter_(-1, order, ranked)
 
 
 def check_sampling_options(

@@ -1,0 +1,124 @@
+"""The step in fewer operations: it gives what the plain path gives, and is taken only where it does."""
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from tests.helpers.decoding_models import BOS, EOS, PAD, translator
+from transformer_lab.generation.beam_search import n_best_from_state
+from transformer_lab.generation.decoder_step import DecoderStep
+from transformer_lab.generation.decoding_state import TranslationState
+from transformer_lab.inspection.hooks import record_attention
+from transformer_lab.layers.feed_forward import GELUFeedForward
+from transformer_lab.layers.lora import add_lora
+
+FORMS = [
+    {},
+    {"pre_norm": True, "feed_forward": "gelu", "output_bias": True},
+    {"hide_target_padding": False, "feed_forward": "silu", "source_vocab_size": 13},
+    {"learned_positions": True, "feed_forward": "gelu_tanh"},
+]
+SOURCES = {
+    "no padding": [[4, 5, 6], [7, 8, 9], [9, 10, 3]],
+    "padding": [[4, 5, 6], [7, PAD, PAD], [PAD, 10, 3]],
+    "an empty source": [[4, 5, 6], [PAD, PAD, PAD], [9, PAD, 3]],
+}
+
+
+def plain(model, source, max_length):
+    state = TranslationState(model, source, max_length)
+    state._step = None
+    return state
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("source", SOURCES)
+@pytest.mark.parametrize("form", FORMS, ids=str)
+def test_every_step_gives_what_the_plain_path_gives(form, source):
+    model, source = translator(1, **form).double(), torch.tensor(SOURCES[source])
+    both = [TranslationState(model, source, 9), plain(model, source, 9)]
+    beams = torch.tensor([0, 0, 1, 1, 2, 2])
+    rows = [None, beams, torch.tensor([1, 0, 2, 3, 5, 5]), torch.tensor([2, 3, 4, 5]), None, None]
+    steps = [3, BOS, 5, PAD, 7, 8]  # the fourth is padding in the target, which is masked or not
+    for token, order in zip(steps, rows, strict=True):
+        tokens = torch.full((len(both[0].source), 1), token) + torch.arange(len(both[0].source))[:, None] % 2
+        ours, theirs = (state.next_logits(tokens) for state in both)
+        assert_close(ours, theirs)
+        if order is not None:
+            for state in both:
+                state.reorder(order)
+
+
+def counted(monkeypatch):
+    calls, step = [], DecoderStep.__call__
+    monkeypatch.setattr(DecoderStep, "__call__", lambda *args: calls.append(args[1]) or step(*args))
+    return calls
+
+
+@torch.no_grad()
+def test_it_is_taken_for_one_token_of_each_row_and_not_for_a_prompt(monkeypatch):
+    calls, source = counted(monkeypatch), torch.tensor(SOURCES["padding"])
+    state = TranslationState(translator(), source, 9)
+    state.next_logits(torch.full((3, 2), BOS))
+    assert not calls
+    texts, _ = n_best_from_state(state, torch.full((3, 1), 5), 4, EOS, 2, 1.0, 1)
+    assert len(calls) == texts.shape[2]
+
+
+class Doubled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def lora(model):
+    add_lora(model, ["w_q"], rank=2, alpha=2.0)
+
+
+def other_linear(model):
+    model.decoder.layers[1].cross_attention.w_o = Doubled(24, 24)
+
+
+def other_network(model):
+    class Halved(GELUFeedForward):
+        def activation(self, z):
+            return z / 2
+
+    model.decoder.layers[0].feed_forward = Halved(24, 20).eval()
+
+
+def hook(model):
+    model.decoder.layers[2].norm_2.register_forward_hook(lambda _, args, output: -output)
+
+
+def own_forward(model):
+    layer = model.decoder.layers[0]
+    layer.forward = lambda *args, forward=layer.forward: forward(*args) + 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lora, other_linear, other_network, hook, own_forward, nn.Module.train],
+    ids=lambda change: change.__name__,
+)
+def test_it_is_not_taken_where_modules_do_something_else(change, monkeypatch):
+    calls, source = counted(monkeypatch), torch.tensor(SOURCES["padding"])
+    model = translator()
+    change(model)
+    with torch.no_grad():
+        TranslationState(model, source, 9).next_logits(torch.full((3, 1), BOS))
+    assert not calls
+
+
+def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_halfway(monkeypatch):
+    calls, source, model = counted(monkeypatch), torch.tensor(SOURCES["padding"]), translator()
+    begin = torch.full((3, 1), BOS)
+    assert TranslationState(model, source, 9).next_logits(begin).requires_grad
+    with torch.no_grad():
+        state = TranslationState(model, source, 9)
+        with record_attention(model) as weights:
+            state.next_logits(begin)
+        assert not calls
+        assert weights["decoder.layers.2.cross_attention"].shape == (3, 3, 1, 3)
+        state.next_logits(begin)
+        assert len(calls) == 1
