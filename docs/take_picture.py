@@ -1,12 +1,15 @@
-"""Take the README's picture: lesson 01 in a real JupyterLab, with a mistake made and named.
+"""Take the README's pictures: lesson 01 in a real JupyterLab, with a mistake made and named, and two of lesson 08.
 
 Run it from the repository's root, in its environment: ``python -m docs.take_picture``.
 """
 
+import base64
 import os
 import sys
 import tempfile
 from pathlib import Path
+
+import nbformat
 
 from tests.end_to_end.browser import find_browser, open_notebook, running_lab
 
@@ -16,8 +19,36 @@ MISTAKE = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*b
     return exponentials / exponentials.sum()'''
 
 
+STORED = {
+    "map.png": ("08_training", "before-you-start-3"),
+    "attention.png": ("08_training", "what-does-the-model-attend-to-2"),
+}
+"""Pictures that a published lesson holds: the lesson and its cell."""
+
+
+def stored_picture(lesson: str, cell: str) -> bytes:
+    """Return the picture that a cell of a published lesson shows.
+
+    Raises:
+        ValueError: There is no such picture.
+    """
+    book = nbformat.read(Path("notebooks", f"{lesson}.ipynb"), as_version=4)
+    outputs = [output for one in book.cells if one.id == cell for output in one.get("outputs", [])]
+    pictures = [output.data["image/png"] for output in outputs if "image/png" in output.get("data", {})]
+    if not pictures:
+        raise ValueError(f"{lesson} has no cell {cell} that shows a picture")
+    return base64.b64decode(pictures[0])
+
+
 def main() -> None:
-    """Take it."""
+    """Take them."""
+    for name, (lesson, cell) in STORED.items():
+        Path("docs", name).write_bytes(stored_picture(lesson, cell))
+    take_lesson()
+
+
+def take_lesson() -> None:
+    """Take the picture of a mistake that is named."""
     browser = find_browser()
     if browser is None:
         raise SystemExit("no Chromium is installed")

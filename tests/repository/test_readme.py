@@ -3,7 +3,13 @@
 import re
 from pathlib import Path
 
+import pytest
+
+from docs.take_picture import STORED, stored_picture
+from tests.notebooks.lesson import Lesson
 from tests.pretrained.language_model_folders import publish
+from tests.pretrained.small_checkpoints import VARIANTS
+from transformer_lab.course.exercises import LESSONS, every_exercise
 from transformer_lab.data.tokenizers import character_tokenizer
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
@@ -11,7 +17,8 @@ from transformer_lab.tensor_files import PARAMETERS, write_tensors
 from transformer_lab.text.translator import Translator
 
 ROOT = Path(__file__).parents[2]
-LIBRARY, TEXTS = re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(encoding="utf-8"), re.DOTALL)
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+LIBRARY, TEXTS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
 
 
 def test_the_python_of_the_library_runs_and_prints_what_it_says(capsys):
@@ -34,3 +41,23 @@ def test_the_python_that_translates_and_generates_runs(tmp_path, monkeypatch, ca
     *translations, texts = capsys.readouterr().out.splitlines()
     assert translations == list(translator.translate(["3 mars 2021", "2021年3月3日"]))
     assert len(eval(texts)) == 2
+
+
+def test_the_figures_that_can_be_counted_are_right():
+    exercises = every_exercise().values()
+    named = sum(len(exercise.mistakes) for exercise in exercises)
+    assert f"by name | {len(exercises)} and {named:,} |" in README
+    assert f"over {len(VARIANTS)} small models" in README
+
+
+@pytest.mark.parametrize("name", ["primer", *LESSONS])
+def test_the_table_of_lessons_says_how_long_each_is_read(name):
+    [minutes] = re.findall(rf"\(notebooks/{name}\.ipynb\) \|.*\| (\d+) min \|$", README, re.MULTILINE)
+    assert f"Reading: {minutes} minutes." in Lesson.stored(name).cells[0].source
+
+
+@pytest.mark.parametrize("name", STORED)
+def test_the_pictures_of_lessons_can_be_taken_again(name, monkeypatch):
+    monkeypatch.chdir(ROOT)
+    assert stored_picture(*STORED[name]).startswith(b"\x89PNG")
+    assert f"(docs/{name})" in README
