@@ -4,6 +4,9 @@
 notebook loads: nothing is built, and nothing is fetched from the network. Each view is a module of its own, and is
 loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. Uses ``inspection``.
 
+``attention_explorer`` shows who attends to whom, from the ``weight_tables`` that it sends; ``mask_painter`` what a mask
+leaves.
+
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::
 
