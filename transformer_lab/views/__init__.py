@@ -8,6 +8,9 @@ loaded when it is first used: ``views.AttentionExplorer`` needs no import but th
 ``residual_runs``, which are stored beside it. ``training_view`` is a training run, drawn while it goes on, and
 ``sampling_dial`` the distribution of a next token. Uses ``inspection`` and ``training``.
 
+``attention_explorer`` shows who attends to whom, from the ``weight_tables`` that it sends; ``mask_painter`` what a mask
+leaves.
+
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::
 

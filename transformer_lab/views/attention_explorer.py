@@ -49,7 +49,7 @@ class AttentionExplorer(View):
 
     >>> explorer = AttentionExplorer(torch.tensor([[1.0, 0.0], [0.3, 0.7]]), ["I", "like"])
     >>> explorer.query = 1
-    >>> explorer
+    >>> print(explorer.words())
     Attention explorer: one layer, one head, one sentence; 2 queries (I like), 2 keys (I like).
     The query like attends most to like 0.70, I 0.30.
     """

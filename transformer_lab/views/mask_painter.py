@@ -37,7 +37,7 @@ class MaskPainter(View):
     >>> painter = MaskPainter(["I", "like", "you"], torch.ones(3, 3, dtype=torch.bool).tril(), source=1)
     >>> painter.reached
     tensor([False,  True,  True])
-    >>> painter
+    >>> print(painter.words())
     Mask painter: I like you; may attend: 100 110 111. Input like reaches like, you after 1 layer.
     """
 
