@@ -2,9 +2,11 @@
 
 ``view`` is what all of them share, and ``front_end`` joins the JavaScript modules beside it into the one that a
 notebook loads: nothing is built, and nothing is fetched from the network. Each view is a module of its own, and is
-loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. ``training_view`` is a
-training run, drawn while it goes on, and ``sampling_dial`` the distribution of a next token. Uses ``inspection`` and
+loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. Uses ``inspection`` and
 ``training``.
+
+``attention_explorer`` shows where a model attends, in ``weight_tables``, and ``mask_painter`` what a mask leaves;
+``training_view`` is a training run, drawn while it goes on, and ``sampling_dial`` the distribution of a next token.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::
