@@ -3,13 +3,13 @@
 import pytest
 
 from transformer_lab.cli.main import main
-from transformer_lab.course.workspace import working_copies
+from transformer_lab.course.home import lab
 
 
 @pytest.fixture
 def opened(monkeypatch):
     seen = []
-    monkeypatch.setattr(working_copies, "open_lab", seen.append)
+    monkeypatch.setattr(lab, "open_lab", seen.append)
     return seen
 
 
@@ -30,7 +30,7 @@ def test_all_that_follows_lab_goes_to_jupyterlab(opened, arguments):
 
 
 def test_the_lesson_folder_that_is_missing_is_told_in_one_line(monkeypatch, tmp_path, capsys):
-    monkeypatch.setattr(working_copies, "REPOSITORY", tmp_path)
+    monkeypatch.setattr(lab, "REPOSITORY", tmp_path)
     assert main(["lab"]) == 2
     missing = f"no lessons in {tmp_path / 'notebooks'}: they come with the repository, not with the package"
     assert capsys.readouterr().err == f"transformer-lab: {missing}\n"
