@@ -44,7 +44,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor, nn
 
-from transformer_lab import Transformer, TransformerConfig, diagrams, plots, record_attention, trace_shapes
+from transformer_lab import Transformer, TransformerConfig, diagrams, plots, record_attention, trace_shapes, views
 from transformer_lab.course import check, compare, hint, parts, solution
 from transformer_lab.data.dates import write_date
 from transformer_lab.data.docstrings import python_docstrings
@@ -330,10 +330,11 @@ after_100, after_800 = ..., ...
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
-curve = {0: held_out_loss()}
-for step in train(gpt, 800, 8e-3, lambda: loss_on(train_ids)):
+curve, monitor = {0: held_out_loss()}, views.TrainingView(800)
+for step in monitor.watch(train(gpt, 800, 8e-3, lambda: monitor.loss(loss_on(train_ids)))):
     if step % 50 == 0:
         curve[step] = held_out_loss()
+        monitor.score({"held-out loss": curve[step]})
 curve[800] = held_out_loss(1_000)
 ax = plots.lines(list(curve), {"GPT": list(curve.values())}, "step", "held-out loss (nats per token)")
 bits = parts.bits_per_byte(curve[800], len(held_out_ids), n_bytes)
@@ -417,8 +418,14 @@ pd.DataFrame(drawn, index=[f"token {i}" for i in range(4)]).T.round(2)
 
 
 # %% [markdown]
-# Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not.
-#
+# Top-k keeps k tokens whether the model is certain or not; top-p keeps few where it is, and many where it is not. Turn
+# the knobs: this is our GPT's own distribution after six tokens.
+
+# %% tags=["nbval-ignore-output"]
+prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
+views.SamplingDial(gpt(prompt)[0, -1], [tokenizer.decode([i]) for i in range(512)], top_p=0.9)
+
+# %% [markdown]
 # ## Generating
 #
 # A text to be continued is called a **prompt**. The loop is that of lesson 08, without a source. If the text is longer
@@ -449,7 +456,6 @@ samplers = {
     "as it is": parts.sample_next,
     "temperature = 2": partial(parts.sample_next, temperature=2.0),
 }
-prompt = torch.tensor([[BOS_ID, *tokenizer.encode("Return the name of the").ids]])
 for name, sample in samplers.items():
     with torch.no_grad():
         text = tokenizer.decode(parts.generate(gpt, prompt, 40, 64, sample)[0].tolist())

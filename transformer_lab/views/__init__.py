@@ -2,14 +2,13 @@
 
 ``view`` is what all of them share, and ``front_end`` joins the JavaScript modules beside it into the one that a
 notebook loads: nothing is built, and nothing is fetched from the network. Each view is a module of its own, and is
-loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``.
+loaded when it is first used: ``views.AttentionExplorer`` needs no import but that of ``views``. Uses ``inspection`` and
+``training``.
 
-``lookup_dial``, ``position_clock`` and ``residual_stream`` go with lessons 01, 02, 05 and 06; the last shows
-``residual_runs``, which are stored beside it. ``training_view`` is a training run, drawn while it goes on, and
-``sampling_dial`` the distribution of a next token. Uses ``inspection`` and ``training``.
-
-``attention_explorer`` shows who attends to whom, from the ``weight_tables`` that it sends; ``mask_painter`` what a mask
-leaves.
+``attention_explorer`` shows where a model attends, in ``weight_tables``, and ``mask_painter`` what a mask leaves;
+``lookup_dial`` and ``position_clock`` turn queries and positions by hand; ``residual_stream`` looks into deep stacks, from
+the ``residual_runs`` that are stored beside it; ``training_view`` is a training run, drawn while it goes on, and
+``sampling_dial`` the distribution of a next token.
 
 A view is made like this. In Python, ``coin.py`` holds its state, in traits that code can read and set and that are
 synchronised with the browser, and says the same in a still picture and in words, for those who see no widget::

@@ -100,7 +100,7 @@ class SamplingDial(View):
         ax.barh(names, self.probabilities, height=0.5, color=COLOURS[0], label="to draw from")
         ax.invert_yaxis()
         ax.set_xlabel("probability")
-        ax.legend(loc="lower right")
+        ax.legend(loc="center right")
         settings = f"temperature {self.temperature:.2f}, top-k {self.top_k}, top-p {self.top_p:.2f}"
         ax.set_title(f"{settings}: {self.n_kept} of {self.n_tokens} tokens can be drawn", fontsize=10)
         return figure

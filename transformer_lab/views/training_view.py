@@ -11,7 +11,7 @@ from IPython.display import display
 from jaxtyping import Float
 from matplotlib.figure import Figure
 from torch import Tensor
-from traitlets import Dict, Enum, Int, List, Unicode
+from traitlets import Dict, Enum, Int, List, Tuple, Unicode
 
 from transformer_lab.inspection import plots
 from transformer_lab.training.interrupt import Interruption
@@ -47,7 +47,7 @@ class TrainingView(View):
     n_steps = Int(1, min=1).tag(sync=True)
     step = Int(0, min=0).tag(sync=True)
     state = Enum(("ready", "running", "paused", "stopped", "finished"), "ready").tag(sync=True)
-    curve = List().tag(sync=True)
+    curve = List(Tuple()).tag(sync=True)
     """Points of the loss: the number of a step, and the mean loss around it."""
     scored_at = List(Int()).tag(sync=True)
     scores = Dict(value_trait=List(), key_trait=Unicode()).tag(sync=True)
