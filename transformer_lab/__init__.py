@@ -7,9 +7,10 @@ Each folder is a chapter, and reads from top to bottom; none needs a later one.
 3. ``models``: whole networks. The paper's Transformer, language models from GPT-2 to Llama, and recurrent networks.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
 5. ``inspection``: looking inside a running model. Attention weights, shapes, plots, diagrams.
-6. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
+6. ``fast``: how training does the same in less time.
+7. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
    the command line.
-7. ``course``: exercises, checks, and grading. Nothing above knows of it.
+8. ``course``: exercises, checks, and grading. Nothing above knows of it.
 
 The names below can be imported from here; each is loaded when it is first used. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``
 before the first import to have every kind of call checked against its jaxtyping annotation. The tests and the lessons
