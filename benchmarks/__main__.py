@@ -66,12 +66,15 @@ def measure(work: Work, kinds: list[type[Contestant]], rounds: int) -> dict[str,
 
 
 def chosen(patterns: list[str]) -> Iterator[Work]:
-    """Yield the rows whose names begin with one of the patterns.
+    """Yield the rows that are named by the patterns, or whose names begin with one.
 
     Raises:
         SystemExit: There is none.
     """
-    rows = [work for work in all_work() if any(f"{work.name} ".startswith(f"{pattern} ") for pattern in patterns)]
+    everything = list(all_work())
+    names = {work.name for work in everything}
+    beginnings = tuple(f"{pattern} " for pattern in patterns if pattern not in names)
+    rows = [work for work in everything if work.name in patterns or f"{work.name} ".startswith(beginnings)]
     if not rows:
         raise SystemExit("no such row; --list prints all")
     yield from rows
@@ -98,11 +101,11 @@ def main() -> None:
     for work in chosen(options.rows):
         print(work.name, flush=True)
         rows.append(measure(work, kinds, options.rounds))
+        if options.out:  # after each row, so that a long run may be stopped
+            options.out.mkdir(parents=True, exist_ok=True)
+            write_json(options.out / "results.json", rows, about)
+            draw(options.out / "results.svg", rows, about)
     print(f"\nOur milliseconds, and each time over ours; below 1 it is faster than ours.\n{table(rows)}")
-    if options.out:
-        options.out.mkdir(parents=True, exist_ok=True)
-        write_json(options.out / "results.json", rows, about)
-        draw(options.out / "results.svg", rows, about)
 
 
 if __name__ == "__main__":

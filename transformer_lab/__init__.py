@@ -8,9 +8,10 @@ Each folder is a chapter, and reads from top to bottom; none needs a later one.
 4. ``generation``: from logits to token ids. Sampling, greedy decoding, beam search, speculative decoding.
 5. ``inspection``, ``views``: looking inside a running model. Attention weights, shapes, plots, diagrams; and views to
    operate by hand.
-6. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
+6. ``fast``: how training does the same in less time.
+7. ``data``, ``pretrained``, ``text``, ``training``, ``cli``: corpora, published weights, text in and out, training, and
    the command line.
-7. ``course``: exercises, checks, and grading. Nothing above knows of it.
+8. ``course``: exercises, checks, and grading. Nothing above knows of it.
 
 The names below can be imported from here; each is loaded when it is first used. What draws, and tables of shapes, need
 the extra ``course``; training needs the extra ``train``. Set ``TRANSFORMER_LAB_CHECK_SHAPES=1``

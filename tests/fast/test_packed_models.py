@@ -116,10 +116,10 @@ def test_an_expected_loss_stays_the_same_when_features_are_dropped_at_random():
     model = build(replace(TRANSLATES, dropout=0.2)).float().train()
     inputs, labels = batch(model)
     with torch.no_grad():
-        packed = torch.stack([packed_loss(model, inputs, labels, PAD) for _ in range(300)])
-        plain = torch.stack([plain_loss(model, inputs, labels, 0.0) for _ in range(300)])
+        packed = torch.stack([packed_loss(model, inputs, labels, PAD) for _ in range(100)])
+        plain = torch.stack([plain_loss(model, inputs, labels, 0.0) for _ in range(100)])
     assert packed.std() > 0
-    error = ((packed.var() + plain.var()) / 300).sqrt()
+    error = ((packed.var() + plain.var()) / 100).sqrt()
     assert abs(packed.mean() - plain.mean()) < 4 * error
 
 

@@ -12,17 +12,17 @@ REAL = torch.tensor([[True, True, True, False], [True, False, False, False], [Tr
 
 def test_packed_and_unpacked_again_only_padding_has_changed():
     x, rows = torch.randn(3, 4, 5), PackedRows(REAL)
-    assert torch.equal(rows.pack(x), x[REAL])
+    assert torch.equal(rows.pack(x), x[REAL][None])
     assert torch.equal(rows.unpack(rows.pack(x)), x * REAL[..., None])
-    assert rows.positions.tolist() == [0, 1, 2, 0, 0, 1, 2, 3]
-    assert torch.equal(rows.of(REAL.cumsum(1)), REAL.cumsum(1)[REAL])
+    assert rows.positions.tolist() == [[0, 1, 2, 0, 0, 1, 2, 3]]
+    assert torch.equal(rows.of(REAL.cumsum(1)), REAL.cumsum(1)[REAL][None])
 
 
 @pytest.mark.parametrize("real", [REAL, torch.ones_like(REAL)], ids=["padding", "no padding"])
 def test_gradients_are_those_of_the_plain_operations(real):
     rows = PackedRows(real)
     assert gradcheck(rows.pack, torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True))
-    assert gradcheck(rows.unpack, torch.randn(len(rows.index), 2, dtype=torch.float64, requires_grad=True))
+    assert gradcheck(rows.unpack, torch.randn(1, len(rows.index), 2, dtype=torch.float64, requires_grad=True))
 
 
 def test_without_padding_nothing_is_copied():

@@ -16,13 +16,13 @@ def dropout(module: nn.Module, x: Float[Tensor, "*batch d"]) -> Float[Tensor, "*
     what is left is scaled by the rounded one, so that the expected value stays exact.
 
     Args:
-        module: It is called as it is if it is not torch's ``nn.Dropout``, or if nothing is dropped.
+        module: It is called as it is if it is not torch's ``nn.Dropout``, if nothing is dropped, or on an accelerator.
         x: The features.
     """
-    if type(module) is not nn.Dropout or not module.training or not 0.0 < module.p < 1.0:
+    if type(module) is not nn.Dropout or not module.training or not 0.0 < module.p < 1.0 or x.device.type != "cpu":
         return module(x)
     dropped = round(module.p * LEVELS)
     n_draws = -(-x.numel() // 4)
-    draws = torch.empty(n_draws, dtype=torch.int64, device=x.device).random_(-(2**63), None)
+    draws = torch.empty(n_draws, dtype=torch.int64).random_(-(2**63), None)
     keep = draws.view(torch.int16)[: x.numel()].view(x.shape) >= dropped - LEVELS // 2
     return x * keep.to(x.dtype).mul_(LEVELS / (LEVELS - dropped))

@@ -78,7 +78,7 @@ def packed_loss(
     else:
         x = packed_translation(model, inputs[0], inputs[1], rows)
     last = _last_layer(model)
-    return vocabulary_loss(x, last.weight, last.bias, rows.of(labels), smoothing)
+    return vocabulary_loss(x[0], last.weight, last.bias, rows.of(labels)[0], smoothing)
 
 
 Module = TypeVar("Module", bound=nn.Module)
@@ -100,7 +100,7 @@ class Visible(NamedTuple):
 
 def packed_translation(
     model: Transformer, source: Int[Tensor, "batch n_source"], target: Int[Tensor, "batch n"], rows: PackedRows
-) -> Float[Tensor, "n_real d_model"]:
+) -> Float[Tensor, "1 n_real d_model"]:
     """Return the output of the decoder at those positions of the target."""
     mask = padding_mask(source, model.config.source_pad_id)
     source_rows = PackedRows(mask[:, 0, 0])
@@ -124,7 +124,7 @@ def packed_translation(
 
 def packed_text(
     model: LanguageModel, tokens: Int[Tensor, "batch n"], rows: PackedRows
-) -> Float[Tensor, "n_real d_model"]:
+) -> Float[Tensor, "1 n_real d_model"]:
     """Return the output of the last block at those positions of the texts."""
     config = model.config
     check_tokens(tokens, config.max_length)
@@ -144,7 +144,7 @@ def packed_text(
 
 def _embed(
     stack: Encoder | Decoder, tokens: Int[Tensor, "batch n"], rows: PackedRows
-) -> Float[Tensor, "n_real d_model"]:
+) -> Float[Tensor, "1 n_real d_model"]:
     check_tokens(tokens, len(stack.positions))
     scale = math.sqrt(stack.embedding.embedding_dim)
     x = look_up(stack.embedding, rows.of(tokens)) * scale + F.embedding(rows.positions, stack.positions)
@@ -153,7 +153,7 @@ def _embed(
 
 def _add(
     layer: EncoderLayer | DecoderLayer, norm: nn.Module, x: Tensor, sublayer: Callable[[Tensor], Tensor]
-) -> Float[Tensor, "n_real d_model"]:
+) -> Float[Tensor, "1 n_real d_model"]:
     """Add what a sublayer returns, and normalise the sum, or before that the sublayer's input."""
     if isinstance(layer, PreNormEncoderLayer | PreNormDecoderLayer):
         return x + dropout(layer.dropout, sublayer(norm(x)))
@@ -202,7 +202,7 @@ def _block_attention(
     return attention.w_o(rows.pack(merge_heads(mixed)))
 
 
-def _project_together(layers: Sequence[nn.Module], x: Float[Tensor, "n d_in"]) -> Float[Tensor, "n d_out"]:
+def _project_together(layers: Sequence[nn.Module], x: Float[Tensor, "1 n d_in"]) -> Float[Tensor, "1 n d_out"]:
     """Return the outputs of layers side by side: of linear ones by a single product, which is larger, thus faster."""
     if not all(_is_plain(layer, nn.Linear) for layer in layers):
         return torch.cat([layer(x) for layer in layers], dim=-1)

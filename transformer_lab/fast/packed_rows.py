@@ -1,6 +1,6 @@
 """Packed rows: the vectors of a batch's real tokens, one below the other, without those of padding.
 
-All that works at each position by itself, which is all of a model but attention, takes such rows as it takes a batch.
+All that works at each position by itself, which is all of a model but attention, takes them for one long sentence.
 """
 
 from typing import Any
@@ -22,9 +22,9 @@ class PackedRows:
 
     >>> rows = PackedRows(torch.tensor([[True, True], [True, False]]))
     >>> rows.pack(torch.tensor([[[1.0], [2.0]], [[3.0], [4.0]]]))
-    tensor([[1.],
-            [2.],
-            [3.]])
+    tensor([[[1.],
+             [2.],
+             [3.]]])
     """
 
     def __init__(self, real: Bool[Tensor, "batch n"]) -> None:
@@ -33,21 +33,21 @@ class PackedRows:
             raise ValueError("only sentences with padding at their end, and with a token before it, can be packed")
         self.index = real.flatten().nonzero()[:, 0]
         self.is_full = len(self.index) == real.numel()
-        self.positions = self.index % real.shape[1]
+        self.positions = self.index[None] % real.shape[1]
 
-    def of(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, " n_real"]:
+    def of(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, "1 n_real"]:
         """Return the real tokens, or what else there is a number of for each position."""
-        return tokens.flatten()[self.index]
+        return tokens.flatten()[self.index][None]
 
-    def pack(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "n_real d"]:
+    def pack(self, x: Float[Tensor, "batch n d"]) -> Float[Tensor, "1 n_real d"]:
         """Return the vectors of the real tokens."""
         flat = x.reshape(-1, x.shape[-1])
-        return flat if self.is_full else _Pick.apply(flat, self.index)  # type: ignore[no-untyped-call]
+        return (flat if self.is_full else _Pick.apply(flat, self.index))[None]  # type: ignore[no-untyped-call]
 
-    def unpack(self, x: Float[Tensor, "n_real d"]) -> Float[Tensor, "batch n d"]:
+    def unpack(self, x: Float[Tensor, "1 n_real d"]) -> Float[Tensor, "batch n d"]:
         """Return the batch with zeros at padding."""
         if not self.is_full:
-            x = _Place.apply(x, self.index, self.shape.numel())  # type: ignore[no-untyped-call]
+            x = _Place.apply(x[0], self.index, self.shape.numel())  # type: ignore[no-untyped-call]
         return x.view(*self.shape, x.shape[-1])
 
 
