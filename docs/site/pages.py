@@ -164,7 +164,7 @@ def html_links(source: str) -> str:
 
 def _anchored(cell: Mapping[str, str]) -> str:
     """Return what gives a cell under a heading an address: links from the interview questions lead to it."""
-    return f'<span id="cell-{cell["id"]}"></span>\n\n' if re.match("##+ ", cell["source"]) else ""
+    return f'<span id="cell-{cell["id"]}"></span>\n\n' if re.search("^##+ ", cell["source"], re.MULTILINE) else ""
 
 
 def _read(root: Path, name: str) -> NotebookNode:

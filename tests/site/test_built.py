@@ -99,7 +99,9 @@ def ids(page: Path) -> frozenset[str]:
 
 def test_every_link_leads_somewhere(site: Path) -> None:
     broken, n_links = [], 0
-    for page in site.rglob("*.html"):
+    for page in [
+        page for page in site.rglob("*.html") if "_static" not in page.parts
+    ]:  # there lie templates of the theme
         for link in re.findall(
             r'<(?:a|link|img|script)\b[^>]*?\b(?:href|src)="([^"]*)"', page.read_text(encoding="utf-8")
         ):
@@ -144,7 +146,7 @@ def test_no_page_is_wider_than_its_screen(browser: Browser, address: str, size: 
         with opened(browser, address + name, size) as page:
             page.wait_for_timeout(300)
             assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], name
-            assert page.locator("h1").first.is_visible(), name
+            assert page.locator("article h1").first.is_visible(), name
 
 
 def test_formulas_are_drawn(browser: Browser, address: str) -> None:
@@ -164,18 +166,13 @@ def test_an_answer_is_folded_until_a_key_opens_it(browser: Browser, address: str
 
 def test_the_theme_can_be_changed_by_key_and_stays(browser: Browser, address: str) -> None:
     with opened(browser, address + "index.html") as page:
-        theme = "document.documentElement.dataset.theme"
-        button = page.locator(".theme-switch-button:visible").first
-        seen = set()
-        for _ in range(3):
-            button.focus()
-            page.keyboard.press("Enter")
-            seen.add(page.evaluate(theme))
-        assert seen == {"light", "dark"}
-        while page.evaluate(theme) != "dark":
-            button.click()
+        assert page.evaluate("document.documentElement.dataset.theme") == "light"
+        page.locator(".theme-switch-button:visible").first.focus()
+        page.keyboard.press("Enter")
+        page.locator("button[data-mode=dark]:visible").first.focus()
+        page.keyboard.press("Enter")
         page.goto(address + "notebooks/glossary.html")
-        assert page.evaluate(theme) == "dark"
+        assert page.evaluate("document.documentElement.dataset.theme") == "dark"
         background = page.evaluate("getComputedStyle(document.body).backgroundColor")
         assert sum(map(int, re.findall(r"\d+", background)[:3])) < 150, background
 

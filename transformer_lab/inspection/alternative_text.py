@@ -63,7 +63,7 @@ def _panels(figure: Figure) -> Iterator[Axes]:
 def _named(ax: Axes) -> str:
     """Return what a panel plots: its title, its axes, and the labels of what is on them."""
     labels = [label for label in ax.get_legend_handles_labels()[1] if not label.startswith("_")]
-    cells = [f"map of {' × '.join(map(str, np.shape(image.get_array())[:2]))} cells" for image in ax.images]
+    cells = [f"map of {' × '.join(map(str, image.get_size()))} cells" for image in ax.images]
     axes = " by ".join(filter(None, [ax.get_ylabel(), ax.get_xlabel()]))  # a grid's inner panels leave it to the outer
     what = ", ".join(filter(None, [ax.get_title(), *cells, axes]))
     return ": ".join(filter(None, [what, "" if cells else ", ".join(labels)])) or "numbers"
