@@ -46,9 +46,8 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from transformer_lab import Transformer as LibraryTransformer
-from transformer_lab import TransformerConfig, diagrams, plots, record_attention, trace_shapes
+from transformer_lab import TransformerConfig, diagrams, plots, record_attention, trace_shapes, views
 from transformer_lab.course import check, compare, hint, parts, solution
-from transformer_lab.course.workspace.training_monitor import TrainingMonitor
 from transformer_lab.data.dates import date_pairs
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID, bpe_tokenizer, character_tokenizer
 from transformer_lab.training.checkpoint import load_training, save_training
@@ -494,6 +493,7 @@ print(f"loss {by_heart[0]:.0f} at first, below 0.1 at the end: {by_heart[-1] < 0
 #
 # Two scores on held-out strings: the fraction of *tokens* predicted correctly after the true ones (teacher forcing),
 # and the fraction of *dates* generated correctly from end to end (**exact match**).
+# **Stop** ends a run after its step; run the cell again to go on.
 
 
 # %%
@@ -518,18 +518,31 @@ def exact_match(model: nn.Module, some: list) -> float:
 
 
 # %%
+@torch.no_grad()
+def alignment(model: nn.Module, text: str, iso: str) -> Tensor:
+    """Return the last layer's cross-attention, averaged over its heads: (n_target, n_source)."""
+    [(read, written, _)] = parts.make_batches(encode([(text, iso)], tokenizer), 1, PAD_ID)
+    with record_attention(model) as recorded:
+        model(read, written[:, :-1])
+    return recorded["decoder.layers.1.cross_attention"][0].mean(dim=0)
+
+
+# %%
 def train(n: int) -> None:
     for step in monitor.steps(n):
         monitor.loss(take_step(model, optimizer, next(feed), our_rate(step)))
         if step % 200 == 0:
             tokens = teacher_forced(model, held_out[:200]).float().mean().item()
-            monitor.score({"tokens, teacher-forced": tokens, "dates, exact match": exact_match(model, held_out[:200])})
+            monitor.score({"tokens, teacher-forced": tokens, "dates, free-running": exact_match(model, held_out[:200])})
+            [(_, _, date)] = translate(model, [(text, iso)])
+            monitor.show_sample(text, date, alignment(model, text, date)[:-1, :-1], wanted=iso)
 
 
 # %%
 torch.manual_seed(0)
 initialise(model)
-optimizer, feed, monitor = new_optimizer(model), epochs(ids), TrainingMonitor(400)
+optimizer, feed, monitor = new_optimizer(model), epochs(ids), views.TrainingView(400)
+text, iso = "3 mars 2021", "2021-03-03"
 
 # %% [markdown]
 # **Predict.** After 400 steps (some 20 seconds), nearly 9 of 10 tokens are right when teacher-forced. What fraction
@@ -544,7 +557,6 @@ fraction = exact_match(model, held_out[:500])
 compare(prediction, measured="nearly all" if fraction > 0.7 else "half" if fraction > 0.37 else "a quarter")
 right = teacher_forced(model, held_out[:500]).float()
 print("tokens right, position by position:", *(f"{fraction:.2f}" for fraction in right.mean(dim=0).tolist()))
-print("3 mars 2021 →", translate(model, [("3 mars 2021", "")])[0][2])
 
 # %% [markdown]
 # Dashes, eos and the year's second digit are easy given the true prefix, and inflate token accuracy. Now the other
@@ -552,14 +564,13 @@ print("3 mars 2021 →", translate(model, [("3 mars 2021", "")])[0][2])
 
 # %% tags=["nbval-ignore-output"]
 monitor.n_steps = N_STEPS
-train(N_STEPS - 400)
+train(N_STEPS - monitor.step)
 
 # %%
 model.eval()  # would switch dropout off; our parts have none
 exact = exact_match(model, held_out)
 assert exact >= 0.99, f"{exact:.1%} is less than 99 %"
 print("exact match on 1,000 held-out strings is at least 99 %:", exact >= 0.99)
-print("3 mars 2021 →", translate(model, [("3 mars 2021", "")])[0][2])
 
 # %% [markdown]
 # Your Transformer reads dates! Its loss cannot end near 0: with smoothing, the lowest possible loss is the entropy of
@@ -578,15 +589,10 @@ print(f"lowest possible loss {floor:.3f}; our last 40 steps come within 0.01 of 
 # %% [markdown]
 # ## What does the model attend to?
 #
-# Here is the last layer's cross-attention, averaged over its heads. A row is the position that predicts the character
-# named on its left.
+# Here is the same cross-attention with eos. A row is the position that predicts the character named on its left.
 
 # %%
-text, iso = "3 mars 2021", "2021-03-03"
-[(read, written, _)] = parts.make_batches(encode([(text, iso)], tokenizer), 1, PAD_ID)
-with torch.no_grad(), record_attention(model) as recorded:
-    model(read, written[:, :-1])
-crossed = recorded["decoder.layers.1.cross_attention"][0].mean(dim=0)  # (n_target, n_source)
+crossed = alignment(model, text, iso)
 names = [*text.replace(" ", "_"), "eos"]
 ax = plots.weights(crossed, [*iso, "eos"], names, xlabel="source (encoder)", ylabel="predicted (decoder)")
 print("the month is read from the letters of `mars`:", crossed[6, 2:6].sum().item() > 0.5)

@@ -45,7 +45,7 @@ MAY_USE: dict[str, str] = {
     "course.exercise": "course.running course.steps",
     "course.exercises": "course.exercise attention layers models generation training",
     "course.checking": "course.exercises",
-    "course.workspace": "course.checking inspection atomic_write",
+    "course.workspace": "course.checking atomic_write",
     "course.session": "course.workspace",
     "course.clinic": "generation training",
     "course.lesson_text": "",

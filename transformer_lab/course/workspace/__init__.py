@@ -2,6 +2,5 @@
 
 In reading order: ``working_copies`` are the learner's copies of the lessons; ``saved_parts`` is what has passed, as
 ``standalone_source`` in a ``parts_file``, and ``progress`` the record of when; ``cell_panels`` shows the verdicts of a
-cell, and ``training_monitor`` is the live view of a training run. Uses ``running``, the verdicts of ``checking`` and
-the library's plots.
+cell. Uses ``running`` and the verdicts of ``checking``.
 """
