@@ -34,7 +34,6 @@ autodoc_preserve_defaults = True
 autodoc_typehints = "signature"
 python_maximum_signature_line_length = 88
 napoleon_use_rtype = False
-viewcode_follow_imported_members = False  # or a source would link back to the module that imports from it
 toc_object_entries_show_parents = "hide"
 add_module_names = False
 
