@@ -16,7 +16,7 @@ CACHE = [
     Mutation(
         47,
         "the cache is not reordered",
-        Edit("KVCache.reorder", "self._buffer[:, rows, :, : self.length]", "self._buffer[:, :, :, : self.length]"),
+        Edit("KVCache.reorder", "self._buffer.index_select(1, rows)", "self._buffer[:, : len(rows)]"),
     ),
     Mutation(
         47, "the tokens are not reordered", Edit("ModelCache.reorder", "self._tokens = self._tokens[rows]", "pass")
@@ -90,7 +90,7 @@ DECODING = [
     Mutation(
         47,
         "what has ended goes on",
-        Edit("generate_steps", "_chosen = torch.where(_ended[_rows], eos_id, _chosen)", "pass"),
+        Edit("generate_steps", "_chosen.masked_fill(_ended, eos_id)", "_chosen"),
     ),
     Mutation(
         47,
