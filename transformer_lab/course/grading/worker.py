@@ -12,11 +12,19 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
 from transformer_lab.course.checking.verdict import Verdict
+from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.grading.assess import GradedExercise, count_right, judge_answer, run_answer
+from transformer_lab.course.grading.assess import (
+    GradedExercise,
+    GradedSubmission,
+    assess,
+    count_right,
+    judge_answer,
+    run_answer,
+)
 from transformer_lab.course.grading.own_exercises import OwnExercises
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.container import Container
@@ -139,7 +147,18 @@ class Worker:
         return self._connection.recv()
 
 
-def start_method() -> str:
+def grade_notebooks(
+    worker: Worker, submissions: Sequence[Submission], limits: Limits, seed: int
+) -> list[GradedSubmission]:
+    """Grade the notebooks of a student, one after the other."""
+
+    def assess_one(submission: Submission, exercise: Exercise, limits: Limits) -> GradedExercise:
+        return worker.assess(Task(submission, exercise.name, seed, limits))
+
+    return [assess(submission, limits, assess_one) for submission in submissions]
+
+
+def start_method() -> Literal["fork", "forkserver", "spawn"]:
     """Return how a worker is made: its imports take seconds, so where it can be, it is forked after them.
 
     Threads do not survive a fork, and locks that they hold stay locked. Where this process has any, workers are forked
