@@ -3,6 +3,7 @@
     python notebooks/build.py                  build all lessons
     python notebooks/build.py 01_lookup        build one
     python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
+    python notebooks/build.py --metadata       run nothing; bring nbgrader's metadata in the stored lessons up to date
 
 Whatever is built, ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_to_keep.ipynb``, with the PDF that is
 printed, are brought up to date with the sources of all lessons; by its name each is built alone.
@@ -29,6 +30,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
 from transformer_lab.course import glossary, interview_questions
+from transformer_lab.course.exercises import LESSONS, exercises_of
 from transformer_lab.course.page_to_keep import collection as page_to_keep
 
 FOLDER = Path(__file__).parent
@@ -75,10 +77,38 @@ def read_source(path: Path) -> NotebookNode:
             name = section if number == 1 and heading else f"{section}-{number}"
         taken.add(name)
         tags = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
-        new = {"source": cell.source, "id": name, "metadata": tags}
+        new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(path.stem, name), **tags}}
         is_code = cell.cell_type == "code"
         cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
     return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
+
+
+def for_nbgrader(lesson: str, cell: str) -> dict[str, Any]:
+    """Return what nbgrader looks for in the metadata of a cell: the check of an exercise is a test with its points.
+
+    A test of nbgrader fails by raising, and a check that nbgrader runs does so. Stretch exercises have no points
+    there, since it knows no bonus.
+    """
+    points = (
+        {f"check-{e.name}": 0 if e.stretch else e.points for e in exercises_of(lesson)} if lesson in LESSONS else {}
+    )
+    if cell not in points:
+        return {}
+    kind = {"grade": True, "solution": False, "task": False, "locked": True, "schema_version": 3}
+    return {"nbgrader": {**kind, "cell_type": "code", "grade_id": cell, "points": points[cell]}}
+
+
+def renew_metadata(name: str, folder: Path = FOLDER) -> bool:
+    """Bring nbgrader's metadata in a stored lesson up to date, and return whether anything has changed."""
+    book = _stored(path := folder / f"{name}.ipynb")
+    for cell in book.cells:
+        cell.metadata.pop("nbgrader", None)
+        cell.metadata = nbformat.from_dict({**for_nbgrader(name, cell.id), **cell.metadata})
+    text = nbformat.writes(book) + "\n"
+    changed = bool(book.cells) and path.read_text(encoding="utf-8") != text
+    if changed:
+        path.write_text(text, encoding="utf-8", newline="\n")
+    return changed
 
 
 def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str, str] | None = None) -> NotebookNode:
@@ -111,7 +141,7 @@ def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str,
 
 
 def differences(new: NotebookNode, old: NotebookNode) -> Iterator[str]:
-    """Yield how two notebooks differ in ids, order, sources, tags and text outputs; pictures may."""
+    """Yield how two notebooks differ in ids, order, sources, metadata and text outputs; pictures may."""
     ids = [[cell.id for cell in book.cells] for book in (old, new)]
     yield from (f"cells: {line}" for line in _changes(*ids))
     stored = {cell.id: cell for cell in old.cells}
@@ -129,6 +159,7 @@ def comparable(cell: NotebookNode) -> dict[str, list[str]]:
     return {
         "kind": [cell.cell_type, f"run {cell.get('execution_count')}"],
         "tags": tags,
+        "nbgrader": [f"{key}: {value}" for key, value in sorted(cell.metadata.get("nbgrader", {}).items())],
         "source": cell.source.splitlines(),
         "output": outputs,
     }
@@ -198,10 +229,15 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     parser = argparse.ArgumentParser(description="Build the lessons from their sources.")
     parser.add_argument("names", nargs="*", metavar="NAME", help="a lesson such as 01_lookup; all if none is given")
     parser.add_argument("--check", action="store_true", help="change nothing, and fail if something would change")
+    parser.add_argument("--metadata", action="store_true", help="run nothing, and write nbgrader's metadata only")
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.names) - {*lessons(folder), *COLLECTIONS}):
         parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(lessons(folder))}")
     failed = False
+    if options.metadata:
+        for name in options.names or lessons(folder):
+            print(f"{name}: {'changed' if renew_metadata(name, folder) else 'as stored'}")
+        return 0
     for name in dict.fromkeys([*(options.names or lessons(folder)), *COLLECTIONS]):
         try:
             changes = build(name, options.check, folder)
