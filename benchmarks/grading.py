@@ -5,9 +5,12 @@ Run ``python -m benchmarks.grading``; README.md says how to read the table.
 
 import argparse
 import json
+import os
 import resource
+import shutil
+import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -18,8 +21,13 @@ from nbformat.v4 import new_code_cell, new_notebook
 from transformer_lab.course.exercises import exercises_of
 from transformer_lab.course.grading.grade import grade
 
+ROOT = Path(__file__).parents[1]
 LESSON = "01_lookup"
-IMPORTS = "import os, time, math, torch\nfrom torch import Tensor\nfrom jaxtyping import Float"
+IMPORTS = """\
+import os, time, math, torch
+from torch import Tensor
+from jaxtyping import Float
+from transformer_lab.course import check"""
 HOSTILE = (
     "while True: pass",
     "time.sleep(600)",
@@ -37,9 +45,21 @@ def write_class(folder: Path, n: int, hostile_fraction: float) -> None:
         bodies = {e.name: e.solution for e in exercises_of(LESSON)}
         if i < n_hostile:
             bodies = {name: f"def {name}(*inputs):\n    {HOSTILE[i % len(HOSTILE)]}" for name in bodies}
-        cells = [new_code_cell(IMPORTS), *map(new_code_cell, bodies.values())]
         (folder / f"student-{i}").mkdir()
-        nbformat.write(new_notebook(cells=cells), folder / f"student-{i}" / f"{LESSON}.ipynb")
+        nbformat.write(notebook(bodies), folder / f"student-{i}" / f"{LESSON}.ipynb")
+
+
+def notebook(bodies: Mapping[str, str]) -> nbformat.NotebookNode:
+    """Return a notebook with answers and their checks, which nbgrader takes for tests."""
+    stored = nbformat.read(ROOT / "notebooks" / f"{LESSON}.ipynb", as_version=4)
+    metadata_of = {cell.id: cell.metadata for cell in stored.cells}
+    cells = [new_code_cell(IMPORTS, id="imports")]
+    for name, body in bodies.items():
+        metadata = metadata_of[f"check-{name}"]
+        cells.append(new_code_cell(body, id=name))
+        cells.append(new_code_cell(f"check({name})", id=f"check-{name}", metadata=metadata))
+    kernel = {"display_name": "Python 3", "language": "python", "name": "python3"}
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
 def cpu_seconds() -> float:
@@ -59,22 +79,70 @@ def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str,
         took, computed = time.perf_counter() - started, cpu_seconds() - computed
         told = json.loads((folder / "out" / "results.json").read_text("utf-8"))
         points = [student["points"] for student in told["students"].values()]
+    all_points = sum(own == told["of"] for own in points)
+    return measured("this", n, jobs, round(n * hostile_fraction), all_points, took, computed)
+
+
+def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
+    """Grade the same notebooks with nbgrader, and time it; what it does once for an assignment is left out."""
+    with TemporaryDirectory() as name:
+        folder = Path(name)
+        (folder / "class").mkdir()
+        write_class(folder / "class", n, 0.0)
+        (folder / "nbgrader_config.py").write_text("c = get_config()\nc.ExecutePreprocessor.timeout = 600\n")
+        (folder / "source" / "lookup").mkdir(parents=True)
+        given = notebook(
+            {e.name: f"def {e.name}(*inputs):\n    raise NotImplementedError" for e in exercises_of(LESSON)}
+        )
+        nbformat.write(given, folder / "source" / "lookup" / f"{LESSON}.ipynb")
+        for student in (folder / "class").iterdir():
+            shutil.copytree(student, folder / "submitted" / student.name / "lookup")
+        path = os.pathsep.join([str(python.parent), os.environ["PATH"]])  # it calls other programs of its own
+        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": path, "OMP_NUM_THREADS": "1"}
+
+        def nbgrader(*arguments: str) -> str:
+            command = [python, "-m", "nbgrader", *arguments]
+            return subprocess.run(
+                command, cwd=folder, env=environment, capture_output=True, text=True, check=True
+            ).stdout
+
+        nbgrader("generate_assignment", "lookup")
+        started, computed = time.perf_counter(), cpu_seconds()
+        nbgrader("autograde", "lookup", "--create")
+        took, computed = time.perf_counter() - started, cpu_seconds() - computed
+        nbgrader("export")
+        scores = pd.read_csv(folder / "grades.csv")
+    all_points = int((scores["score"] == scores["max_score"]).sum())
+    return measured("nbgrader", n, 1, 0, all_points, took, computed)
+
+
+def measured(
+    by: str, n: int, jobs: int, n_hostile: int, all_points: int, seconds: float, computed: float
+) -> dict[str, object]:
+    """Return a row of the table."""
     return {
+        "by": by,
         "students": n,
         "jobs": jobs,
-        "hostile": round(n * hostile_fraction),
-        "all points": sum(own == told["of"] for own in points),
-        "s": took,
+        "hostile": n_hostile,
+        "all points": all_points,
+        "s": seconds,
         "CPU s": computed,
-        "s / student": took / n,
-        "students / min": 60 * n / took,
+        "s / student": seconds / n,
+        "CPU s / student": computed / n,
+        "students / min": 60 * n / seconds,
     }
 
 
-def rows(sizes: list[int], jobs: list[int], seconds: float) -> Iterator[dict[str, object]]:
-    """Grade one submission alone, then classes of all sizes; and these again with a hostile tenth."""
+def rows(
+    sizes: list[int], jobs: list[int], seconds: float, hostile_fractions: list[float], nbgrader: Path | None, n: int
+) -> Iterator[dict[str, object]]:
+    """Grade one submission alone, then classes of all sizes, and these again with a hostile tenth; then nbgrader."""
     yield row(1, 1, 0.0, seconds)
-    for hostile_fraction in (0.0, 0.1):
+    if nbgrader:
+        yield row_of_nbgrader(1, nbgrader)
+        yield row_of_nbgrader(n, nbgrader)
+    for hostile_fraction in hostile_fractions:
         for n in sizes:
             for n_jobs in jobs:
                 yield row(n, n_jobs, hostile_fraction, seconds)
@@ -86,10 +154,15 @@ def main() -> None:
     parser.add_argument("--sizes", type=int, nargs="+", default=[10, 100], help="students in a class (default 10 100)")
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2], help="notebooks graded at once (default 1 2)")
     parser.add_argument("--seconds", type=float, default=10.0, help="time limit of one exercise (default 10)")
+    parser.add_argument("--hostile", type=float, nargs="+", default=[0.0, 0.1], help="fractions (default 0 0.1)")
+    nbgrader = "the Python of an environment with nbgrader and all that this one has: grade with it, too"
+    parser.add_argument("--nbgrader", type=Path, metavar="PYTHON", help=nbgrader)
+    parser.add_argument("--nbgrader-students", type=int, default=5, metavar="N", help="so many (default 5)")
     options = parser.parse_args()
     n_exercises = len(exercises_of(LESSON))
     print(f"{LESSON}: {n_exercises} exercises each, {options.seconds:g} s for one of them")
-    table = pd.DataFrame(rows(options.sizes, options.jobs, options.seconds))
+    peer = (options.nbgrader, options.nbgrader_students)
+    table = pd.DataFrame(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer))
     print(table.to_string(index=False, float_format="{:.2f}".format))
 
 

@@ -3,7 +3,7 @@
     python notebooks/build.py                  build all lessons
     python notebooks/build.py 01_lookup        build one
     python notebooks/build.py --check          change nothing; fail if a built lesson would differ from the stored one
-    python notebooks/build.py --text           run nothing: store new text, and fail where code has changed
+    python notebooks/build.py --text           run nothing: store new text and metadata, and fail where code has changed
 
 Whatever is built, ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_to_keep.ipynb``, with the PDF that is
 printed, are brought up to date with the sources of all lessons; by its name each is built alone.
@@ -30,6 +30,7 @@ from nbclient.exceptions import CellExecutionError, DeadKernelError
 from nbformat import NotebookNode
 
 from transformer_lab.course import glossary, interview_questions
+from transformer_lab.course.exercises import LESSONS, exercises_of
 from transformer_lab.course.page_to_keep import collection as page_to_keep
 
 FOLDER = Path(__file__).parent
@@ -85,13 +86,28 @@ def read_source(path: Path) -> NotebookNode:
             name = section if number == 1 and heading else f"{section}-{number}"
         taken.add(name)
         tags = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
-        new = {"source": cell.source, "id": name, "metadata": tags}
+        new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(path.stem, name), **tags}}
         is_code = cell.cell_type == "code"
         cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
     if "imports" in taken:
         tags = {"tags": [NOT_RUN, "remove-cell"]}  # nor is it shown on the web
         cells.insert(1, nbformat.v4.new_code_cell(COLAB_SOURCE, id=COLAB, metadata=tags))
     return nbformat.v4.new_notebook(cells=cells, metadata=METADATA)
+
+
+def for_nbgrader(lesson: str, cell: str) -> dict[str, Any]:
+    """Return what nbgrader looks for in the metadata of a cell: the check of an exercise is a test with its points.
+
+    A test of nbgrader fails by raising, and a check that nbgrader runs does so. Stretch exercises have no points
+    there, since it knows no bonus.
+    """
+    points = (
+        {f"check-{e.name}": 0 if e.stretch else e.points for e in exercises_of(lesson)} if lesson in LESSONS else {}
+    )
+    if cell not in points:
+        return {}
+    kind = {"grade": True, "solution": False, "task": False, "locked": True, "schema_version": 3}
+    return {"nbgrader": {**kind, "cell_type": "code", "grade_id": cell, "points": points[cell]}}
 
 
 def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str, str] | None = None) -> NotebookNode:
@@ -129,7 +145,7 @@ def execute(book: NotebookNode, folder: Path = FOLDER, environment: Mapping[str,
 
 
 def differences(new: NotebookNode, old: NotebookNode) -> Iterator[str]:
-    """Yield how two notebooks differ in ids, order, sources, tags and text outputs; pictures may."""
+    """Yield how two notebooks differ in ids, order, sources, metadata and text outputs; pictures may."""
     ids = [[cell.id for cell in book.cells] for book in (old, new)]
     yield from (f"cells: {line}" for line in _changes(*ids))
     stored = {cell.id: cell for cell in old.cells}
@@ -148,6 +164,7 @@ def comparable(cell: NotebookNode) -> dict[str, list[str]]:
     return {
         "kind": [cell.cell_type, f"run {cell.get('execution_count')}"],
         "tags": tags,
+        "nbgrader": [f"{key}: {value}" for key, value in sorted(cell.metadata.get("nbgrader", {}).items())],
         "source": cell.source.splitlines(),
         "output": outputs,
         "alternative texts": [f"picture {n} has one" for n, data in enumerate(pictures, 1) if data.get("alt")],

@@ -75,7 +75,9 @@ def graded(monkeypatch):
         unconfined,
         container,
         own,
+        scheduler,
     ):
+        module.seen_scheduler = scheduler
         seen_rules.append((roster, late_policy, partial_credit))
         module.seen_own = own
         seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined, container))

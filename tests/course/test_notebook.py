@@ -58,6 +58,13 @@ def test_nothing_is_raised_unless_the_environment_is_strict(lesson, monkeypatch)
     assert not lesson.check("softmax").passed
 
 
+def test_a_check_that_nbgrader_runs_raises_since_a_test_there_fails_by_raising(lesson, monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "autograde")
+    assert lesson.run(RIGHT).check("softmax").passed
+    with pytest.raises(NotPassed, match="softmax"):
+        lesson.run(WRONG).check("softmax")
+
+
 def test_the_solution_is_shown_as_code_and_only_when_asked_for(lesson):
     panel = solution(lesson.run(WRONG).names["softmax"])
     assert panel.title == "softmax: a solution"

@@ -41,6 +41,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument(
         "--jobs", type=int, default=1, metavar="N", help="how many notebooks to grade at once (default: 1)"
     )
+    scheduler = "grade on the workers of this Dask scheduler, such as tcp://10.0.0.1:8786 (needs transformer-lab[dask])"
+    parser.add_argument("--scheduler", default="", metavar="ADDRESS", help=scheduler)
     own = "a Python file with exercises of your own, which nobody else gets to see (default: those of last time)"
     parser.add_argument("--exercises", type=Path, metavar="FILE", help=own)
     fresh = (
@@ -72,6 +74,7 @@ def run(args: argparse.Namespace) -> int:
     own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
     rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
     how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined, "container": args.container}
+    how["scheduler"] = args.scheduler
     print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, own=own, **rules, **limits, **how))
     return 0
 

@@ -20,7 +20,6 @@ from transformer_lab.course.grading.grade import caution, grade
 from transformer_lab.course.grading.late_policy import LatePolicy
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.grading.worker import Task
-from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
@@ -327,7 +326,7 @@ def test_what_cannot_be_used_is_named(tmp_path: Path, options: dict[str, Any], s
         grade([tmp_path], tmp_path / "out", **options)
 
 
-def says_that_no_jail_starts(connection: Connection, limits: Limits, container: Container | None) -> None:
+def says_that_no_jail_starts(connection: Connection, *_: object) -> None:
     connection.send("the jail does not start: it says nothing")
 
 

@@ -10,7 +10,6 @@ from tests.course.jail.sample_submissions import RIGHT, linux, softmax_after
 from transformer_lab.course.grading import worker as worker_module
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.grading.worker import TOO_MUCH, Task, Worker, limited_memory
-from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.interpreter import JailError
 from transformer_lab.course.jail.limits import Limits
 
@@ -61,7 +60,7 @@ def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced
     assert worker.assess(task(RIGHT["softmax"])).verdict.passed
 
 
-def says_that_it_is_ready(connection: Connection, limits: Limits, container: Container | None) -> None:
+def says_that_it_is_ready(connection: Connection, *_: object) -> None:
     connection.send({"landlock": 7})
     connection.recv()
 

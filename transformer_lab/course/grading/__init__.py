@@ -3,10 +3,9 @@
 In reading order. What comes in: ``hand_ins`` finds files in folders and zips, ``download_names`` tells whose they are,
 ``written_answers`` and ``submissions`` read them. What is done with it: ``similarity`` compares texts, ``assess`` runs
 each answer in the jail and judges what was observed there, ``places`` finds where an answer goes wrong; a ``worker`` is
-a process that does so; ``records`` keeps what is finished. What the instructor sets: ``own_exercises``, of which
-``handout`` makes a notebook, ``roster``, ``late_policy``,
-``overrides``; ``class_results`` puts it over the verdicts. What goes out: ``gradebook`` (safe to open, see
-``spreadsheet``), ``feedback``, ``class_page``, ``exports``; ``report`` writes all of them, ``grade`` does everything.
-The security model is in ``course/jail/README.md``, the instructor's guide in ``docs/grading.md``. Uses ``checking`` and
-``jail``.
+a process that does so, and ``dask_workers`` are those on other machines; ``records`` keeps what is finished. What the
+instructor sets: ``own_exercises``, of which ``handout`` makes a notebook, ``roster``, ``late_policy``, ``overrides``;
+``class_results`` puts it over the verdicts. What goes out: ``gradebook`` (safe to open, see ``spreadsheet``),
+``feedback``, ``class_page``, ``exports``; ``report`` writes all of them, ``grade`` does everything. The security model
+is in ``course/jail/README.md``, the instructor's guide in ``docs/grading.md``. Uses ``checking`` and ``jail``.
 """

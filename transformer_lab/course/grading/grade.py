@@ -6,18 +6,18 @@ import secrets
 import shutil
 import sys
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tqdm import tqdm
 
 from transformer_lab.course.exercises import every_lesson
 from transformer_lab.course.grading import gradebook
-from transformer_lab.course.grading.assess import GradedSubmission, assess
+from transformer_lab.course.grading.assess import GradedSubmission
 from transformer_lab.course.grading.class_results import (
     LATE_POLICY,
     PARTIAL_CREDIT,
@@ -33,11 +33,18 @@ from transformer_lab.course.grading.report import write_report
 from transformer_lab.course.grading.roster import read_roster
 from transformer_lab.course.grading.similarity import calls_of_the_answer, fingerprint
 from transformer_lab.course.grading.submissions import Submission, find_submissions
-from transformer_lab.course.grading.worker import Task, Worker
+from transformer_lab.course.grading.worker import Worker, grade_notebooks
 from transformer_lab.course.jail.container import Container
 from transformer_lab.course.jail.limits import Limits
 
+if TYPE_CHECKING:
+    from transformer_lab.course.grading.dask_workers import OnScheduler
+
 MAX_JOBS = 256
+LEVELS = ("none", "shared user", "full")
+"""How far the notebooks' code may be kept from all else, the weakest first."""
+Keep = Callable[[str, Sequence[GradedSubmission], Mapping[str, Any]], None]
+"""What is done with the results of a student, and the guards under which they were obtained."""
 
 
 def grade(
@@ -56,6 +63,7 @@ def grade(
     unconfined: bool = False,
     container: str = "",
     own: Sequence[OwnExercises] = (),
+    scheduler: str = "",
 ) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
@@ -78,13 +86,16 @@ def grade(
         unconfined: Whether to grade on a system that cannot keep the notebooks' code from the files of its user.
         container: The tool for containers, ``podman`` or ``docker``, if the notebooks' code is to run in one.
         own: Exercises of the instructor's own, which are kept in ``out``, as ``read_own_exercises`` returns them.
+        scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
+            of here. They need this version of the course.
 
     Returns:
         A few lines that say what was graded.
 
     Raises:
         ValueError: A path does not exist or holds no notebook, ``out`` holds something else than results or those of
-            another seed, a lesson is unknown, the seed or a limit is out of bounds, or nothing confines the code.
+            another seed, a lesson is unknown, the seed or a limit is out of bounds, nothing confines the code, or
+            the scheduler's workers are of another version.
         OSError: A file cannot be read or written, or the jail does not start.
     """
     if seed is not None and not 0 <= seed < 2**63:
@@ -114,8 +125,8 @@ def grade(
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
-        with open_workers(min(jobs, len(todo)), limits, Container(container) if container else None, own) as workers:
-            guards, *_ = [worker.guards for worker in workers]  # all are ready then
+        with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler) as grader:
+            guards = min(grader.guards, key=lambda guards: LEVELS.index(isolation(guards)))  # the weakest
             if isolation(guards) == "none" and not unconfined:
                 raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
             if warning := caution(guards):
@@ -127,7 +138,7 @@ def grade(
             gradebook.write_gradebook(out, class_results(read_records(out)), told)
             _keep_rules(out, roster, late_policy, partial_credit, own)
             try:
-                _grade_students(todo, workers, lessons, seed, limits, records)
+                _grade_students(todo, grader, lessons, records)
             finally:
                 shown = write_report(out, told)
     else:
@@ -159,40 +170,80 @@ def _keep_rules(
 
 def _grade_students(
     students: Mapping[str, Sequence[Submission]],
-    workers: Sequence[Worker],
+    grader: "Here | OnScheduler",
     lessons: Sequence[str],
-    seed: int,
-    limits: Limits,
     records: Records,
 ) -> None:
-    """Grade each student with the worker that is free, and record the results one student after the other."""
-    level = isolation(workers[0].guards)
-    free: SimpleQueue[Worker] = SimpleQueue()
-    for worker in workers:
-        free.put(worker)
+    """Grade each student's notebooks of these lessons, and record the results one student after the other."""
+    wanted = {
+        name: [one for one in every if not lessons or one.lesson in {*lessons, ""}] for name, every in students.items()
+    }
 
-    def grade_notebook(submission: Submission, worker: Worker) -> GradedSubmission:
-        return assess(submission, limits, lambda one, e, limits: worker.assess(Task(one, e.name, seed, limits)))
+    def keep(name: str, graded: Sequence[GradedSubmission], guards: Mapping[str, Any]) -> None:
+        level = isolation(guards)
+        looked_at = [_looked_at(replace(one, isolation=level)) for one in graded]
+        records.write(name, students[name], looked_at, guards)
 
-    def grade_student(name: str) -> None:
-        worker = free.get()
-        try:
-            wanted = [one for one in students[name] if not lessons or one.lesson in {*lessons, ""}]
-            graded = [_looked_at(replace(grade_notebook(one, worker), isolation=level)) for one in wanted]
-            records.write(name, students[name], graded, workers[0].guards)
-        finally:
+    with contextlib.closing(grader.grade(wanted, keep)) as graded:
+        for _ in tqdm(graded, total=len(wanted), unit=" students", leave=False, disable=None):
+            pass
+
+
+class Here:
+    """Grades students on this machine, each with the worker that is free.
+
+    Args:
+        workers: The workers.
+        limits: Limits of each exercise.
+        seed: Seed of the cases.
+
+    Attributes:
+        guards: The guards of each worker's jail.
+    """
+
+    def __init__(self, workers: Sequence[Worker], limits: Limits, seed: int) -> None:
+        self._workers, self._limits, self._seed = workers, limits, seed
+        self.guards = [worker.guards for worker in workers]  # all are ready then
+
+    def grade(self, students: Mapping[str, Sequence[Submission]], keep: Keep) -> Generator[str, None, None]:
+        """Grade students, keep the results of each one, and yield the name."""
+        free: SimpleQueue[Worker] = SimpleQueue()
+        for worker in self._workers:
             free.put(worker)
 
-    with ThreadPoolExecutor(len(workers)) as threads:
-        waiting: list[Future[None]] = [threads.submit(grade_student, name) for name in students]
-        try:
-            for done in tqdm(as_completed(waiting), total=len(waiting), unit=" students", leave=False, disable=None):
-                done.result()
-        except BaseException:
-            threads.shutdown(wait=False, cancel_futures=True)
-            for worker in workers:
-                worker.kill()  # who waits for its answer gets none, and ends
-            raise
+        def grade_student(name: str) -> str:
+            worker = free.get()
+            try:
+                keep(name, grade_notebooks(worker, students[name], self._limits, self._seed), worker.guards)
+            finally:
+                free.put(worker)
+            return name
+
+        with ThreadPoolExecutor(len(self._workers)) as threads:
+            waiting: list[Future[str]] = [threads.submit(grade_student, name) for name in students]
+            try:
+                for done in as_completed(waiting):
+                    yield done.result()
+            except BaseException:
+                threads.shutdown(wait=False, cancel_futures=True)
+                for worker in self._workers:
+                    worker.kill()  # who waits for its answer gets none, and ends
+                raise
+
+
+@contextlib.contextmanager
+def open_grader(
+    n: int, limits: Limits, seed: int, container: str, own: Sequence[OwnExercises], scheduler: str
+) -> "Iterator[Here | OnScheduler]":
+    """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
+    if scheduler:
+        from transformer_lab.course.grading.dask_workers import OnScheduler
+
+        with OnScheduler(scheduler, limits, seed, container, own) as grader:
+            yield grader
+    else:
+        with open_workers(n, limits, Container(container) if container else None, own) as workers:
+            yield Here(workers, limits, seed)
 
 
 def _looked_at(graded: GradedSubmission) -> GradedSubmission:

@@ -124,7 +124,8 @@ def _try(exercises: Sequence[Exercise]) -> None:
             raise ValueError(f"{exercise.name} is an exercise of the course; call it otherwise")
         if not isinstance(exercise.points, int) or exercise.points < 1:
             raise ValueError(f"the points of {exercise.name} must be a whole number above 0; got {exercise.points!r}")
-        if error := behaviour(exercise, SEEDS[0]).expected[0].get("error"):
+        error: Any = behaviour(exercise, SEEDS[0]).expected[0].get("error")
+        if error:
             raise ValueError(f"the reference of {exercise.name} fails: {error['type']}: {error['message']}")
         for seed in SEEDS:
             verdict = judge(exercise, seed, behaviour(exercise, seed).expected)

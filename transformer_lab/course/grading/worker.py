@@ -12,11 +12,20 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import TracebackType
-from typing import Any
+from typing import Any, Literal
 
+from transformer_lab.course import exercises
 from transformer_lab.course.checking.verdict import Verdict
-from transformer_lab.course.exercises import every_exercise
-from transformer_lab.course.grading.assess import GradedExercise, count_right, judge_answer, run_answer
+from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercises import LESSONS, every_exercise
+from transformer_lab.course.grading.assess import (
+    GradedExercise,
+    GradedSubmission,
+    assess,
+    count_right,
+    judge_answer,
+    run_answer,
+)
 from transformer_lab.course.grading.own_exercises import OwnExercises
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.container import Container
@@ -113,7 +122,7 @@ class Worker:
 
     def _start(self) -> None:
         self._guards: dict[str, Any] | None = None
-        context = multiprocessing.get_context(start_method())
+        context: Any = multiprocessing.get_context(start_method())
         self._connection, theirs = context.Pipe()
         self._process = context.Process(
             target=serve, args=(theirs, self._limits, self._container, self._own), daemon=True
@@ -139,7 +148,18 @@ class Worker:
         return self._connection.recv()
 
 
-def start_method() -> str:
+def grade_notebooks(
+    worker: Worker, submissions: Sequence[Submission], limits: Limits, seed: int
+) -> list[GradedSubmission]:
+    """Grade the notebooks of a student, one after the other."""
+
+    def assess_one(submission: Submission, exercise: Exercise, limits: Limits) -> GradedExercise:
+        return worker.assess(Task(submission, exercise.name, seed, limits))
+
+    return [assess(submission, limits, assess_one) for submission in submissions]
+
+
+def start_method() -> Literal["fork", "forkserver", "spawn"]:
     """Return how a worker is made: its imports take seconds, so where it can be, it is forked after them.
 
     Threads do not survive a fork, and locks that they hold stay locked. Where this process has any, workers are forked
@@ -149,7 +169,7 @@ def start_method() -> str:
         return "spawn"
     if len(os.listdir("/proc/self/task")) == 1:
         return "fork"
-    multiprocessing.set_forkserver_preload([__name__])
+    multiprocessing.set_forkserver_preload([__name__, *(f"{exercises.__name__}.lesson_{name}" for name in LESSONS)])
     return "forkserver"
 
 
@@ -157,8 +177,9 @@ def serve(
     connection: Connection, limits: Limits, container: Container | None, own: Sequence[OwnExercises] = ()
 ) -> None:
     """Open a jail, say which guards it has, and grade one exercise after the other until None comes."""
-    for exercises in own:
-        exercises.add()
+    for added in own:
+        added.add()
+    every_exercise()  # imports them all, which must not count as an answer's time
     try:
         with Jail(limits, container=container) as jail:
             connection.send(jail.guards)

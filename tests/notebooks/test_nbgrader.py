@@ -1,0 +1,114 @@
+"""Lessons in nbgrader: the real one generates, validates, grades and writes feedback, in an environment of its own."""
+
+import os
+import site
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import nbformat
+import pandas as pd
+import pytest
+
+from notebooks.build import FOLDER, build, for_nbgrader, lessons, read_source
+from transformer_lab.course.exercises import LESSONS, exercises_of
+
+ROOT = Path(__file__).parents[2]
+LESSON = "01_lookup"
+PYTHON = "TRANSFORMER_LAB_NBGRADER"
+"""Variable that names the Python of an environment with nbgrader; without it, one is made."""
+
+
+@pytest.mark.parametrize("lesson", LESSONS)
+def test_every_exercise_of_a_lesson_is_one_test_with_its_points(lesson: str):
+    for book in (read_source(FOLDER / "source" / f"{lesson}.py"), nbformat.read(FOLDER / f"{lesson}.ipynb", 4)):
+        told = {cell.id: cell.metadata.get("nbgrader", {}) for cell in book.cells}
+        assert told == {cell.id: for_nbgrader(lesson, cell.id).get("nbgrader", {}) for cell in book.cells}
+        points = {name: one["points"] for name, one in told.items() if one}
+        assert points == {f"check-{e.name}": 0 if e.stretch else e.points for e in exercises_of(lesson)}
+        assert all(one["grade_id"] == name and one["locked"] for name, one in told.items() if one)
+
+
+def test_what_has_no_exercises_has_no_points():
+    others = set(lessons()) - {*LESSONS}
+    assert others and not any(for_nbgrader(name, "check-softmax") for name in others)
+
+
+def test_metadata_is_renewed_without_running_anything(tmp_path: Path):
+    (tmp_path / "source").symlink_to(FOLDER / "source")
+    stored = (FOLDER / f"{LESSON}.ipynb").read_text("utf-8")
+    book = nbformat.reads(stored, 4)
+    for cell in book.cells:
+        cell.metadata.pop("nbgrader", None)
+    nbformat.write(book, tmp_path / f"{LESSON}.ipynb")
+    assert build(LESSON, folder=tmp_path, run=False)
+    assert (tmp_path / f"{LESSON}.ipynb").read_text("utf-8") == stored
+
+
+@pytest.fixture(scope="module")
+def nbgrader(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A Python with nbgrader, and besides with all that this one has."""
+    if PYTHON in os.environ:
+        return Path(os.environ[PYTHON])
+    folder = tmp_path_factory.mktemp("nbgrader")
+    venv.create(folder, with_pip=True)
+    python = folder / ("Scripts" if sys.platform == "win32" else "bin") / "python"
+    installed = subprocess.run([python, "-m", "pip", "install", "-q", "nbgrader"], capture_output=True, text=True)
+    if installed.returncode:
+        pytest.skip(f"nbgrader cannot be installed here: {installed.stderr.strip().splitlines()[-1]}")
+    find = "import site; print(site.getsitepackages()[0])"
+    packages = subprocess.run([python, "-c", find], capture_output=True, text=True, check=True).stdout.strip()
+    Path(packages, "zz_others.pth").write_text("\n".join(site.getsitepackages()))  # its own come first
+    return python
+
+
+def run(python: Path, folder: Path, *arguments: str) -> str:
+    """Run nbgrader, as a teacher does, and return what it prints."""
+    variables = {name: value for name, value in os.environ.items() if not name.startswith("TRANSFORMER_LAB")}
+    environment = {**variables, "PYTHONPATH": str(ROOT), "HOME": str(folder), "JUPYTER_PLATFORM_DIRS": "0"}
+    environment["PATH"] = os.pathsep.join([str(python.parent), variables["PATH"]])  # it calls other programs of its own
+    environment |= {"OMP_NUM_THREADS": "1", "TRANSFORMER_LAB_PARTS": ""}
+    command = [python, "-m", "nbgrader", *arguments]
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=1800)
+    assert done.returncode == 0, f"{done.stdout}\n{done.stderr}"
+    return done.stdout + done.stderr
+
+
+def solved(book: nbformat.NotebookNode, **instead: str) -> nbformat.NotebookNode:
+    """Return a released lesson with the answers in it, some of them others."""
+    answers = {exercise.name: exercise.solution for exercise in exercises_of(LESSON)} | instead
+    for cell in book.cells:
+        cell.source = answers.get(cell.id, cell.source)
+    return book
+
+
+@pytest.mark.thorough
+def test_a_lesson_goes_through_nbgrader(nbgrader: Path, tmp_path: Path):
+    (tmp_path / "nbgrader_config.py").write_text(
+        'c = get_config()\nc.CourseDirectory.course_id = "lab"\nc.ExecutePreprocessor.timeout = 600\n'
+    )
+    file = f"{LESSON}.ipynb"
+    for folder in ("source/lookup", "submitted/ada/lookup", "submitted/ben/lookup"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "source" / "lookup" / file).write_bytes((FOLDER / file).read_bytes())
+    run(nbgrader, tmp_path, "generate_assignment", "lookup")
+    released = tmp_path / "release" / "lookup" / file
+    stored = {cell.id: cell.source for cell in nbformat.read(FOLDER / file, 4).cells}
+    assert {cell.id: cell.source for cell in nbformat.read(released, 4).cells} == stored
+    wrong = "def softmax(scores):\n    return torch.softmax(scores, dim=0)"
+    for student, instead in {"ada": {}, "ben": {"softmax": wrong}}.items():
+        book = solved(nbformat.read(released, 4), **instead)
+        nbformat.write(book, tmp_path / "submitted" / student / "lookup" / file)
+    assert "Success" in run(nbgrader, tmp_path, "validate", f"submitted/ada/lookup/{file}")
+    assert "failed" in run(nbgrader, tmp_path, "validate", f"submitted/ben/lookup/{file}")
+    run(nbgrader, tmp_path, "autograde", "lookup", "--create")
+    run(nbgrader, tmp_path, "generate_feedback", "lookup")
+    run(nbgrader, tmp_path, "export")
+    scores = pd.read_csv(tmp_path / "grades.csv").set_index("student_id")
+    full = sum(exercise.points for exercise in exercises_of(LESSON) if not exercise.stretch)
+    softmax = next(exercise.points for exercise in exercises_of(LESSON) if exercise.name == "softmax")
+    assert list(scores["max_score"]) == [full, full]
+    assert dict(scores["score"]) == {"ada": full, "ben": full - softmax}
+    page = (tmp_path / "feedback" / "ben" / "lookup" / f"{LESSON}.html").read_text("utf-8")
+    assert "NotPassed" in page
