@@ -43,6 +43,14 @@ def test_logits_of_any_size_give_a_finite_loss():
     assert_close(fast(large, targets, 0.1), plain(large, targets, 0.1))
 
 
+@pytest.mark.parametrize("bias", [False, True])
+def test_no_rows_give_a_loss_of_0_and_gradients_of_0(bias):
+    tensors, targets = draw(bias)
+    value = fast([tensors[0][:0], *tensors[1:]], targets[:0], 0.1)
+    assert value.item() == 0
+    assert not any(gradient.any() for gradient in torch.autograd.grad(value, tensors))
+
+
 def test_without_gradients_only_the_value_is_computed():
     tensors, targets = draw(bias=True)
     with torch.no_grad():

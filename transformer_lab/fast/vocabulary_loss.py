@@ -49,7 +49,8 @@ class _VocabularyLoss(torch.autograd.Function):
         with_gradients: bool,
     ) -> Tensor:
         vocab_size, n_rows = len(weight), max(1, CHUNK // len(weight))
-        total, d_x, d_weight = x.new_zeros(()), torch.empty_like(x), torch.empty_like(weight)
+        total, d_x = x.new_zeros(()), torch.empty_like(x)
+        d_weight = torch.empty_like(weight) if len(x) else torch.zeros_like(weight)  # the first rows overwrite it
         d_bias = None if bias is None else torch.zeros_like(bias)
         for start in range(0, len(x), n_rows):
             rows, target = x[start : start + n_rows], targets[start : start + n_rows, None]
