@@ -72,7 +72,7 @@ def _modules(folder: Path, docstring: str, package: str) -> Iterator[str]:
     inside += [path.name for path in folder.iterdir() if (path / "__init__.py").exists()]
     for name in _in_order(inside, docstring):
         yield f"{package}.{name}"
-        if (folder / name).is_dir():
+        if (folder / name / "__init__.py").exists():
             yield from _modules(folder / name, _docstring(folder / name / "__init__.py"), f"{package}.{name}")
 
 

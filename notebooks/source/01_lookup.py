@@ -7,7 +7,7 @@
 # **Afterwards you can** write attention from scratch, explain queries, keys and values and which of their sizes must
 # agree, and tell self-attention from cross-attention.
 #
-# Reading: 32 minutes. Exercises: 45 minutes (five core, one stretch ★).
+# Reading: 31 minutes. Exercises: 45 minutes (five core, one stretch ★).
 
 # %% [markdown]
 # ## Before you start

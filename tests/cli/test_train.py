@@ -17,12 +17,10 @@ from tests.cli.conftest import FEW, SMALL, typed
 from transformer_lab.cli import evaluate
 from transformer_lab.cli.main import main
 from transformer_lab.cli.train import SHAPE, TRAINING
-from transformer_lab.models.language_model import LanguageModel
-from transformer_lab.models.transformer import Transformer
 from transformer_lab.tensor_files import read_tensors
 from transformer_lab.text.text_generator import TextGenerator
 from transformer_lab.text.translator import Translator
-from transformer_lab.training import recipes
+from transformer_lab.training import recipes, trainer
 from transformer_lab.training.checkpoint import CHECKPOINT
 from transformer_lab.training.config import TrainingConfig
 from transformer_lab.training.folder_lock import folder_lock
@@ -126,18 +124,22 @@ def test_the_end_of_a_run_on_text_tells_its_bits_per_byte(story, tmp_path, capsy
     )
 
 
-def test_a_stopped_run_on_text_goes_on_with_the_same_command(story, language_model, tmp_path, monkeypatch):
-    forward, calls = LanguageModel.forward, []
+def interrupt_the_third_step(patch):
+    batch_loss, calls = trainer.batch_loss, []
 
-    def interrupt_the_third(self, *tokens):
-        calls.append(tokens)
+    def interrupting(*args, **keywords):
+        calls.append(args)
         if len(calls) == 2 + 3:  # the first two measure how long a step takes
             signal.raise_signal(signal.SIGINT)
-        return forward(self, *tokens)
+        return batch_loss(*args, **keywords)
 
+    patch.setattr(trainer, "batch_loss", interrupting)
+
+
+def test_a_stopped_run_on_text_goes_on_with_the_same_command(story, language_model, tmp_path, monkeypatch):
     command = ["train", "--text", str(story), "-o", "m", *SMALL, *FEW]
     with monkeypatch.context() as patch:
-        patch.setattr(LanguageModel, "forward", interrupt_the_third)
+        interrupt_the_third_step(patch)
         assert main(command) == 130
     TextGenerator.load(tmp_path / "m")
     assert main(command) == 0
@@ -145,17 +147,9 @@ def test_a_stopped_run_on_text_goes_on_with_the_same_command(story, language_mod
 
 
 def test_a_stopped_run_goes_on_with_the_same_command(corpus, model, tmp_path, capsys, monkeypatch):
-    forward, calls = Transformer.forward, []
-
-    def interrupt_the_third(self, *tokens):
-        calls.append(tokens)
-        if len(calls) == 2 + 3:  # the first two measure how long a step takes
-            signal.raise_signal(signal.SIGINT)
-        return forward(self, *tokens)
-
     command = ["train", *corpus, "-o", "m", *SMALL, *FEW]
     with monkeypatch.context() as patch:
-        patch.setattr(Transformer, "forward", interrupt_the_third)
+        interrupt_the_third_step(patch)
         assert main(command) == 130
     said = capsys.readouterr().out
     assert said.startswith("3 steps") and said.endswith("stopped before the end: the same command goes on\n")

@@ -71,7 +71,9 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
             file.write("no record\n")
         expect(home).to_contain_text(f"line 2 of {FILE} is no record of a pass")
         page.keyboard.press("Enter")
-        page.wait_for_function("window.jupyterapp.shell.currentWidget.content.activeCell?.model.id === 'check-softmax'")
+        page.wait_for_function(
+            "window.jupyterapp.shell.currentWidget?.content?.activeCell?.model.id === 'check-softmax'"
+        )
 
         assert page.locator(".Toastify__toast").count() == 0, "JupyterLab asks or tells something"
         here = (address, address.replace("http", "ws", 1), "data:", "blob:")

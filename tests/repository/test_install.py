@@ -18,7 +18,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 
 NEED_AN_EXTRA = re.compile(
-    r"transformer_lab\.(inspection\.(diagrams|plots|shapes)|views|data\.dates|training\.(trainer|recipes))\b"
+    r"transformer_lab\.(inspection\.(alternative_text|diagrams|plots|shapes)|views|data\.dates|training\.(trainer|recipes))\b"
 )
 """The modules of the library that cannot be imported without one."""
 

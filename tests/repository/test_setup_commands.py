@@ -83,7 +83,7 @@ def test_every_failure_is_told_not_only_the_first(repository):
     repository.fake("ruff", TELL.format("ruff", "'check' in sys.argv"))
     repository.fake("pytest", TELL.format("pytest", 1))
     done = repository.run("test")
-    assert complaint(done) == "failed: ruff check, pytest -n 2 --dist loadfile"
+    assert complaint(done) == "failed: ruff check, pytest -n 3 --dist loadfile"
     assert "ruff format --check" in done.stdout.splitlines()
 
 

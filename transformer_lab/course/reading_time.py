@@ -18,9 +18,13 @@ def minutes_to_read(cells: Sequence[NotebookNode], exercises: Collection[str]) -
         exercises: The ids of the cells that are solved, not read.
     """
     n_words = sum(words(cell.source) for cell in cells if cell.cell_type == "markdown")
-    code = [cell for cell in cells if cell.cell_type == "code" and cell.id not in exercises]
+    code = [cell for cell in cells if cell.cell_type == "code" and cell.id not in exercises and _is_shown(cell)]
     n_lines = sum(len(cell.source.splitlines()) for cell in code)
     return n_words / WORDS_PER_MINUTE + n_lines / CODE_LINES_PER_MINUTE
+
+
+def _is_shown(cell: NotebookNode) -> bool:
+    return "remove-cell" not in cell.metadata.get("tags", [])  # such as the line that only Colab needs
 
 
 def words(text: str) -> int:

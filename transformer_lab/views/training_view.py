@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TypeVar
 
 import torch
+from IPython.core.getipython import get_ipython
 from IPython.display import display
 from jaxtyping import Float
 from matplotlib.figure import Figure
@@ -66,7 +67,7 @@ class TrainingView(View):
 
     def watch(self, run: Iterable[T]) -> Iterator[T]:
         """Yield what a run yields, each a step, under a view of this cell's own; end early if it is interrupted."""
-        shown = display(self, display_id=True)
+        shown = display(self, display_id=True) if get_ipython() is not None else None
         self.state = "running"
         ending = "stopped"  # also where the loop is left
         try:

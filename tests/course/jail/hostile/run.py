@@ -25,7 +25,6 @@ CLASSES = {
     module.__name__.rpartition(".")[2]: module.ANSWERS
     for module in (files, processes, memory, border, system_calls, unlucky)
 }
-recognition.MAX_PAIRS = 0  # nothing here makes two mistakes at once, and looking for them takes longer than all else
 LIMITS = Limits(seconds=20.0, memory_mb=512)
 SEED = 20_170_612
 
@@ -66,6 +65,7 @@ def main() -> None:
     n = int(sys.argv[1]) if len(sys.argv) > 1 else None
     places = json.loads(os.environ["PLACES"])
     told: dict[str, dict[str, Any]] = {}
+    recognition.MAX_PAIRS = 0  # nothing here makes two mistakes at once, and looking for them takes longest of all
     with Worker(LIMITS) as worker:
         guards = worker.guards
         for kind, answers in CLASSES.items():

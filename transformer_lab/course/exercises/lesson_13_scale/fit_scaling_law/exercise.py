@@ -12,9 +12,11 @@ from transformer_lab.course.running.case import Case
 def fit_scaling_law_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
-    def case(sizes, irreducible, shows, *, noise=0.0):
+    def case(sizes, irreducible, shows, *, noise=0.0, rounds_badly=False):
         """Draw a law, and the losses of models of these sizes, each a little off."""
         b, alpha = uniform(rng, 5.0, 20.0), uniform(rng, 0.15, 0.4)
+        if rounds_badly:  # half-way between two hundredths
+            alpha = (int(100 * alpha) + 0.5) / 100
         law = b * torch.tensor(sizes, dtype=torch.float64) ** -alpha
         losses = irreducible + law * (noise * normal(rng, len(sizes))).exp()
         return Case({"n_parameters": sizes, "losses": losses.tolist(), "irreducible": irreducible}, shows)
@@ -25,7 +27,7 @@ def fit_scaling_law_cases(seed: int) -> list[Case]:
 
     return [
         case([100, 10_000], 0.0, "2 models, and no irreducible loss"),
-        case([100, 1_000, 10_000], round(uniform(rng, 1.0, 2.0), 2), "3 models on a line"),
+        case([100, 1_000, 10_000], round(uniform(rng, 1.0, 2.0), 2), "3 models on a line", rounds_badly=True),
         case([200, 3_000, 20_000, 500_000], 1.7, "4 models near a line", noise=0.2),
         case(sizes(5), uniform(rng, 1.0, 2.0), "5 models in no order", noise=0.05),
         case([1_024, 264_256, 124_439_808, 8_030_261_248], 1.69, "from a thousand parameters to Llama 3", noise=0.02),
