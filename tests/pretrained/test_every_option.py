@@ -177,9 +177,7 @@ def test_an_option_that_is_not_supported_is_refused_by_name(kind: str, name: str
 def test_options_that_belong_together_give_their_logits(kind: str, options: dict[str, Any], tmp_path: Path):
     theirs = publish({name: value for name, value in (usual(kind) | options).items() if value is not None}, tmp_path)
     ours = load_language_model(tmp_path)
-    assert (
-        difference(ours, theirs) < 2e-4 and logits(ours).std() > 0.5
-    )  # seven layers in float32: 8e-5 on some machines
+    assert difference(ours, theirs) < 2e-4 and logits(ours).std() > 0.5  # 8e-5 with seven layers
 
 
 # Settings of our own

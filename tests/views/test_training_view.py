@@ -26,6 +26,7 @@ def shown(monkeypatch):
     """Show nothing, and keep what the picture that is stored at the end says."""
     shown = Shown()
     monkeypatch.setattr(training_view, "display", lambda view, display_id: shown)
+    monkeypatch.setattr(training_view, "get_ipython", object)
     return shown
 
 
