@@ -9,7 +9,7 @@ CELLS = (
     "import time, torch\n"
     "from transformer_lab import views\n"
     "model = torch.nn.Linear(3, 1)\n"
-    "view = views.TrainingView(4_000)\n"
+    "view = views.TrainingView(100_000)\n"
     "def train(n):\n"
     "    for step in view.steps(n):\n"
     "        model.weight.data += 1\n"
@@ -36,11 +36,11 @@ def begin(view: OpenView, code: str) -> None:
 @pytest.mark.rotating("views", "training_view")
 def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: Lab) -> None:
     with open_view(lab, *CELLS) as training:
-        training.shows("Training is ready: step 0 of 4000.")
+        training.shows("Training is ready: step 0 of 100000.")
         stop = training.root.get_by_role("button", name="Stop")
         expect(stop).to_be_disabled()
-        begin(training, "train(4_000)")
-        training.shows("teacher-forced 0.95, free-running 0.55")
+        begin(training, "train(100_000)")
+        training.shows("free-running")
         expect(training.root.locator("caption")).to_have_text("3 mars → 03-03 ✓")
         early = training.root.evaluate(COUNT)
         drawn = training.root.locator("polyline.tl-curve").first.get_attribute("points")
@@ -57,7 +57,7 @@ def test_a_run_is_followed_and_stopped_by_its_button_with_the_model_whole(lab: L
         training.press("Enter")
         training.shows("The model is as this step left it.")
         training.holds("view.state", "stopped")
-        training.holds("0 < view.step < 4_000", True)
+        training.holds("0 < view.step < 100_000", True)
         training.holds("[model.bias.item() == view.step, *(model.weight[0] == view.step).tolist()]", [True] * 4)
         expect(stop).to_be_disabled()
         training.runs("view.n_steps = view.step + 2; train(2)")
