@@ -56,8 +56,8 @@ def save_model(
         what, task, usage = "A Transformer that translates,", "translation", TRANSLATE
     else:
         ends = list(model.eos_ids)
-        save_pretrained(model.model, folder, model.bos_id, ends if len(ends) > 1 else next(iter(ends), None))
-        atomic_write_text(folder / "tokenizer.json", model.tokenizer.to_str(pretty=True))
+        eos_id = ends if len(ends) > 1 else next(iter(ends), None)
+        save_pretrained(model.model, folder, model.bos_id, eos_id, model.tokenizer)
         what, task, usage = "A language model", "text-generation", GENERATE
     usage = usage.format(name=name or str(folder))
     title = name or folder.name
