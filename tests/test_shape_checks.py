@@ -4,8 +4,10 @@ import sys
 from collections.abc import Callable
 from typing import Any, Literal
 
+import jaxtyping
 import pytest
 import torch
+from beartype import beartype
 from jaxtyping import Float, Int, TypeCheckError
 from torch import Tensor, nn
 
@@ -167,3 +169,15 @@ class Layer:
         with pytest.raises(TypeCheckError):
             wrong()
     assert module.plain("as it is") == ["as it is"]
+
+
+def test_whoever_else_uses_jaxtyping_gets_what_it_does():
+    @jaxtyping.jaxtyped(typechecker=beartype)
+    def plain(n: int) -> int:
+        return n
+
+    with pytest.raises(TypeCheckError):
+        plain("no number")
+    with jaxtyping.jaxtyped("context"):
+        assert isinstance(torch.zeros(2, 3), Float[Tensor, "n d"])
+        assert not isinstance(torch.zeros(3, 3), Float[Tensor, "n d"])

@@ -17,6 +17,7 @@ from torch import Tensor
 MOST = 10_000
 """So many kinds of calls of one function are remembered at most."""
 _JAXTYPED = jaxtyping.jaxtyped
+_HOOK = jaxtyping.install_import_hook.__module__
 _BEARTYPE = beartype(conf=BeartypeConf(is_pep484_tower=True))
 """With the numeric tower: where a float is wanted, 0 will do."""
 
@@ -27,8 +28,14 @@ class _Unknown(Exception):
 
 def install(*packages: str) -> None:
     """Check the calls of functions with shapes in all modules of some packages that are imported from now on."""
-    jaxtyping.install_import_hook(packages, None)  # which decorates every function and class with `jaxtyping.jaxtyped`
-    jaxtyping.jaxtyped = lambda *, typechecker: checked  # type: ignore[assignment]
+    jaxtyping.install_import_hook(packages, None)
+    jaxtyping.jaxtyped = _jaxtyped
+
+
+def _jaxtyped(*args: Any, **keywords: Any) -> Any:
+    """Take the place of ``jaxtyping.jaxtyped`` where its import hook calls it, and there alone."""
+    by_hook = getattr(keywords.get("typechecker"), "__module__", None) == _HOOK
+    return checked if by_hook else _JAXTYPED(*args, **keywords)
 
 
 def checked(thing: Any) -> Any:
