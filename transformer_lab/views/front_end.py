@@ -28,15 +28,21 @@ def module(name: str, folder: Path = FOLDER) -> str:
             front of a function, a constant or a class; or modules import one another in a circle.
     """
     order = dict.fromkeys([*_in_order("view", folder, ()), *_in_order(name, folder, ())])
-    shown = f"export default {{ render: $view.render(${name}.draw) }};\n"
+    shown = f'export default {{ render: $view.render(${name}.draw, "{name}") }};\n'
     return "".join(_wrapped(other, folder) for other in order) + shown
 
 
 @cache
 def style(name: str, folder: Path = FOLDER) -> str:
-    """Return the style sheet of a view: what all share, then its own if it has one."""
-    paths = [folder / "view.css", folder / f"{name}.css"]
-    return "\n".join(path.read_text(encoding="utf-8") for path in paths if path.exists())
+    """Return the style sheet of a view: what all share, then its own if it has one.
+
+    A sheet holds for the whole page, and a notebook may show several views. So the rules of its own are put into one
+    that chooses the view alone, by nesting, which every browser has that has the ``light-dark()`` of the colours.
+    """
+    shared, own = ((folder / f"{sheet}.css") for sheet in ("view", name))
+    if not own.exists():
+        return shared.read_text(encoding="utf-8")
+    return f"{shared.read_text(encoding='utf-8')}\n.tl-view.{name} {{\n{own.read_text(encoding='utf-8')}}}\n"
 
 
 def _in_order(name: str, folder: Path, above: tuple[str, ...]) -> list[str]:

@@ -1,6 +1,7 @@
 """``open_lab``: JupyterLab on the working copies, with the home page, started without torch."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -50,3 +51,12 @@ def test_neither_the_start_nor_the_page_imports_torch():
     }  # which needs it
     done = subprocess.run([sys.executable, "-c", code], env=env, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
+
+
+def test_the_style_sheet_is_that_of_the_home_page_alone():
+    sheet = (lab.EXTENSIONS / "transformer-lab-home" / "static" / "page.css").read_text(encoding="utf-8")
+    rules = re.findall(r"([^{}]+)\{", re.sub(r"/\*.*?\*/", "", sheet, flags=re.DOTALL))
+    selectors = [selector.strip() for rule in rules for selector in rule.split(",\n")]
+    assert selectors
+    of_others = [s for s in selectors if not re.match(r"(\[data-jp-theme-light='false'\] )?\.tl-home\b", s)]
+    assert of_others == [], "the sheet holds for every notebook in the page, too"

@@ -2,10 +2,9 @@
 
 import { element } from "./dom.mjs";
 
-let counted = 0;
-
 /**
- * Make the function that a notebook calls to show a widget, from the one that draws a view.
+ * Make the function that a notebook calls to show a widget, from the one that draws a view. `kind` is the view's name:
+ * its element has it as a class, by which the rules of its style sheet find it and no other view.
  *
  * `draw` gets a view:
  * - `get(trait)`: its value in Python, as it is known here;
@@ -15,7 +14,7 @@ let counted = 0;
  * - `say(text)`: what has changed, in words, below the drawing and to screen readers;
  * - `stops`: functions to call when the view goes, for whatever `draw` has started.
  */
-export function render(draw) {
+export function render(draw, kind) {
   return ({ model, el }) => {
     const stops = [];
     const view = {
@@ -27,12 +26,13 @@ export function render(draw) {
         model.save_changes();
       },
       follow(traits, react) {
-        const changed = traits.map((trait) => `change:${trait}`).join(" ");
-        model.on(changed, react);
-        stops.push(() => model.off(changed, react));
+        for (const change of traits.map((trait) => `change:${trait}`)) {
+          model.on(change, react);
+          stops.push(() => model.off(change, react));
+        }
         react();
       },
-      frame: (texts) => frame(view, el, texts),
+      frame: (texts) => frame(view, el, kind, texts),
     };
     draw(view);
     return () => stops.forEach((stop) => stop());
@@ -55,14 +55,15 @@ export function oncePerFrame(run) {
  * Put the frame of a view into its element: a name, a place for controls, one for the drawing, what was said last, and
  * a line of help. Also defines `view.say`.
  */
-function frame(view, el, { name, help }) {
-  const id = `tl-view-${++counted}`;
+function frame(view, el, kind, { name, help }) {
+  // Every widget has its own copy of this module, so that none could count them.
+  const id = `tl-help-${Math.random().toString(36).slice(2)}`;
   const controls = element("div", { class: "tl-controls" });
   const body = element("div", { class: "tl-body" });
   const said = element("p", { class: "tl-said", role: "status", "aria-live": "polite" });
   const root = element(
     "section",
-    { class: "tl-view", "aria-label": name, "aria-describedby": id },
+    { class: `tl-view ${kind}`, "aria-label": name, "aria-describedby": id },
     element("h4", { class: "tl-name" }, name),
     controls,
     body,
