@@ -3,6 +3,7 @@
 import asyncio
 import json
 
+import nbformat
 import pytest
 from jupyter_server.serverapp import ServerApp
 from tornado.httpclient import AsyncHTTPClient
@@ -12,6 +13,7 @@ from tornado.testing import bind_unused_port
 from tests.course.home.sample_folders import HOURS, OUTLINES
 from transformer_lab.course.home import server
 from transformer_lab.course.home.lab import SERVER
+from transformer_lab.course.home.saved_views import WIDGET
 from transformer_lab.course.workspace import working_copies
 
 TOKEN = "secret"
@@ -68,6 +70,16 @@ def test_the_state_is_read_anew_for_each_answer_and_only_for_who_has_the_token(a
         "application/json",
     ]
     assert all(answer.code in (302, 403) for answer in answers(app, {}))
+
+
+def test_a_notebook_is_saved_with_the_pictures_of_its_views(app, tmp_path):
+    picture, view = {"image/png": "iVBORw0=\n"}, {WIDGET: {"model_id": "1"}}
+    output = nbformat.v4.new_output("display_data", {**picture, **view})
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell("view", outputs=[output])])
+    model = {"type": "notebook", "format": "json", "content": book}
+    asyncio.run(app.contents_manager.save(model, "a.ipynb"))
+    [cell] = nbformat.read(tmp_path / "a.ipynb", 4).cells
+    assert cell.outputs[0].data == picture
 
 
 class FakePage:

@@ -13,6 +13,7 @@ from tornado import web
 from transformer_lab.course.home import export
 from transformer_lab.course.home.outline import Outline, read_outlines
 from transformer_lab.course.home.page import Page
+from transformer_lab.course.home.saved_views import keep_pictures
 from transformer_lab.course.home.state import Home, read_home
 from transformer_lab.course.workspace.working_copies import published_lessons, working_copy
 
@@ -29,6 +30,7 @@ def _load_jupyter_server_extension(app: Any) -> None:
     app.web_app.add_handlers(
         ".*$", [(url_path_join(base_url, ADDRESS, name), handler) for name, handler in handlers.items()]
     )
+    app.contents_manager.register_pre_save_hook(keep_pictures)
 
 
 @cache
