@@ -135,7 +135,7 @@ function tokenSpan(view, side, text, i) {
     number,
   );
   const select = () => {
-    if (view.get(side) !== i) view.set(side === "query" ? { query: i, key: null } : { query: null, key: i });
+    if (view.get(side) !== i) view.pass(side === "query" ? { query: i, key: null } : { query: null, key: i });
   };
   for (const event of ["pointerenter", "focus", "click"]) span.addEventListener(event, select);
 
@@ -186,7 +186,7 @@ function headMap(view, now, head, width, colours, isSmall) {
   if (isSmall) root.addEventListener("click", () => view.set({ head }));
   canvas.addEventListener("pointermove", (event) => {
     const query = Math.min(nQuery - 1, Math.max(0, Math.floor(event.offsetY / cell)));
-    if (view.get("query") !== query) view.set({ query, key: null });
+    if (view.get("query") !== query) view.pass({ query, key: null });
   });
 
   function mark({ query, key }) {

@@ -2,6 +2,8 @@
 
 import { element } from "./dom.mjs";
 
+const PASSING = 200; // milliseconds
+
 /**
  * Make the function that a notebook calls to show a widget, from the one that draws a view. `kind` is the view's name:
  * its element has it as a class, by which the rules of its style sheet find it and no other view.
@@ -9,6 +11,8 @@ import { element } from "./dom.mjs";
  * `draw` gets a view:
  * - `get(trait)`: its value in Python, as it is known here;
  * - `set({trait: value, …})`: change traits, here and in Python;
+ * - `pass({trait: value, …})`: the same for what a hand only passes over: Python hears of it a few times a second, as
+ *   JupyterLab draws its toolbar anew for every message;
  * - `follow([trait, …], react)`: call `react` now, and whenever one of them has changed, from here or from Python;
  * - `frame({name, help})`: see below;
  * - `say(text)`: what has changed, in words, below the drawing and to screen readers;
@@ -17,13 +21,24 @@ import { element } from "./dom.mjs";
 export function render(draw, kind) {
   return ({ model, el }) => {
     const stops = [];
+    let passing = 0;
+    const change = (values) => Object.entries(values).forEach(([trait, value]) => model.set(trait, value));
+    const save = () => {
+      clearTimeout(passing);
+      passing = 0;
+      model.save_changes();
+    };
     const view = {
       stops,
       model,
       get: (trait) => model.get(trait),
       set(values) {
-        for (const [trait, value] of Object.entries(values)) model.set(trait, value);
-        model.save_changes();
+        change(values);
+        save();
+      },
+      pass(values) {
+        change(values);
+        passing ||= setTimeout(save, PASSING);
       },
       follow(traits, react) {
         for (const change of traits.map((trait) => `change:${trait}`)) {
@@ -34,6 +49,7 @@ export function render(draw, kind) {
       },
       frame: (texts) => frame(view, el, kind, texts),
     };
+    stops.push(() => passing && save());
     draw(view);
     return () => stops.forEach((stop) => stop());
   };
