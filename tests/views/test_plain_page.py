@@ -49,7 +49,7 @@ def test_every_view_is_here() -> None:
 def test_a_view_needs_no_more_of_its_host_than_the_contract(page: Page, name: str) -> None:
     show(page, VIEWS[name]())
     assert page.evaluate("shown.sent") == [], "drawing alone changes nothing"
-    assert page.locator(f".tl-view.{name} .tl-said").inner_text()
+    assert page.locator(f".tl-view.{name} .tl-said").inner_text(), "nothing is said below the drawing"
     assert page.locator("section").get_attribute("aria-describedby") == page.locator(".tl-help").get_attribute("id")
     assert page.evaluate("shown.listening()") > 0
     page.evaluate("shown.cleanUp()")
@@ -62,3 +62,9 @@ def test_a_view_looks_the_same_beside_all_others(page: Page, name: str) -> None:
     show(page, view)
     others = [getattr(views, other)._css for other in views.__all__ if getattr(views, other).front_end != name]
     assert page.evaluate("sheets => restyledBy(sheets)", others) == []
+
+
+def test_where_the_kernel_cannot_be_reached_no_stop_is_offered(page: Page) -> None:
+    show(page, training_view())
+    assert page.get_by_role("button", name="Stop").count() == 0
+    assert "Stop" not in page.locator(".tl-help").inner_text()

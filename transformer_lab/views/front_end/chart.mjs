@@ -26,7 +26,7 @@ export function chart({ caption, kinds, least, most, log }) {
     label(caption, LEFT, 13, "start", "tl-caption"),
     ...ticks(least, most, log).flatMap((value) => [
       svg("line", { class: "tl-grid", x1: LEFT, x2: WIDTH - 8, y1: down(value), y2: down(value) }),
-      label(value > 0 && value < 0.01 ? value.toExponential(0) : plain(value), LEFT - 5, down(value) + 4, "end"),
+      label(value > 0 && value < 0.01 ? value.toExponential(0).replace("-", "−") : plain(value), LEFT - 5, down(value) + 4, "end"),
     ]),
     label("layer", (LEFT + WIDTH) / 2, HEIGHT - 8, "middle"),
     label("1", LEFT, HEIGHT - 8, "middle"),

@@ -64,8 +64,8 @@ function drawPlane(view) {
   root.append(
     svg("line", { class: "tl-axis", x1: 0, x2: SIZE, y1: SIZE / 2, y2: SIZE / 2 }),
     svg("line", { class: "tl-axis", y1: 0, y2: SIZE, x1: SIZE / 2, x2: SIZE / 2 }),
-    label(`${view.get("axis_names")[0]} →`, SIZE - 4, SIZE / 2 + 14, "end", "tl-axis-name"),
-    label(`${view.get("axis_names")[1]} ↑`, SIZE / 2 - 6, 12, "end", "tl-axis-name"),
+    label(`${view.get("axis_names")[0]} →`, SIZE - 6, SIZE - 7, "end", "tl-axis-name"),
+    label(`${view.get("axis_names")[1]} ↑`, 6, 14, "start", "tl-axis-name"),
   );
   const keys = view.get("key_vectors").map(([x, y], i) => {
     const made = arrow("tl-key", "beyond");
@@ -85,7 +85,7 @@ function drawPlane(view) {
     "aria-valuemin": 0,
     "aria-valuemax": (reach * Math.SQRT2).toFixed(2),
   });
-  root.append(query.root, handle);
+  root.append(query.root, ...keys.map(({ text }) => text), handle); // names over all arrows
 
   const within = (number) => Math.round(100 * Math.min(Math.max(number, -reach), reach)) / 100;
   const move = (x, y) => view.set({ query: [within(x), within(y)] });

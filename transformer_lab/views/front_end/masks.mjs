@@ -4,7 +4,7 @@
 export const PRESETS = {
   everything: () => true,
   causal: (i, j) => j <= i,
-  "causal, one too many": (i, j) => j <= i + 1,
+  "causal, off by one": (i, j) => j <= i + 1,
   "window of 2": (i, j) => j <= i && j > i - 2,
   padding: (i, j, tokens) => tokens[j] !== PAD,
   "causal and padding": (i, j, tokens) => j <= i && tokens[j] !== PAD,

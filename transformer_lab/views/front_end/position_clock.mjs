@@ -15,7 +15,9 @@ const [WIDTH, HEIGHT, LEFT] = [640, 150, 34];
 export function draw(view) {
   const { controls, body } = view.frame({
     name: "Position clock",
-    help: "Drag along the curve to move the key, or use the sliders; the buttons move query and key together.",
+    help:
+      "Drag along the curve to move the key, or use the sliders; the buttons move query and key together. θ is the " +
+      "angle by which a hand turns from one position to the next, in radians.",
   });
   controls.append(...knobs(view));
   const clocks = drawClocks(view);
@@ -95,7 +97,7 @@ function drawClocks(view) {
           const [x, y] = ends[k][i];
           attributes(line, { x2: 50 + (44 * x) / furthest, y2: 50 - (44 * y) / furthest });
         });
-        speed.textContent = `turns by ${Number(turns[i].toPrecision(2))}`;
+        speed.textContent = `θ = ${Number(turns[i].toPrecision(2))}`;
         part.textContent = written(parts[i]);
       });
     },
@@ -114,8 +116,9 @@ function drawCurve(view) {
   const marks = Array.from({ length: Math.floor(last / apart) + 1 }, (_, i) => i * apart);
   const root = svg(
     "svg",
-    { class: "tl-chart", viewBox: `0 0 ${WIDTH} ${HEIGHT}`, role: "img", "aria-label": "dot product by position" },
+    { class: "tl-chart", viewBox: `0 -18 ${WIDTH} ${HEIGHT + 18}`, role: "img", "aria-label": "dot product by position" },
     svg("line", { class: "tl-axis", x1: LEFT, x2: WIDTH - 10, y1: HEIGHT / 2 - 7, y2: HEIGHT / 2 - 7 }),
+    label("dot product of query and key ↑", LEFT, -4),
     label("0", LEFT - 6, HEIGHT / 2 - 3, "end"),
     ...marks.map((position) => label(String(position), across(position), HEIGHT - 6, "middle")),
     label("position of the key →", WIDTH - 10, HEIGHT - 25, "end"),

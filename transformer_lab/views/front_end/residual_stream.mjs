@@ -133,7 +133,7 @@ function drawTable(view) {
     return { root: element("tr", {}, element("th", { scope: "row" }, sample, run.name), ...cells), cells };
   });
   const place = element("caption");
-  const heads = ["", "loss", ...names].map((name) => element("th", { scope: "col" }, name));
+  const heads = ["", "loss", ...Object.values(view.get("captions"))].map((name) => element("th", { scope: "col" }, name));
   const body = element("tbody", {}, ...rows.map((row) => row.root));
   const root = element("table", { class: "tl-runs" }, place, element("thead", {}, element("tr", {}, ...heads)), body);
   return {

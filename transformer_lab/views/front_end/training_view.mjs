@@ -9,11 +9,13 @@ import { oncePerFrame } from "./view.mjs";
 const MAX_SCORES = 4;
 
 export function draw(view) {
+  const stop = stopButton(view);
+  const way = stop.length ? "Stop, or interrupting the kernel (■)," : "Interrupting the kernel (■)";
   const { controls, body } = view.frame({
     name: "Training",
-    help: "Stop ends the run after its current step, like interrupting the kernel (■): the model stays as it is then, and can be trained on.",
+    help: `${way} ends the run after its current step: the model stays as it is then, and can be trained on.`,
   });
-  controls.append(progress(view), ...stopButton(view));
+  controls.append(progress(view), ...stop);
   body.append(element("div", { class: "tl-training" }, charts(view), sample(view)));
   view.follow(["state", "scored_at"], () => view.say(inWords(view)));
 }
@@ -105,6 +107,11 @@ function sample(view) {
   return table;
 }
 
+/** Write a weight in the little room of a cell: `.3`, `1`, or nothing below 0.1. */
+export function tenths(weight) {
+  return weight >= 0.1 ? weight.toFixed(1).replace(/^0|\.0$/, "") : "";
+}
+
 function rows(height, width) {
   const row = (first, tag) => element("tr", {}, first, ...Array.from({ length: width }, () => element(tag)));
   return [
@@ -122,7 +129,7 @@ function fill(table, source, generated, weights) {
       const cell = row.cells[j + 1];
       cell.style.background = tint(weight);
       cell.style.color = ink(weight);
-      cell.textContent = weight >= 0.1 ? weight.toFixed(1).slice(1) || "1" : "";
+      cell.textContent = tenths(weight);
       cell.title = `${generated[i]} attends to ${source[j]}: ${weight.toFixed(2)}`;
     });
   });
