@@ -1,4 +1,4 @@
-"""A page that shows views with no notebook around them: their host gives them anywidget's contract, and nothing more."""
+"""A page that shows views with no notebook around them: their host holds to anywidget's contract, and no more."""
 
 import contextlib
 from base64 import b64encode

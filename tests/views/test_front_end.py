@@ -11,7 +11,8 @@ from transformer_lab.views import front_end
 
 NODE = shutil.which("node")
 MODULES = {
-    "view": 'import { twice } from "./numbers.mjs";\nexport function render(draw, kind) {\n  return [draw, kind, twice(1)];\n}\n',
+    "view": 'import { twice } from "./numbers.mjs";\n'
+    "export function render(draw, kind) {\n  return [draw, kind, twice(1)];\n}\n",
     "numbers": "const factor = 2;\nexport const twice = (x) => factor * x;\nexport class One {}\n",
     "coin": 'import { twice,\n  One } from "./numbers.mjs";\nconst factor = 100;\n'
     "export async function draw() {\n  return [twice(factor), new One().constructor.name];\n}\n",
