@@ -898,8 +898,8 @@ trace_shapes(parts.Encoder(48, 64, 4, 256, 1, 24), tokens)
 #
 # It computes at each position by itself; nothing passes between positions. With d_ff = 4 d_model it has two thirds of a
 # layer's parameters, and much of what a model knows is stored there: without it, one layer learned half of the random
-# facts instead of 9 of 10. (<i>The feed-forward network</i>, <i>What is the network for?</i>) The 4 is a choice: in the paper's
-# table 3 (C), translation improves with d_ff, from 25.4 BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
+# facts instead of 9 of 10. (<i>The feed-forward network</i>, <i>What is the network for?</i>) The 4 is a choice: in the
+# paper's table 3 (C), translation improves with d_ff, from 25.4 BLEU at 1,024 to 25.8 at 2,048 and 26.2 at 4,096.
 # </details>
 #
 # <details><summary>Why are embeddings multiplied by √d_model?</summary>
