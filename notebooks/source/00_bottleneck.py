@@ -149,7 +149,7 @@ trace_shapes(model, source, generated)
 #
 # During training, and in our tests, the decoder is given the *correct* previous digit at every step, whatever it
 # predicted itself. This is called **teacher forcing**. With it, one pass computes the logits of all steps, and the loss
-# compares them with the right digits. The next cells are an ordinary training loop.
+# compares them with the right digits.
 
 
 # %%
