@@ -8,16 +8,19 @@
 Whatever is built, ``interview_questions.ipynb``, ``glossary.ipynb`` and ``page_to_keep.ipynb``, with the PDF that is
 printed, are brought up to date with the sources of all lessons; by its name each is built alone.
 
-A cell whose source and text outputs are as before is left as it is stored, pictures included, unless one lacks its
-alternative text: building twice changes no byte, on any machine. To renew pictures, delete the notebook first.
+A cell whose source and text outputs are as before, and before which no code has changed, is left as it is stored,
+pictures included, unless one lacks its alternative text: building twice changes no byte, on any machine. To renew all
+pictures, delete the notebook first.
 """
 
 import argparse
+import copy
 import difflib
 import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -71,10 +74,15 @@ def read_source(path: Path) -> NotebookNode:
     Raises:
         ValueError: Two markers ask for the same id.
     """
-    book = jupytext.read(path, fmt="py:percent")
+    return copy.deepcopy(_parsed(path.name, path.read_text(encoding="utf-8")))
+
+
+@cache  # the collections, and the tests, ask for all sources again and again
+def _parsed(file: str, text: str) -> NotebookNode:
+    lesson, book = Path(file).stem, jupytext.reads(text, fmt="py:percent")
     given = [cell.metadata["id"] for cell in book.cells if "id" in cell.metadata]
     if twice := sorted({name for name in given if given.count(name) > 1}):
-        raise ValueError(f"{path.name}: more than one cell has the id {', '.join(twice)}")
+        raise ValueError(f"{file}: more than one cell has the id {', '.join(twice)}")
     taken, section, number = set(given), "start", 0
     cells = []
     for cell in book.cells:
@@ -86,7 +94,7 @@ def read_source(path: Path) -> NotebookNode:
             name = section if number == 1 and heading else f"{section}-{number}"
         taken.add(name)
         tags = {"tags": list(cell.metadata["tags"])} if cell.metadata.get("tags") else {}
-        new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(path.stem, name), **tags}}
+        new = {"source": cell.source, "id": name, "metadata": {**for_nbgrader(lesson, name), **tags}}
         is_code = cell.cell_type == "code"
         cells.append(nbformat.v4.new_code_cell(**new) if is_code else nbformat.v4.new_markdown_cell(**new))
     if "imports" in taken:
@@ -182,10 +190,17 @@ def text_of(output: Mapping[str, Any]) -> list[str]:
 
 
 def keep_what_is_the_same(new: NotebookNode, old: NotebookNode) -> NotebookNode:
-    """Put the stored cell in the place of a new one wherever at most the pictures differ."""
-    stored = {cell.id: cell for cell in old.cells}
-    same = (cell.id in stored and comparable(stored[cell.id]) == comparable(cell) for cell in new.cells)
-    new.cells = [stored[cell.id] if is_same else cell for cell, is_same in zip(new.cells, same, strict=True)]
+    """Put the stored cell in the place of a new one wherever at most the pictures differ, and need not.
+
+    After code that has changed, all outputs are new: pictures, and what nbval does not compare, may show its effect.
+    """
+    stored, code_before = {cell.id: cell for cell in old.cells}, [cell.source for cell in old.cells if _is_run(cell)]
+    cells, code = [], list[str]()
+    for cell in new.cells:
+        code += [cell.source] if _is_run(cell) else []
+        is_same = cell.id in stored and comparable(stored[cell.id]) == comparable(cell)
+        cells.append(stored[cell.id] if is_same and code == code_before[: len(code)] else cell)
+    new.cells = cells
     return new
 
 
@@ -262,8 +277,8 @@ def main(arguments: Sequence[str] | None = None, folder: Path = FOLDER) -> int:
     options = parser.parse_args(arguments)
     if unknown := sorted(set(options.names) - {*lessons(folder), *COLLECTIONS}):
         parser.error(f"no source for {', '.join(unknown)}; there are {', '.join(lessons(folder))}")
-    failed = False
-    for name in dict.fromkeys([*(options.names or lessons(folder)), *COLLECTIONS]):
+    failed, names = False, options.names or lessons(folder)
+    for name in dict.fromkeys(names if set(names) <= COLLECTIONS.keys() else [*names, *COLLECTIONS]):
         try:
             changes = build(name, options.check, folder, run=not options.text)
         except (CellExecutionError, DeadKernelError, TimeoutError, ValueError) as error:

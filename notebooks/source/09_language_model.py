@@ -323,30 +323,30 @@ def held_out_loss(n_windows: int = 100) -> float:
 
 # %% [markdown]
 # **Predict.** How many of the three baselines (over tokens) does our GPT beat on held-out text after 100 steps, and how
-# many after 800?
+# many after 500?
 
 # %% tags=["prediction"]
-after_100, after_800 = ..., ...
+after_100, after_500 = ..., ...
 
 # %% tags=["nbval-ignore-output"]
 _ = torch.manual_seed(0)
-curve, monitor = {0: held_out_loss()}, views.TrainingView(800)
-for step in monitor.watch(train(gpt, 800, 8e-3, lambda: monitor.loss(loss_on(train_ids)))):
+curve, monitor = {0: held_out_loss()}, views.TrainingView(500)
+for step in monitor.watch(train(gpt, 500, 8e-3, lambda: monitor.loss(loss_on(train_ids)))):
     if step % 50 == 0:
         curve[step] = held_out_loss()
         monitor.score({"held-out loss": curve[step]})
-curve[800] = held_out_loss(1_000)
+curve[500] = held_out_loss(1_000)
 ax = plots.lines(list(curve), {"GPT": list(curve.values())}, "step", "held-out loss (nats per token)")
-bits = parts.bits_per_byte(curve[800], len(held_out_ids), n_bytes)
-print(f"at the end: loss {curve[800]:.2f}, perplexity {math.exp(curve[800]):.0f}, bits per byte {bits:.2f}")
+bits = parts.bits_per_byte(curve[500], len(held_out_ids), n_bytes)
+print(f"at the end: loss {curve[500]:.2f}, perplexity {math.exp(curve[500]):.0f}, bits per byte {bits:.2f}")
 for name, loss in baselines.items():
-    _ = ax.axhline(loss, color="black", linestyle=":"), ax.text(800, loss + 0.05, name, ha="right")
+    _ = ax.axhline(loss, color="black", linestyle=":"), ax.text(500, loss + 0.05, name, ha="right")
 _ = ax.set_ylim(3.3, 6.7)
 
 # %%
-beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step in (100, 800)}
+beaten = {step: sum(curve[step] < loss for loss in baselines.values()) for step in (100, 500)}
 compare(after_100, measured=beaten[100])
-compare(after_800, measured=beaten[800])
+compare(after_500, measured=beaten[500])
 print(f"at the start: loss {curve[0]:.1f}, and log 512 is {math.log(512):.1f}")
 
 # %% [markdown]
@@ -462,7 +462,7 @@ for name, sample in samplers.items():
     print(f"{name}: {' '.join(text.split())}\n")
 
 # %% [markdown]
-# It looks like documentation and says nothing: 137,000 parameters and 800 steps are few. (The largest GPT-2 has 1.5
+# It looks like documentation and says nothing: 137,000 parameters and 500 steps are few. (The largest GPT-2 has 1.5
 # billion.)
 #
 # ### Greedy text repeats itself

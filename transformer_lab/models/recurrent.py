@@ -81,12 +81,13 @@ class RecurrentTranslator(nn.Module):
         mask: Bool[Tensor, "batch n_source"],
     ) -> tuple[Float[Tensor, "batch n_target vocab_size"], Float[Tensor, "batch d_model"]]:
         """Return the logits of the next token at every position, and the decoder's state after the last."""
-        logits = []
+        contexts, after = [], []
         for y in look_up(self.target_embedding, target).unbind(dim=1):
-            context = self.context(state, states, mask)
-            state = self.decoder(torch.cat([y, context], dim=-1), state)
-            logits.append(self.head(torch.cat([state, context], dim=-1)))
-        return torch.stack(logits, dim=1), state
+            contexts.append(self.context(state, states, mask))
+            state = self.decoder(torch.cat([y, contexts[-1]], dim=-1), state)
+            after.append(state)
+        # No step waits for logits, so one product gives those of all steps.
+        return self.head(torch.cat([torch.stack(after, dim=1), torch.stack(contexts, dim=1)], dim=-1)), state
 
     def context(
         self,
