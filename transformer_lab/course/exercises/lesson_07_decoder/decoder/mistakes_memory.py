@@ -118,7 +118,7 @@ MISTAKES = [
                 )
             ).attempt,
         ],
-        does="x and the memory are exchanged in the call of the layers",
+        does="`x` and the memory are exchanged in the call of the layers",
         says=(
             "The target and the memory are exchanged: the result has as many positions as the source. Look at the "
             "order of the arguments."

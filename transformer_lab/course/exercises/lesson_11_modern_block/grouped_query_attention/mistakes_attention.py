@@ -51,24 +51,6 @@ class RemembersTheMask(GroupedQueryAttention):
 
 OF_EMPTY_ROWS = [
     Mistake(
-        "needs_a_mask",
-        [
-            STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)),
-            STEPS.but(hidden=lambda visible: ~visible),
-            STEPS.but(hidden=lambda visible: visible.logical_not()).attempt,
-        ],
-        does="where `mask` is None, it is used as if it were a tensor",
-        says=(
-            "Without a mask it crashes: where `mask` is None, it is used as if it were a tensor, here or in a function "
-            "that it is given to. Without a mask, all attend to all."
-        ),
-        hints=[
-            "What does `masked_attention` do with its mask, and what if that is None?",
-            "Which mask hides nothing?",
-            "`mask = torch.ones(1, 1, dtype=torch.bool)` where it is None.",
-        ],
-    ),
-    Mistake(
         "nan_where_nothing_is_seen",
         [untreated()],
         does="nothing is done for a query that may see nothing",
@@ -238,11 +220,12 @@ OF_THE_MASK = [
     Mistake(
         "mask_taken_for_granted",
         [
-            STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)).attempt,
+            STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)),
             STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities).attempt,
             untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
             STEPS.but(scores=lambda scaled, mask, fill: scaled.masked_fill(mask.logical_not(), fill)).attempt,
         ],
+        does="`mask` is used as a tensor, also where it is None",
         says=(
             "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what happens "
             "in that case."

@@ -374,8 +374,6 @@ MISTAKES = [
             STEPS.but(law=lambda factor, exponent: (round(factor, 2), round(exponent, 2))),
             STEPS.but(law=lambda factor, exponent: (factor, round(exponent, 2))),
             STEPS.but(law=lambda factor, exponent: (round(factor, 1), round(exponent, 2))).attempt,
-            STEPS.but(law=lambda factor, exponent: (round(factor, 2), round(exponent, 3))).attempt,
-            STEPS.but(law=lambda factor, exponent: (round(factor, 3), round(exponent, 3))).attempt,
             STEPS.but(law=lambda factor, exponent: (round(factor), round(exponent, 2))).attempt,
         ],
         does="the numbers are rounded",
