@@ -5,7 +5,8 @@ import torch
 
 from tests.course.checking.test_recognition import EXERCISE, HINTS, Twice, mixture, module_cases, verdict_on
 from transformer_lab.course.checking.side_effects import describe_changes
-from transformer_lab.course.exercise import Exercise
+from transformer_lab.course.exercise import Exercise, Mistake
+from transformer_lab.course.running.case import Case
 
 MAY_CUT = Exercise(mixture, EXERCISE.cases, EXERCISE.mistakes, HINTS, 1, "Right.", steps=EXERCISE.steps)
 MAY_CUT = Exercise(**{**vars(MAY_CUT), "may_cut_gradients": True})
@@ -66,6 +67,17 @@ def test_an_answer_that_cuts_all_gradients_passes_only_where_that_is_allowed():
 
 def test_an_answer_that_cuts_a_part_passes_nowhere():
     assert verdict_on(detaches_weights, MAY_CUT).mistakes == ("gradient_cut",)
+
+
+def test_an_answer_that_cuts_a_part_is_not_taken_for_one_that_returns_a_plain_number():
+    def mean(x, y):
+        return (x * y).mean()
+
+    without_any = Mistake("a_plain_number", [lambda x, y: mean(x, y).item()], says="No gradient passes.", hints=HINTS)
+    x, y = torch.arange(3.0), torch.ones(3)
+    exercise = Exercise(mean, lambda seed: [Case({"x": x, "y": y}, "3 numbers")], [without_any], HINTS, 1, "Right.")
+    assert verdict_on(without_any.ways[0], exercise).mistakes == ("a_plain_number",)
+    assert verdict_on(lambda x, y: mean(x.detach(), y), exercise).mistakes == ("gradient_cut",)
 
 
 def test_a_mistake_is_named_whatever_becomes_of_the_gradient_and_so_is_the_cut():

@@ -88,6 +88,14 @@ def test_an_argument_that_is_not_used_gets_no_gradient():
     assert seen["y"] is None
 
 
+def test_the_tensors_of_a_pair_have_gradients_of_their_own():
+    case = Case({"x": X, "cache": (X, [torch.tensor([1]), 2 * X])}, "")
+    seen = observe(lambda x, cache: x + cache[0] * 3 + cache[1][1].detach(), case)["gradients"]
+    assert seen.keys() == {"x", "cache[0]", "cache[1][1]"}
+    assert_close(seen["cache[0]"], 3 * seen["x"])
+    assert seen["cache[1][1]"] is None
+
+
 def test_an_attempt_that_changes_its_argument_can_still_be_differentiated():
     seen = differentiated(lambda x: x.mul_(2))
     assert_close(seen["output"], 2 * X)

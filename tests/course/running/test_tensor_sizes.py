@@ -61,3 +61,8 @@ def test_gradients_and_vmap_do_not_hide_it():
 def test_an_observation_says_which_limit_was_broken(most, seen):
     case = Case({"queries": queries, "keys": keys}, "", max_numbers={"queries": most})
     assert observe(lambda queries, keys: queries @ keys.T, case).get("too_large") == seen
+
+
+def test_watching_does_not_import_torchs_compiler():
+    """That would take more than a second of the first check; torch wraps the method in what imports it."""
+    assert not hasattr(LargestTensor.__torch_dispatch__, "__wrapped__")

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from transformer_lab.course.checking.behaviour import Behaviour, Pair, Way, in_isolation
+from transformer_lab.course.checking.side_effects import is_cut_entirely
 from transformer_lab.course.checking.tolerance import (
     agree,
     comparable_error,
@@ -61,12 +62,18 @@ def recognise(known: Behaviour, observed: Sequence[Observation]) -> Recognition 
 def recognise_besides(known: Behaviour, observed: Sequence[Observation]) -> Mistake | None:
     """Return the mistake whose numbers are right, and that shows the same in all other respects; None if there is none.
 
-    Outputs alone rule nearly all others out.
+    Outputs alone rule nearly all others out. A way that returns a plain number has no gradients to compare: an attempt
+    through which some pass does not make that mistake.
     """
+    passes_some = not is_cut_entirely(observed) and not is_cut_entirely(known.expected)
     with in_isolation():
         for mistake in known.exercise.mistakes:
             for way in mistake.ways:
-                if _behaves_as(known, way, observed, range(len(observed))) and agree(observed, known.run(way)):
+                if (
+                    _behaves_as(known, way, observed, range(len(observed)))
+                    and agree(observed, known.run(way))
+                    and not (passes_some and is_cut_entirely(known.run(way)))
+                ):
                     return mistake
     return None
 

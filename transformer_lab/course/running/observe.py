@@ -7,7 +7,7 @@ observations go out as plain data.
 
 import contextlib
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
 import torch
@@ -155,9 +155,9 @@ def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor
     """Call with gradients wanted: the output, the inputs to find gradients at, and whether any can reach them."""
     inputs, keywords = copy_inputs(case.inputs), copy_inputs(case.keywords)
     given = {**inputs, **keywords}
-    leaves = {n: t.requires_grad_() for n, t in given.items() if isinstance(t, Tensor) and t.is_floating_point()}
+    leaves = {name: t.requires_grad_() for n, value in given.items() for name, t in _named_tensors(n, value)}
     # A copy goes in: on the leaf itself, torch forbids the in-place steps that are only unwise.
-    watched = {name: value.clone() if name in leaves else value for name, value in given.items()}
+    watched = {name: _cloned(value) for name, value in given.items()}
     for name, model in given.items():
         if isinstance(model, nn.Module):
             tables = [*model.named_parameters(), *model.named_buffers()]
@@ -167,6 +167,22 @@ def _call_for_gradients(attempt: Any, case: Case) -> tuple[Any, dict[str, Tensor
     except Exception:  # such as .numpy() or .tolist() on a tensor whose gradient is wanted
         return attempt(*copy_inputs(case.inputs).values(), **copy_inputs(case.keywords)), leaves, False
     return output, leaves, any(t.requires_grad for t in _tensors(output)) if leaves else None
+
+
+def _named_tensors(name: str, value: Any) -> Iterator[tuple[str, Tensor]]:
+    """Name the tensors of floats in an argument, such as ``cache[0]`` in a pair."""
+    if isinstance(value, Tensor) and value.is_floating_point():
+        yield name, value
+    if isinstance(value, list | tuple):
+        for index, item in enumerate(value):
+            yield from _named_tensors(f"{name}[{index}]", item)
+
+
+def _cloned(value: Any) -> Any:
+    """Copy the tensors of floats in an argument, so that gradients pass through the copies."""
+    if isinstance(value, Tensor):
+        return value.clone() if value.is_floating_point() else value
+    return type(value)(map(_cloned, value)) if type(value) in (list, tuple) else value
 
 
 def _observe_module(attempt: Any, case: Case) -> ModuleObservation:

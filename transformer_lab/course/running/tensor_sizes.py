@@ -38,6 +38,11 @@ class LargestTensor(TorchDispatchMode):  # type: ignore[no-untyped-call]
                     self.largest = max(self.largest, tensor.untyped_storage().nbytes() // tensor.element_size())
         return result
 
+    @classmethod
+    def _should_skip_dynamo(cls) -> bool:
+        """Nothing is compiled here. Otherwise torch imports its compiler at the first operation, for over a second."""
+        return False
+
     @staticmethod
     def _storage(tensor: Tensor) -> int:
         return tensor.untyped_storage().data_ptr()

@@ -80,6 +80,19 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             ],
         ),
         Mistake(
+            "largest_compared",
+            [instead(lambda one, other: (one.max() - other.max()).abs())],
+            says=(
+                "The largest logit of the one is compared with the largest of the other: two numbers, which may stand "
+                "anywhere. Look at what comes first, the maximum or the difference."
+            ),
+            hints=[
+                "Two logits change places. What do the two maxima say?",
+                "First subtract, logit by logit; then take the maximum.",
+                "`(a - b).abs().max()`.",
+            ],
+        ),
+        Mistake(
             "sizes_compared",
             [of_both(torch.abs)],
             does="the signs of the logits are left out before they are subtracted",

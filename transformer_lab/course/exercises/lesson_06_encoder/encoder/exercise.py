@@ -42,7 +42,7 @@ def encoder_cases(seed: int) -> list[Case]:
 
     return [
         case((5, 4, 1, 6, 1, 7), "one sentence of 3 tokens, one layer", call(5, 1, 3)),
-        case((7, 6, 2, 11, 2, 11), "2 sentences of 3 tokens, 2 layers", call(7, 2, 3), call(7, 3, 5)),
+        case((7, 6, 2, 11, 2, 11), "2 sentences of 3 tokens, 2 layers", call(7, 2, 3), call(7, 2, 3), call(7, 3, 5)),
         case(
             (7, 6, 3, 11, 3, 11),
             "a mask of shape (batch, 1, 1, n), 3 layers",

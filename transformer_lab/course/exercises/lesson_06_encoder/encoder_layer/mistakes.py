@@ -109,7 +109,7 @@ NORMS = [
                 normed_2=lambda sum_2: sum_2,
             )
         ],
-        does="x itself is replaced by the normalised x before each sublayer",
+        does="`x` itself is replaced by the normalised x before each sublayer",
         says=(
             "x itself is replaced by the normalised x before each sublayer, and the last sum is not normalised at all. "
             "This is neither post-norm nor pre-norm. Look at what each norm is given."

@@ -158,7 +158,7 @@ MISTAKES = [
     Mistake(
         "weighted_first",
         [STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised)],
-        does="x is multiplied by the weight before it is normalised",
+        does="`x` is multiplied by the weight before it is normalised",
         says=(
             "x is multiplied by the weight before it is normalised, so the weight also changes mean and variance. "
             "Look at the order of the steps."

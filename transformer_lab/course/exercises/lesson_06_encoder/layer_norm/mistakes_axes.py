@@ -178,7 +178,7 @@ MISTAKES = [
     Mistake(
         "deviations_negated",
         [STEPS.but(deviations=lambda x, mean: mean - x)],
-        does="x is subtracted from the mean",
+        does="`x` is subtracted from the mean",
         says=(
             "x is subtracted from the mean, so all deviations have the wrong sign. Look at what is subtracted from "
             "what."

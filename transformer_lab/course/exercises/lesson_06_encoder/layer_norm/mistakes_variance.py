@@ -213,7 +213,7 @@ EPS = [
                 root=lambda with_eps, eps: torch.sqrt(with_eps) + eps,
             )
         ],
-        does="eps is added to the root, not under it",
+        does="`eps` is added to the root, not under it",
         says=(
             "eps is added to the standard deviation. It belongs to the variance, under the root. With a small eps "
             "nobody notices, until a vector is nearly constant. Look at where eps stands."
@@ -226,7 +226,7 @@ EPS = [
     Mistake(
         "eps_twice",
         [STEPS.but(root=lambda root, eps: root + eps)],
-        does="eps is added to the root",
+        does="`eps` is added to the root",
         says="eps is added twice: under the root, and once more to the root. Look at where eps stands.",
         hints=[
             "In the first case the variance is 3 and eps is 1. What should be divided by?",
@@ -268,7 +268,7 @@ EPS = [
                 with_eps=lambda variance: variance, normalised=lambda deviations, root, eps: (deviations + eps) / root
             )
         ],
-        does="eps is added to the deviations, not to the variance",
+        does="`eps` is added to the deviations, not to the variance",
         says="eps is added to the deviations: it stands above the fraction bar. Look at where eps comes in.",
         hints=[
             "What is the variance of (3, 3, 3, 3), and what is divided by?",
@@ -279,7 +279,7 @@ EPS = [
     Mistake(
         "eps_squared",
         [STEPS.but(with_eps=lambda variance, eps: variance + eps**2)],
-        does="eps is squared",
+        does="`eps` is squared",
         says="eps is squared. It is added to the variance as it is. Look at where eps comes in.",
         hints=[
             "In which case does eps make a difference that can be seen?",
@@ -289,7 +289,7 @@ EPS = [
     Mistake(
         "eps_subtracted",
         [STEPS.but(with_eps=lambda variance, eps: variance - eps)],
-        does="eps is subtracted from the variance",
+        does="`eps` is subtracted from the variance",
         says="eps is subtracted from the variance, so that it may get 0 or negative. Look at the sign.",
         hints=[
             "In the first case the variance is 3 and eps is 1. What should be divided by?",
@@ -304,7 +304,7 @@ EPS = [
                 with_eps=lambda variance: variance, root=lambda with_eps, eps: torch.sqrt(with_eps).clamp(min=eps)
             ),
         ],
-        does="eps is taken as a minimum, not added",
+        does="`eps` is taken as a minimum, not added",
         says=(
             "eps is taken as a minimum: it matters only where variance or deviation is smaller. The formula adds it. "
             "Look at where eps comes in."

@@ -49,7 +49,14 @@ def decoder_cases(seed: int) -> list[Case]:
 
     return [
         case("one layer, 2 tokens, a memory of 3, no masks", 4, 1, call(1, 2, 3, 4)),
-        case("2 layers, a mask of shape (n, n) alone", 4, 2, call(2, 3, 3, 4, mask=(3, 3)), call(3, 4, 4, 4)),
+        case(
+            "2 layers, a mask of shape (n, n) alone",
+            4,
+            2,
+            call(2, 3, 3, 4, mask=(3, 3)),
+            call(2, 3, 3, 4),  # as large: what was kept of the first call fits
+            call(3, 4, 4, 4),
+        ),
         case("2 layers, a memory mask alone", 6, 2, call(2, 3, 3, 6, memory_mask=(2, 1, 1, 3)), call(3, 4, 4, 6)),
         case(
             "3 layers, both masks",

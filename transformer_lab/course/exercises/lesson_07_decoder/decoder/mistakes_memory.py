@@ -33,6 +33,24 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "counted_on_from_the_memory",
+        [
+            STEPS.but(
+                encodings=lambda self, memory, length: self.positions[memory.shape[1] : memory.shape[1] + length]
+            ),
+        ],
+        does="the positions of the target are counted on from the end of the memory",
+        says=(
+            "The positions of the target are counted on from where the memory ends. The two are separate sequences, "
+            "and each begins at 0. Look at which rows of the table are taken."
+        ),
+        hints=[
+            "Which row of the table does the first token of the target get?",
+            "Is the memory embedded here, or has it its positions already?",
+            "`self.positions[: tokens.shape[1]]`.",
+        ],
+    ),
+    Mistake(
         "no_masks",
         [STEPS.but(layer_mask=lambda: lambda number: None, source_mask=lambda: lambda number: None)],
         does="the layers are given neither of the two masks",
@@ -100,7 +118,7 @@ MISTAKES = [
                 )
             ).attempt,
         ],
-        does="x and the memory are exchanged in the call of the layers",
+        does="`x` and the memory are exchanged in the call of the layers",
         says=(
             "The target and the memory are exchanged: the result has as many positions as the source. Look at the "
             "order of the arguments."

@@ -42,7 +42,7 @@ def decoder_layer_cases(seed: int) -> list[Case]:
 
     return [
         case("2 positions, a memory of 3, no masks", 4, 1, call(1, 2, 3, 4)),
-        case("a mask of shape (n, n) alone", 4, 2, call(1, 3, 3, 4, mask=(3, 3)), call(2, 4, 4, 4)),
+        case("a mask of shape (n, n) alone", 4, 2, call(1, 3, 3, 4, mask=(3, 3)), call(1, 3, 3, 4), call(2, 4, 4, 4)),
         case(
             "a memory mask alone, of shape (batch, 1, 1, n_source)",
             6,

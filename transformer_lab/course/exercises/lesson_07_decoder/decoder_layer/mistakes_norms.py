@@ -68,6 +68,33 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "pre_norm_in_one_sublayer",
+        [
+            STEPS.but(
+                self_inputs=lambda first_input, norms: (norms[0](first_input),) * 3,
+                self_normed=lambda self_sum: self_sum,
+            ),
+            STEPS.but(
+                cross_inputs=lambda second_input, norms, memory: (norms[1](second_input), memory, memory),
+                cross_normed=lambda cross_sum: cross_sum,
+            ),
+            STEPS.but(
+                network_output=lambda self, third_input, norms: self.feed_forward(norms[2](third_input)),
+                output=lambda network_sum: network_sum,
+            ),
+        ],
+        does="one sublayer is pre-norm: its input is normalised, and its sum is not",
+        says=(
+            "One of the three sublayers is pre-norm: its input is normalised, and its sum is left alone. Look at what "
+            "goes into each norm."
+        ),
+        hints=[
+            "Which of the three norms is given something else than a sum?",
+            "In post-norm, the result of every sublayer has just been normalised.",
+            THREE_TIMES,
+        ],
+    ),
+    Mistake(
         "normed_first_and_added_to_it",
         [STEPS.but(**NORMED_INPUTS, **UNNORMED)],
         does="each norm comes first, and the sublayer's output is added to what the norm returns",

@@ -143,8 +143,8 @@ MISTAKES = [
         [STEPS.but(begin=lambda tokens: tokens[:, -1:]), STEPS.but(shifted=lambda tokens: tokens.roll(1))],
         does="a last token comes round to the front, where bos should be",
         says=(
-            "Nothing falls off: the last token comes back in front, as with `roll`, where bos should be. That gives "
-            "away how the text ends."
+            "Nothing falls off: the last token of a row comes round to the front of it, or of the next one, as with "
+            "`roll`. Bos should be there. How a text ends is given away."
         ),
         hints=[
             "What does the first position read?",

@@ -410,5 +410,5 @@ MISTAKES = [
             "`(1 - smoothing) * …`.",
         ],
     ),
-    *of_the_log_probabilities(STEPS),
+    *of_the_log_probabilities(STEPS, total=lambda losses, real: (losses * real).sum()),
 ]

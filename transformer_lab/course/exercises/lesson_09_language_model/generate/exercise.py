@@ -15,11 +15,11 @@ VOCAB_SIZE = 13
 def generate_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
-    def case(batch, n, max_new_tokens, context_length, shows, *, readable=None):
+    def case(batch, n, max_new_tokens, context_length, shows, *, readable=None, always=None):
         """Draw prompts, and a model of which every position hears all before it, each in a way of its own.
 
         The model reads ``context_length`` tokens, or as many as ``readable`` says. What is sampled depends on the
-        sizes of the logits, not only on their order.
+        sizes of the logits, not only on their order; or it is ``always`` the same token.
         """
         length = readable or context_length
         mixing = normal(rng, length, length).tril()
@@ -32,7 +32,10 @@ def generate_cases(seed: int) -> list[Case]:
             noise=torch.tensor(1.0),
             evaluates=torch.tensor(True),
         )
-        sample = describe_model("fixed_noise_sampler", noise=normal(rng, VOCAB_SIZE) / 2)
+        noise = normal(rng, VOCAB_SIZE) / 2
+        if always is not None:
+            noise[always] = 1000.0
+        sample = describe_model("fixed_noise_sampler", noise=noise)
         inputs = {
             "model": model,
             "tokens": torch.randint(VOCAB_SIZE, (batch, n), generator=rng),
@@ -51,6 +54,7 @@ def generate_cases(seed: int) -> list[Case]:
         case(2, 3, 6, 1, "a context window of one token, of a model that could read more", readable=11),
         case(2, 5, 9, 4, "a model that could read more than the context window", readable=20),
         case(3, 4, 5, 11, "3 texts, and a context window that holds everything"),
+        case(2, 7, 3, 11, "token 0 in every round: it ends nothing", always=0),
         case(5, 7, 13, 6, "5 texts that outgrow the context window"),
     ]
 

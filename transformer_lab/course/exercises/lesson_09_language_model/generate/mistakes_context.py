@@ -41,6 +41,25 @@ def stops_where_the_window_is_full(model, tokens, max_new_tokens, context_length
     return tokens
 
 
+def stops_at_token_0(model, tokens, max_new_tokens, context_length, sample):
+    """Stop when all texts have got token 0, as if it were an eos."""
+    for _ in range(max_new_tokens):
+        next_tokens = sample(model(tokens[:, -context_length:])[:, -1])
+        tokens = torch.cat([tokens, next_tokens[:, None]], dim=1)
+        if (next_tokens == 0).all():
+            break
+    return tokens
+
+
+def shows_what_is_still_empty(model, tokens, max_new_tokens, context_length, sample):
+    """Make room for all new tokens at once, and show the model the end of that."""
+    n = tokens.shape[1]
+    text = torch.cat([tokens, tokens.new_zeros(len(tokens), max_new_tokens)], dim=1)
+    for i in range(max_new_tokens):
+        text[:, n + i] = sample(model(text[:, -context_length:])[:, -1])
+    return text
+
+
 def shows_the_window_only_once(model, tokens, max_new_tokens, context_length, sample):
     """Show the model the prompt first, and then the new token alone."""
     shown = tokens[:, -context_length:]
@@ -225,6 +244,32 @@ MISTAKES = [
             "How many new tokens does a prompt of 6 tokens get, with a context window of 3?",
             "`context_length` limits what the model sees, not how long the text gets.",
             SLICE,
+        ],
+    ),
+    Mistake(
+        "stops_at_token_0",
+        [stops_at_token_0],
+        says=(
+            "Generation stops where all texts have got token 0, as if it ended them. Nothing here says that a token "
+            "ends a text: every prompt gets all its new tokens."
+        ),
+        hints=[
+            "How many tokens come back where token 0 is sampled at once?",
+            "Which argument says how many new tokens there are?",
+            "Go round `max_new_tokens` times, whatever is sampled.",
+        ],
+    ),
+    Mistake(
+        "shows_what_is_still_empty",
+        [shows_what_is_still_empty],
+        says=(
+            "Room is made for all new tokens at once, and the model is shown the end of it, which is still empty. It "
+            "should be shown what has been generated so far."
+        ),
+        hints=[
+            "What is the last token that the model is shown in the first round?",
+            "The text that it is shown ends with the newest token.",
+            "`text[:, max(0, end - context_length) : end]`, or append to the text in each round.",
         ],
     ),
     Mistake(

@@ -22,7 +22,8 @@ MISTAKES = attention_mistakes.renamed(
             *attention_mistakes.of_the_width(STEPS),
             *attention_mistakes.alone(
                 attention_mistakes.of_the_softmax(STEPS),
-                "softmax_over_the_queries", "scores_instead_of_weights", "never_divided", "overflows",
+                "softmax_over_the_queries", "axis_from_the_front", "scores_instead_of_weights", "never_divided",
+                "overflows",
             ),
             *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS)),
             *attention_mistakes.alone(attention_mistakes.of_the_mixture(STEPS), "only_the_weights", "mixes_the_keys"),

@@ -4,7 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_10_inference.beam_search.answer import STEPS
-from transformer_lab.course.exercises.lesson_10_inference.beam_search.mistakes_rounds import in_a_batch
+from transformer_lab.course.exercises.lesson_10_inference.beam_search.mistakes_rounds import in_a_batch, to_the_longest
 
 
 def filled_with(token):
@@ -172,6 +172,7 @@ MISTAKES = [
                     ]
                 )
             ),
+            STEPS.but(output=lambda best, bos_id, eos_id: to_the_longest([[bos_id, *text] for text in best], eos_id)),
         ],
         does="the bos is left in the output",
         says="A bos is left in the output. It was given, not predicted: the output begins with what comes after it.",
@@ -185,6 +186,7 @@ MISTAKES = [
         "filled_with_another_token",
         [
             STEPS.but(output=filled_with(0)),
+            STEPS.but(output=lambda best: to_the_longest(best, 0)),
             STEPS.but(output=lambda best, bos_id, max_length: filled_with(bos_id)(best, max_length)),
             STEPS.but(
                 output=lambda best, eos_id, max_length: filled_with(0)(

@@ -8,6 +8,12 @@ from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_10_inference.beam_search.answer import STEPS
 
 
+def to_the_longest(texts, token):
+    """Fill texts up with a token, to the length of the longest."""
+    n = max(map(len, texts))
+    return torch.tensor([text + [token] * (n - len(text)) for text in texts])
+
+
 def in_a_batch(*, tiled=False, left="", over_the_batch=False, by_the_beam_size=False, stops="", frozen=True):
     """Make a search that runs the beams of all sentences in one batch, with one thing done wrong in it.
 
@@ -312,6 +318,10 @@ MISTAKES = [
                 best=lambda beams, finished: [
                     max(beam, key=lambda found: (finished(found[0]), found[1]))[0] for beam in beams
                 ],
+            ),
+            STEPS.but(
+                stop=lambda finished: lambda beam: any(finished(text) for text, _ in beam),
+                output=lambda best, eos_id: to_the_longest(best, eos_id),
             ),
             in_a_batch(stops="any"),
         ],

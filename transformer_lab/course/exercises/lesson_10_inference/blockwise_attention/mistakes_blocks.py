@@ -26,6 +26,10 @@ MISTAKES = [
         [
             STEPS.but(starts=lambda keys, block: range(0, keys.shape[-2] // block * block, block)),
             STEPS.but(starts=lambda starts: starts[:-1]),
+            STEPS.but(
+                starts=lambda keys, block: range(0, keys.shape[-2] // block * block, block),
+                start=lambda start: (start[0], 0, 0),  # two plain numbers: 0 / 0 crashes where there is no block
+            ).attempt,
         ],
         does="the last block is left out",
         says="The last block is left out, or is left out where it is shorter than the others.",

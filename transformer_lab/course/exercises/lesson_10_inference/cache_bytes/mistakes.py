@@ -244,4 +244,18 @@ MISTAKES = [
             "Use `*` alone.",
         ],
     ),
+    Mistake(
+        "divided_by_the_bytes",
+        [
+            STEPS.but(total=lambda numbers, bytes_per_number: numbers // bytes_per_number),
+            STEPS.but(total=lambda numbers, bytes_per_number: numbers / bytes_per_number),
+        ],
+        does="the numbers are divided by the bytes of one, not multiplied",
+        says="The numbers are divided by the bytes of one. With larger numbers, the cache should get larger.",
+        hints=[
+            "Numbers of 4 bytes, or of 2: which cache is larger?",
+            "Where does a division come in?",
+            "Use `*` alone.",
+        ],
+    ),
 ]

@@ -220,11 +220,12 @@ OF_THE_MASK = [
     Mistake(
         "mask_taken_for_granted",
         [
-            STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)).attempt,
+            STEPS.but(empty=lambda visible: ~visible.any(dim=-1, keepdim=True)),
             STEPS.but(hidden=lambda visible: ~visible, weights=lambda probabilities: probabilities).attempt,
             untreated(scores=lambda scaled, visible, fill: scaled.masked_fill(visible == 0, fill)).attempt,
             STEPS.but(scores=lambda scaled, mask, fill: scaled.masked_fill(mask.logical_not(), fill)).attempt,
         ],
+        does="`mask` is used as a tensor, also where it is None",
         says=(
             "It crashes as soon as there is no mask: `mask` is then None, and None is no tensor. Look at what happens "
             "in that case."

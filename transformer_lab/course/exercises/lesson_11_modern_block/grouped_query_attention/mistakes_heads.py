@@ -1,5 +1,7 @@
 """Mistakes in splitting into heads, in sharing those of keys and values, and in merging."""
 
+from torch import Tensor
+
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention.answer import STEPS
 from transformer_lab.course.exercises.shared.library_parts import parts
@@ -189,6 +191,12 @@ SHARING = [
     ),
 ]
 
+
+def _viewed(features: Tensor, n_heads: int) -> Tensor:
+    """Cut features into heads without a transposition."""
+    return features.reshape(len(features), n_heads, features.shape[1], -1)
+
+
 SPLITTING = [
     Mistake(
         "split_by_view",
@@ -200,6 +208,11 @@ SPLITTING = [
                 split=lambda: lambda features, n_heads: features.reshape(len(features), n_heads, features.shape[1], -1),
                 merged=lambda mixture, x: mixture.reshape(x.shape),
             ),
+            STEPS.but(
+                keys=lambda self, repeated, from_keys: repeated(_viewed(from_keys, self.n_kv_heads)),
+                values=lambda self, repeated, from_values: repeated(_viewed(from_values, self.n_kv_heads)),
+            ),
+            STEPS.but(queries=lambda self, from_queries: _viewed(from_queries, self.n_heads)).attempt,
         ],
         does="the numbers are dealt out to the heads in the order in which they are stored",
         says=(

@@ -134,7 +134,7 @@ MISTAKES = [
     Mistake(
         "input_added",
         [STEPS.but(output=lambda output, x: output + x)],
-        does="x is added to the output",
+        does="`x` is added to the output",
         says="x is added to the output. That is the residual connection, around the attention, not inside it.",
         hints=["What comes after w_o in the formula?", "Is there a `+ x` in the code?", "Return what `w_o` returns."],
     ),

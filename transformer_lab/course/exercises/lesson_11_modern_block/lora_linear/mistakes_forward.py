@@ -270,7 +270,7 @@ CHANGE = [
             STEPS.but(first=lambda self: self.b, second=lambda self: self.a),
             STEPS.but(inner=lambda x, second: x @ second, change=lambda inner, first: inner @ first),
         ],
-        does="x is multiplied by `b` first, then by `a`",
+        does="`x` is multiplied by `b` first, then by `a`",
         says="x meets `b` first, then `a`: that crashes where the sizes differ. Look at the order of the products.",
         hints=[
             "Which of the two takes vectors of d_in numbers?",

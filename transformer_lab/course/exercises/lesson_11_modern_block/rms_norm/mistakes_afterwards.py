@@ -102,7 +102,7 @@ WEIGHT = [
             STEPS.but(wide=lambda wide, weight: wide * weight.float(), stretched=lambda narrow: narrow),
             STEPS.but(x=lambda x, weight: x * weight, stretched=lambda narrow: narrow).attempt,
         ],
-        does="x is multiplied by the weight before it is normalised",
+        does="`x` is multiplied by the weight before it is normalised",
         says=(
             "x is multiplied by the weight before it is normalised, so the weight also changes the mean square. Look "
             "at the order of the steps."

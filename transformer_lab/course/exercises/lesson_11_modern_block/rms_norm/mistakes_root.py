@@ -32,14 +32,14 @@ EPS = [
                 root=lambda wide, eps: wide.norm(dim=-1, keepdim=True) / wide.shape[-1] ** 0.5 + eps,
             ).attempt,
         ],
-        does="eps is added to the root, not under it",
+        does="`eps` is added to the root, not under it",
         says="eps is added to the root mean square. It belongs under the root. Look at where eps stands.",
         hints=[DIVISOR, "By 3, the root of 5 + 4; not by 4 + √5."],
     ),
     Mistake(
         "eps_twice",
         [STEPS.but(root=lambda root, eps: root + eps)],
-        does="eps is added to the root",
+        does="`eps` is added to the root",
         says="eps is added twice: under the root, and once more to the root. Look at where eps stands.",
         hints=[
             DIVISOR,
@@ -76,7 +76,7 @@ EPS = [
             by_default(1e-8),
             *(by_default(number).attempt for number in (0.0, 1e-4, 1e-7, 1e-12, torch.finfo(torch.float32).eps)),
         ],
-        does="eps is another number than 1e-6 where none is given",
+        does="`eps` is another number than 1e-6 where none is given",
         says=(
             "Right where eps is given. Where it is not, another number than 1e-6 is added, such as that of LayerNorm. "
             "Look at the first line."
@@ -90,7 +90,7 @@ EPS = [
     Mistake(
         "eps_above_the_fraction_bar",
         [STEPS.but(with_eps=lambda mean_square: mean_square, normalised=lambda wide, root, eps: (wide + eps) / root)],
-        does="eps is added to x, not to the mean square",
+        does="`eps` is added to x, not to the mean square",
         says="eps is added to x: it stands above the fraction bar. Look at where eps comes in.",
         hints=[
             "What is the root mean square of (0, 0, 0, 0)?",
@@ -104,14 +104,14 @@ EPS = [
             STEPS.but(squares=lambda wide, eps: (wide + eps).square(), with_eps=lambda mean_square: mean_square),
             STEPS.but(with_eps=lambda mean_square, eps: mean_square + eps**2),
         ],
-        does="eps is squared",
+        does="`eps` is squared",
         says="eps is squared. It is added to the mean square as it is. Look at where eps comes in.",
         hints=[DIVISOR, "By 3, the root of 5 + 4; not by the root of 5 + 16."],
     ),
     Mistake(
         "eps_subtracted",
         [STEPS.but(with_eps=lambda mean_square, eps: mean_square - eps)],
-        does="eps is subtracted from the mean square",
+        does="`eps` is subtracted from the mean square",
         says="eps is subtracted from the mean square, so that it may get 0 or negative. Look at the sign.",
         hints=[DIVISOR, "By 3, the root of 5 + 4."],
     ),
@@ -123,7 +123,7 @@ EPS = [
                 with_eps=lambda mean_square: mean_square, root=lambda with_eps, eps: torch.sqrt(with_eps).clamp(min=eps)
             ),
         ],
-        does="eps is taken as a minimum, not added",
+        does="`eps` is taken as a minimum, not added",
         says="eps is taken as a minimum, which matters only for smaller numbers. The formula adds it.",
         hints=[DIVISOR, "By 3, the root of 5 + 4."],
     ),
@@ -169,7 +169,7 @@ ROOT = [
     Mistake(
         "multiplied_by_the_root",
         [STEPS.but(normalised=lambda wide, root: wide * root)],
-        does="x is multiplied by the root, not divided",
+        does="`x` is multiplied by the root, not divided",
         says="x is multiplied by the root, so large vectors get even larger. Look at the operator.",
         hints=[
             "Should multiplying x by 10 change the result much?",
@@ -179,7 +179,7 @@ ROOT = [
     Mistake(
         "not_divided",
         [STEPS.but(normalised=lambda wide: wide)],
-        does="x is not divided at all",
+        does="`x` is not divided at all",
         says="x is not divided by anything: the vectors are as large as they were. Look at what becomes of the root.",
         hints=[
             "What is the root mean square of each vector of the result, before the weight? It should be near 1.",

@@ -133,7 +133,7 @@ MISTAKES = [
     Mistake(
         "writes_into_x",
         [STEPS.but(copy=lambda x: lambda: x)],
-        does="x itself is changed, not a copy",
+        does="`x` itself is changed, not a copy",
         says=(
             "x itself is changed, for every later round and for whoever called. `b = a` gives a tensor a second name "
             "and copies nothing."

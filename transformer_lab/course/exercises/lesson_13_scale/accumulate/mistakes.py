@@ -105,6 +105,18 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "divides_by_the_micro_batches_too",
+        [
+            STEPS.but(loss=lambda loss, losses: loss / len(losses)).attempt,  # a pair of it may be right
+        ],
+        says="The sum is divided by the number of tokens *and* by that of the micro-batches. One division is enough.",
+        hints=[
+            "Two micro-batches of 5 tokens each: by which number is the sum divided?",
+            "A mean over all tokens has one division: look for a mean that stands where a sum belongs.",
+            ONCE,
+        ],
+    ),
+    Mistake(
         "mean_number_of_tokens",
         [
             STEPS.but(count=lambda n_tokens: n_tokens.float().mean()),

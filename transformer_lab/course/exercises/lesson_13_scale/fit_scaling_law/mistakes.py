@@ -373,6 +373,8 @@ MISTAKES = [
         [
             STEPS.but(law=lambda factor, exponent: (round(factor, 2), round(exponent, 2))),
             STEPS.but(law=lambda factor, exponent: (factor, round(exponent, 2))),
+            STEPS.but(law=lambda factor, exponent: (round(factor, 1), round(exponent, 2))).attempt,
+            STEPS.but(law=lambda factor, exponent: (round(factor), round(exponent, 2))).attempt,
         ],
         does="the numbers are rounded",
         says="The numbers are rounded. Far to the right, a hundredth of α makes a difference.",

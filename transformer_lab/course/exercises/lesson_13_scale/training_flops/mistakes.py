@@ -59,7 +59,9 @@ MISTAKES = [
         "adds_parameters_and_tokens",
         [
             STEPS.but(flops=lambda of_a_token, n_tokens: of_a_token + n_tokens),
-            STEPS.but(flops=lambda n_parameters, n_tokens: 6 * (n_parameters + n_tokens)),
+            STEPS.but(
+                flops=lambda of_a_token, n_parameters, n_tokens: of_a_token // n_parameters * (n_parameters + n_tokens)
+            ),
             STEPS.but(flops=lambda n_parameters, n_tokens: 2 * n_parameters + 4 * n_tokens),
         ],
         does="parameters and tokens are added, not multiplied",
