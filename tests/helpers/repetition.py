@@ -43,7 +43,7 @@ class Repetition:
             )
         return (
             f"Not thorough: seeds 0 and {self.seed}, {self.examples} examples of each property, one lesson without "
-            "vector instructions, two solved, every mistake in one way (a quarter of the exercises: in every "
+            "vector instructions, two solved, every mistake in one way (a twelfth of the exercises: in every "
             "way), a few of its pairs; `python3 course.py test --thorough` tries up to 25 seeds, "
             f"{Repetition(True, 0).examples} examples, every lesson, every way and 200 pairs."
         )

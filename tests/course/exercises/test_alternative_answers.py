@@ -606,7 +606,8 @@ def test_an_unusual_answer_passes(name, how):
 
 
 @pytest.mark.parametrize("name", SLOW)
-def test_a_slow_answer_passes_is_told_so_and_is_not_used(name):
+def test_a_slow_answer_passes_is_told_so_and_is_not_used(name, session):
+    session.seconds = 100  # a busy machine is no reason to fail
     verdict = notebook.check(SLOW[name], name)
     assert verdict.passed, verdict
     assert "times as long as the reference" in verdict.message
