@@ -160,5 +160,6 @@ def agree(
 ) -> bool:
     """Return whether two runs over the same cases showed the same, up to a number of tolerances."""
     return len(observed) == len(expected) and all(
-        within(tolerances, seen, right, numbers_only=numbers_only) for seen, right in zip(observed, expected, strict=True)
+        within(tolerances, seen, right, numbers_only=numbers_only)
+        for seen, right in zip(observed, expected, strict=True)
     )
