@@ -86,14 +86,12 @@ def test_that_something_after_a_place_is_wrong_is_said_only_where_it_is():
 
 def test_an_argument_that_was_overwritten_is_told_as_that():
     place = place_in(
-        "if w_q.shape == w_k.shape:",
-        "    w_k = w_q",
-        "return torch.tanh((queries @ w_q.T)[:, :, None] + (keys @ w_k.T)[:, None]) @ w",
-        head="def additive_scores(queries, keys, w_q, w_k, w):",
-        name="additive_scores",
+        "if keys.shape == queries.shape:",
+        "    keys = queries",
+        "return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, dim=-1) @ values",
     )
-    assert (place.expression.text, place.step, place.proven) == ("w_k", "w_k", True)
-    assert "`w_k` should be *`w_k` as it came in*" in place.message
+    assert (place.expression.text, place.step, place.proven) == ("keys", "keys", True)
+    assert "`keys` should be *`keys` as it came in*" in place.message
 
 
 def test_a_part_of_a_loop_is_compared_with_its_part_of_the_step():
