@@ -69,3 +69,8 @@ def test_inputs_are_described_by_name_and_models_left_out():
     assert describe_inputs(mix, {**INPUTS, **more}).endswith("n_heads=5, mask (batch=7, n_key=3), temperature=0.1235")
     assert describe_inputs(Layer, {"x": torch.ones(2, 3, 5)}) == "x (batch=2, n=3, d_model=5)"
     assert describe_inputs(mix, {}) == ""
+
+
+def test_what_is_broadcast_from_the_right_does_not_take_its_first_axis_for_the_batch():
+    assert describe_inputs(mix, {**INPUTS, "mask": torch.ones(4, 3).bool()}).endswith("mask (4, n_key=3)")
+    assert describe_inputs(mix, {**INPUTS, "mask": torch.ones(1, 3).bool()}).endswith("mask (batch=1, n_key=3)")

@@ -78,6 +78,22 @@ def test_of_two_mistakes_the_first_is_told_and_not_that_it_is_all():
     assert "gives the right answer" not in place.message
 
 
+def test_that_something_after_a_place_is_wrong_is_said_only_where_it_is():
+    place = place_in("return x.transpose(1, 3).flatten(2)", head="def merge_heads(x):", name="merge_heads")
+    assert "is not *the heads with the positions in front*" in place.message and not place.proven
+    assert "after it" not in place.message
+
+
+def test_an_argument_that_was_overwritten_is_told_as_that():
+    place = place_in(
+        "if keys.shape == queries.shape:",
+        "    keys = queries",
+        "return torch.softmax(queries @ keys.mT / keys.shape[-1] ** 0.5, dim=-1) @ values",
+    )
+    assert (place.expression.text, place.step, place.proven) == ("keys", "keys", True)
+    assert "`keys` should be *`keys` as it came in*" in place.message
+
+
 def test_a_part_of_a_loop_is_compared_with_its_part_of_the_step():
     place = place_in(
         "rows = []",

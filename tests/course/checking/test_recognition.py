@@ -157,6 +157,14 @@ def test_a_third_mistake_keeps_all_from_being_named():
     assert verdict_on(three.attempt).mistakes == ()
 
 
+def test_a_mistake_whose_numbers_are_rounded_otherwise_is_that_mistake_and_one_that_differs_is_not():
+    def rounded(amount):
+        return lambda queries, keys, values: (queries @ keys.mT).softmax(dim=-1) @ values * (1 + amount)
+
+    assert verdict_on(rounded(5e-4)).mistakes == ("not_scaled",)  # five tolerances away
+    assert verdict_on(rounded(5e-3)).mistakes == ()
+
+
 def test_an_answer_that_is_right_is_not_recognised_as_anything():
     known_behaviour = behaviour(EXERCISE, 0)
     assert recognise(known_behaviour, known_behaviour.expected) is None

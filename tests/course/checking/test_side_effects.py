@@ -116,6 +116,17 @@ def test_an_argument_that_is_changed_is_told():
     assert "writes into `queries`" in verdict.message
 
 
+def test_an_argument_that_is_overwritten_without_gradients_is_not_told_as_a_path_that_is_cut():
+    def overwrites(q, k, v):
+        with torch.no_grad():
+            q /= k.shape[-1] ** 0.5
+        return torch.softmax(q @ k.mT, dim=-1) @ v
+
+    verdict = verdict_on(overwrites)
+    assert verdict.mistakes == ("changes_argument", "gradient_cut")
+    assert verdict.message.endswith("\nBesides, another gradient than the right one reaches `queries`.")
+
+
 @pytest.mark.parametrize(
     ("changed", "told"),
     [

@@ -25,10 +25,14 @@ def describe_inputs(reference: Callable[..., Any], inputs: Mapping[str, Any]) ->
     """Return a line with the named dimensions of each input that is a tensor, and the value of each number."""
     told = []
     parameters = _signature(reference).parameters
+    sizes: dict[str, int] = {}
     for name, value in inputs.items():
         if isinstance(value, torch.Tensor):
             dimensions = _names(parameters[name].annotation) if name in parameters else []
-            told.append(f"{name} {name_dimensions(value.shape, dimensions)}")
+            axes = axis_names(value.dim(), dimensions) or [""] * value.dim()
+            # what is broadcast from the right may lack its first axes, and begin with another one than `batch`
+            axes = [a if n in (1, sizes.setdefault(a, n)) else "" for a, n in zip(axes, value.shape, strict=True)]
+            told.append(f"{name} {_format_shape(axes, value.shape)}")
         elif isinstance(value, int | float):
             told.append(f"{name}={value:.4g}" if isinstance(value, float) else f"{name}={value}")
     return ", ".join(told)

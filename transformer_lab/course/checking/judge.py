@@ -82,7 +82,7 @@ def _judge_besides(known: Behaviour, observed: Sequence[Observation], reading: S
     if changed:
         told.append(f"The numbers are right, but {describe_changes(changed)}.")
         names.append(CHANGES_ARGUMENT)
-    if not cut_entirely and (explained := explain_gradients(known, observed)):
+    if not cut_entirely and (explained := explain_gradients(known, observed, changed)):
         told.append(explained)
         lost = lost_gradients(observed, known.expected)
         names.append(REMEMBERS_A_CALL if lost and remembers_a_call(observed) else GRADIENT_CUT)

@@ -326,13 +326,13 @@ class _Search:
                 continue
             best: tuple[int, int] | None = None
             for number in self._order(shown.trace):
+                if found and number == found[0].number:
+                    break
                 if number in given or self.traced.expressions[number].is_name:
                     continue
                 events = shown.trace.values(number)
                 if not self._may_stand(shown, number, step) or not has_the_shape(events, shown.right[step]):
                     continue  # what has another shape may be meant for something else
-                if found and number == found[0].number:
-                    break
                 trace = self._run(shown.index, self._put({**given, number: step}, shown), is_watched=True)
                 gained = len(self._recognised(shown, trace) - now - {step})
                 if gained and (best is None or gained > best[0]):
@@ -345,7 +345,10 @@ class _Search:
         shown = self.failing[0]
         events = shown.trace.values(expression.number)
         noun = self.steps.noun(step)
-        misplaced = expression.is_name and any(is_right_as_it_is(events, right) for right in shown.right.values())
+        if expression.text == step:
+            noun += " as it came in"
+        other = expression.is_name and expression.text != step
+        misplaced = other and any(is_right_as_it_is(events, right) for right in shown.right.values())
         right = in_form(events, shown.right[step])
         difference = "" if misplaced or len(events) != 1 else fact(events[0], to_plain_data(right))
         if not events and shown.trace.error:
@@ -356,11 +359,18 @@ class _Search:
             difference,
             is_misplaced=misplaced,
             is_proven=proven,
+            is_wrong_after=not proven and self._is_wrong_after(expression, step),
             is_piece=isinstance(right, Turns),
             is_answer=step == self.steps.last or (len(events) == 1 and same(events[0], shown.trace.output)),
             before=self._right_before(expression),
         )
         return Place(expression, says, _hints(self.steps, expression, step), step, proven, misplaced)
+
+    def _is_wrong_after(self, expression: Expression, step: str) -> bool:
+        """Return whether the answer is still wrong with the right value of a step there."""
+        shown = self.failing[0]
+        trace = self._run(shown.index, self._put({expression.number: step}, shown))
+        return not self._is_out_of_time() and not self._is_mended(shown, trace)
 
     def _right_before(self, place: Expression) -> tuple[Expression, str] | None:
         """Return the last expression before a place that is a step in every small case."""
@@ -491,6 +501,7 @@ def _in_words(
     *,
     is_misplaced: bool,
     is_proven: bool,
+    is_wrong_after: bool,
     is_piece: bool,
     is_answer: bool,
     before: tuple[Expression, str] | None,
@@ -503,6 +514,7 @@ def _in_words(
         difference: How the expression's value differs from it; "" where nothing helpful can be said.
         is_misplaced: Whether it is a name that stands where something else belongs.
         is_proven: Whether the answer comes right with that value in this place alone.
+        is_wrong_after: Whether it is known not to.
         is_piece: Whether the expression gives that value piece by piece.
         is_answer: Whether that value is the answer itself, or the expression's is what comes out.
         before: The last expression before it that is as it should be, and what it is.
@@ -518,9 +530,9 @@ def _in_words(
         what = f"in each round the piece of *{noun}* that belongs there" if is_piece else f"*{noun}*"
         how = f": {difference}" if difference else ""
         told.append(f"Not yet: line {expression.line}, `{text}` {verb} {what}{how}.")
-    if not is_proven:
+    if is_wrong_after:
         told.append("Something after it is not right either.")
-    elif not is_answer:
+    elif is_proven and not is_answer:
         told.append(_THE_REST)
     return " ".join(told)
 

@@ -27,6 +27,9 @@ MAX_PAIRS = 4000
 """So many pairs are tried at most."""
 NO_STEP_RAISES = (NameError, ImportError, OSError, MemoryError, RecursionError, SyntaxError, SystemExit)
 """What is missing, forbidden or used up is no way of doing a step: for these, no pair has to be tried."""
+ROUNDED = 10
+"""Up to so many tolerances a mistake is the same: in another order of computing, large numbers that cancel are rounded
+otherwise. Any two mistakes of an exercise are ten times as far apart, and further."""
 MAX_SECONDS = 1.0
 """Seconds of computing after which no further pair is tried: a check should answer soon."""
 
@@ -92,7 +95,7 @@ def _single(known: Behaviour, observed: Sequence[Observation], order: Sequence[i
         Recognition(way, (mistake,))
         for mistake in known.exercise.mistakes
         for way in mistake.ways
-        if _behaves_as(known, way, observed, order)
+        if _behaves_as(known, way, observed, order, ROUNDED)
     )
     first = next(alike, None)
     if first is None or agree(observed, known.run(first.way)):
@@ -125,14 +128,14 @@ def _pair(known: Behaviour, observed: Sequence[Observation], order: Sequence[int
         for pair, output in zip(left, known.outputs([pair.way for pair in left], index), strict=True):
             if time.process_time() > deadline:
                 return None
-            if _may_show(output, observed[index], crashed_later=False):
+            if _may_show(output, observed[index], ROUNDED, crashed_later=False):
                 agreeing.append(pair)
         left = agreeing
     found = []
     for pair in left:
         if time.process_time() > deadline:
             return None  # what several pairs share is not known before all were tried
-        if agree(observed, known.run(pair.way), numbers_only=True):
+        if agree(observed, known.run(pair.way), ROUNDED, numbers_only=True):
             found.append(pair)
     fewest = min((pair.n_changes for pair in found), default=0)
     found = [pair for pair in found if pair.n_changes == fewest]
@@ -149,22 +152,24 @@ def _is_of_no_step(error: object) -> bool:
     return isinstance(kind, type) and issubclass(kind, NO_STEP_RAISES)
 
 
-def _behaves_as(known: Behaviour, way: Way, observed: Sequence[Observation], order: Sequence[int]) -> bool:
+def _behaves_as(
+    known: Behaviour, way: Way, observed: Sequence[Observation], order: Sequence[int], tolerances: float = 1
+) -> bool:
     for index in order:
         case = known.cases[index]
         may_crash_later = bool(case.later)
-        if _may_show(known.output(way, index), observed[index], crashed_later=may_crash_later):
+        if _may_show(known.output(way, index), observed[index], tolerances, crashed_later=may_crash_later):
             continue
         if all(seen.get("repeatable", True) for seen in observed) or not known.varies(way):  # a draw tells nothing
             return False
     # known from the first case that differs, without running the others
     return len(observed) == len(known.cases) and all(
-        within(1, observed[index], known.run_case(way, index), numbers_only=True) for index in order
+        within(tolerances, observed[index], known.run_case(way, index), numbers_only=True) for index in order
     )
 
 
-def _may_show(first_call: Observation, seen: Observation, *, crashed_later: bool) -> bool:
-    """Return whether an answer whose first call showed this may have shown that.
+def _may_show(first_call: Observation, seen: Observation, tolerances: float, *, crashed_later: bool) -> bool:
+    """Return whether an answer whose first call showed this may have shown that, up to a number of tolerances.
 
     ``crashed_later`` is returned where the first call went well and the attempt crashed, perhaps at a later call.
     """
@@ -172,7 +177,7 @@ def _may_show(first_call: Observation, seen: Observation, *, crashed_later: bool
         return frequency_distance(seen.get("frequencies"), first_call["frequencies"], first_call["n_samples"]) <= 1
     if "output" in first_call:
         return (
-            distance(seen["output"], first_call["output"]) <= 1
+            distance(seen["output"], first_call["output"]) <= tolerances
             if "output" in seen
             else crashed_later and "error" in seen
         )

@@ -52,27 +52,35 @@ def describe_changes(changed: Sequence[str]) -> str:
     return f"the call {', and '.join(clauses)}"
 
 
-def explain_gradients(known: Behaviour, observed: Sequence[Observation]) -> str:
-    """Put into words which gradients do not arrive, where they end, and what may have cut them."""
+def explain_gradients(known: Behaviour, observed: Sequence[Observation], changed: Sequence[str] = ()) -> str:
+    """Put into words which gradients do not arrive, where they end, and what may have cut them.
+
+    Args:
+        known: What is right.
+        observed: What the attempt showed.
+        changed: The arguments that it writes into, which says already that the numbers are right: the gradients of
+            these are of what they were overwritten with, and no path has to be cut.
+    """
     lost, wrong = _faults(observed, known.expected)
+    begin = "Besides," if changed else "The numbers are right, but"
     if problem := backward_problem(observed):
-        return f"The numbers are right, but torch cannot compute the gradients: {problem}."
+        return f"{begin} torch cannot compute the gradients: {problem}."
     if not lost and not wrong:
         return ""
     place, cuts = _place(known, observed), _cuts(observed)
     if lost and remembers_a_call(observed):
         return (
-            "The numbers are right, but a second call returns the very tensor that the first one made: it is kept "
+            f"{begin} a second call returns the very tensor that the first one made: it is kept "
             f"somewhere. So it is not made of the arguments of its own call, and no gradient reaches {listed(lost)}."
         )
     if lost:
-        told = [f"The numbers are right, but no gradient reaches {listed(lost)}."]
+        told = [f"{begin} no gradient reaches {listed(lost)}."]
     elif not all(_is_finite(gradient) for seen in observed for name, gradient in _arrivals(seen) if name in wrong):
-        return f"The numbers are right, but a gradient of nan or infinity reaches {listed(wrong)}."
-    elif place or cuts:
-        told = [f"The numbers are right, but only part of the gradient reaches {listed(wrong)}: one path is cut."]
+        return f"{begin} a gradient of nan or infinity reaches {listed(wrong)}."
+    elif (place or cuts) and not set(changed) & set(wrong):
+        told = [f"{begin} only part of the gradient reaches {listed(wrong)}: one path is cut."]
     else:
-        return f"The numbers are right, but another gradient than the right one reaches {listed(wrong)}."
+        return f"{begin} another gradient than the right one reaches {listed(wrong)}."
     if place:
         told.append(place)
     if cuts:

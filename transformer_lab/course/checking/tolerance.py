@@ -151,8 +151,15 @@ def within(tolerances: float, seen: Observation, right: Observation, *, numbers_
     return observation_distance(seen, right, numbers_only=numbers_only) <= tolerances
 
 
-def agree(observed: Sequence[Observation], expected: Sequence[Observation], *, numbers_only: bool = False) -> bool:
-    """Return whether two runs over the same cases showed the same."""
+def agree(
+    observed: Sequence[Observation],
+    expected: Sequence[Observation],
+    tolerances: float = 1,
+    *,
+    numbers_only: bool = False,
+) -> bool:
+    """Return whether two runs over the same cases showed the same, up to a number of tolerances."""
     return len(observed) == len(expected) and all(
-        within(1, seen, right, numbers_only=numbers_only) for seen, right in zip(observed, expected, strict=True)
+        within(tolerances, seen, right, numbers_only=numbers_only)
+        for seen, right in zip(observed, expected, strict=True)
     )

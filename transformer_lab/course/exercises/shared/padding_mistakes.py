@@ -81,6 +81,20 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             ],
         ),
         Mistake(
+            "counts_one_token_too_many",
+            [steps.but(real=lambda real: torch.arange(real.shape[1]) <= real.sum(dim=1, keepdim=True))],
+            does="one token more is allowed from the left than there are real ones",
+            says=(
+                "The real tokens are counted, and then so many are allowed from the left, and one more. With padding "
+                "in front that hides tokens, too."
+            ),
+            hints=[
+                "With 2 real tokens, which places are allowed: 0 and 1, or 0, 1 and 2?",
+                "No counting is needed: each token says by itself whether it is padding.",
+                "Compare the tokens with `pad_id`.",
+            ],
+        ),
+        Mistake(
             "all_after_the_first_padding",
             [steps.but(real=lambda real: real.int().cumprod(dim=1).bool())],
             does="all that follows the first padding is hidden",

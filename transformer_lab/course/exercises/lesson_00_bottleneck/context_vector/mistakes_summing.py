@@ -42,6 +42,7 @@ MISTAKES = [
             STEPS.but(axis=lambda: (1, 2)),
             STEPS.but(axis=lambda: (0, 1)),
             STEPS.but(axis=lambda: (0, 2)),
+            STEPS.but(total=lambda weighted: weighted.sum(dim=(0, 1)).expand(len(weighted), -1)),
         ],
         does="the sum runs over more than one axis",
         says=(
@@ -73,6 +74,7 @@ MISTAKES = [
         [
             STEPS.but(total=lambda weighted, axis: weighted.mean(dim=axis)),
             STEPS.but(weights=lambda weights: weights / weights.shape[1]),
+            STEPS.but(context=lambda context, weights: context / weights.shape[1]),
         ],
         does="the weighted states are averaged, that is, their sum is divided by their number",
         says=(

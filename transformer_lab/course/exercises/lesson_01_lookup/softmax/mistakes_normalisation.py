@@ -126,6 +126,7 @@ MISTAKES = [
             STEPS.but(total=lambda shifted: shifted.sum(dim=-1, keepdim=True)),
             STEPS.but(total=lambda exponentials: exponentials.cumsum(dim=-1)),
             STEPS.but(total=lambda total: total + 1),
+            STEPS.but(total=lambda total: total + 0.1).attempt,
             STEPS.but(shares=lambda exponentials, total: exponentials / (total - exponentials)),
         ],
         does="what the exponentials are divided by is not the sum of their row",

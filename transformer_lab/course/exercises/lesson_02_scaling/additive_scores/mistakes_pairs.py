@@ -213,8 +213,11 @@ MISTAKES = [
             STEPS.but(scores=lambda from_queries, from_keys, w: ((from_queries * w) @ from_keys.mT).tanh()).attempt,
             STEPS.but(scores=lambda from_queries, from_keys: (from_queries @ from_keys.mT).tanh()).attempt,
         ],
-        does="the scores are dot products of projected queries and keys",
-        says="The scores are dot products of the projected queries and keys. The formula adds the two inside a tanh.",
+        does="the projected queries and keys are multiplied, as in a dot product",
+        says=(
+            "The projected queries and keys are multiplied, as in a dot product. The formula adds the two, inside a "
+            "tanh."
+        ),
         hints=[
             "Compare with w · tanh(W_q q + W_k k).",
             "Which sign stands between query and key?",

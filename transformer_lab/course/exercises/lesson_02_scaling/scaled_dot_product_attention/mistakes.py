@@ -55,10 +55,11 @@ MISTAKES = [
                 values=lambda values, width: values / width**0.5,
             ),
         ],
-        does="queries, keys and values are each divided by √d_k",
+        does="the scores are divided by d_k, and the values or the output by √d_k",
         says=(
-            "Queries, keys and values are each divided by √d_k. A score is a product of two of these, so it is divided "
-            "by d_k, and the values should not be touched at all."
+            "The scores are divided by d_k, and the values or the output by √d_k: that is what comes of dividing "
+            "queries, keys and values by √d_k each. A score is a product of two of these, and what is averaged should "
+            "not be touched at all."
         ),
         hints=[
             "By what is q·k divided if q and k are each divided by √d_k?",

@@ -155,11 +155,12 @@ MISTAKES = [
             STEPS.but(heads=lambda heads: heads.roll(1, 1)),
             STEPS.but(heads=lambda heads: heads.roll(-1, 1)),
             STEPS.but(heads=lambda heads: heads[:, :1].expand_as(heads)),
+            STEPS.but(heads=lambda heads: heads.flip(1)),
         ],
         does="columns of w_o meet another head than the one that owns them",
         says=(
-            "The columns of w_o meet another head than the one that owns them: the first, or a neighbour. Look at the "
-            "index of the head."
+            "The columns of w_o meet another head than the one that owns them: the first, a neighbour, or all in "
+            "reverse order. Look at the index of the head."
         ),
         hints=[
             "Which head does `heads[:, i - 1]` take for i = 0?",

@@ -3,17 +3,8 @@
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS, MultiHeadAttention
+from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
-
-
-class RemembersTheMask(MultiHeadAttention):
-    """Use the last mask that was given where none is."""
-
-    def forward(self, query, key, value, mask=None):
-        if mask is not None:
-            self.mask = mask
-        return super().forward(query, key, value, getattr(self, "mask", None))
 
 
 def as_an_index(scaled, visible, fill):
@@ -76,35 +67,6 @@ OF_THE_KEYS = [
 
 OF_THE_MASK = [
     Mistake(
-        "mask_only_in_training",
-        [
-            STEPS.but(visible=lambda self, mask: mask if self.training else None).attempt,
-            STEPS.but(visible=lambda self, mask: None if self.training else mask).attempt,
-        ],
-        says=(
-            "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while it "
-            "learns must be hidden when it is used. Look at where the mode comes in."
-        ),
-        hints=[
-            "Does the output change between `train()` and `eval()`? Nothing here is random.",
-            "Where does `self.training` occur in the code?",
-            "Let the mask act whenever it is not None, whatever the mode.",
-        ],
-    ),
-    Mistake(
-        "remembers_the_mask",
-        [RemembersTheMask],
-        says=(
-            "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` "
-            "stays there. Look at what is stored."
-        ),
-        hints=[
-            "Call it with a mask, then without one. Is the second output that of a fresh module?",
-            "Which attributes of `self` does `forward` write?",
-            "Use `mask` as it comes, and store nothing.",
-        ],
-    ),
-    Mistake(
         "mask_taken_for_granted",
         [
             STEPS.but(hidden=lambda visible: ~visible).attempt,
@@ -121,19 +83,6 @@ OF_THE_MASK = [
             "What is `mask` if nobody gives one?",
             "Without a mask, the scores stay as they are.",
             "`if mask is not None:` before the filling.",
-        ],
-    ),
-    Mistake(
-        "mask_asked_for_its_truth",
-        [STEPS.but(visible=lambda mask: mask if mask else None).attempt],
-        says=(
-            "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there is "
-            "a mask at all. Look at the condition."
-        ),
-        hints=[
-            "What does `bool(torch.tensor([True, False]))` say?",
-            "Without a mask, `mask` is None, and nothing else is.",
-            "`if mask is not None:`.",
         ],
     ),
     Mistake(
@@ -198,6 +147,7 @@ MISTAKES = [
     *OF_THE_WIDTH,
     *OF_THE_KEYS,
     *OF_THE_MASK,
+    *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.renamed(
         attention_mistakes.at_most(
             3,

@@ -157,6 +157,26 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "no_layer_used",
+        [
+            STEPS.but(
+                from_query=lambda query: query,
+                from_key=lambda key: key,
+                from_value=lambda value: value,
+                output=lambda merged: merged,
+            ).attempt
+        ],
+        says=(
+            "The inputs are attended to as they come, and what the heads find is handed back as it is: none of the "
+            "four layers is used. A step is missing at the beginning, and one at the end."
+        ),
+        hints=[
+            "After `output.sum().backward()`, which layers have a `.weight.grad`?",
+            "What makes q of `query`? And what mixes the heads?",
+            "`self.w_q(query)`, `self.w_k(key)` and `self.w_v(value)` before the split, and `self.w_o` at the end.",
+        ],
+    ),
+    Mistake(
         "queries_not_projected",
         [STEPS.but(from_query=lambda query: query)],
         does="the queries do not go through `w_q`",

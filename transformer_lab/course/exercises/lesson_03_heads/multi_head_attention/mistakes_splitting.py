@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS
+from transformer_lab.course.exercises.shared import attention_mistakes
 from transformer_lab.course.exercises.shared.library_parts import parts
 
 
@@ -24,6 +25,16 @@ def split_by_reshaping(self):
 def as_it_is(self):
     """Return how not to split."""
     return lambda x: x
+
+
+def one_width(self, from_query):
+    """Return the width of a head, though there are none."""
+    return from_query.shape[-1] // self.n_heads
+
+
+def of_all_heads(mask):
+    """Take the heads of a mask for sentences."""
+    return mask if mask is None else mask.reshape(-1, *mask.shape[-2:])
 
 
 MISTAKES = [
@@ -55,37 +66,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "merged_by_view",
-        [STEPS.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1))],
-        does="the heads are merged in the order in which their numbers are stored",
-        says=(
-            "The heads are put together without a transposition, so that positions get mixed up with one another. Look "
-            "at how they are merged."
-        ),
-        hints=[
-            "`parts.merge_heads` does it right. What does it do that is missing here?",
-            "After the attention the axes are (batch, n_heads, n_query, d_k). Which two should be neighbours before "
-            "they are merged?",
-            "Swap axes 1 and 2 first.",
-        ],
-    ),
-    Mistake(
-        "transposed_then_viewed",
-        [
-            STEPS.but(merged=lambda mixture, query: mixture.transpose(1, 2).view(query.shape)).attempt,
-            STEPS.but(merged=lambda mixture, query: mixture.transpose(1, 2).view(*query.shape[:2], -1)).attempt,
-        ],
-        says=(
-            "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which `view` "
-            "would read them."
-        ),
-        hints=[
-            "What does the error message advise?",
-            "`parts.merge_heads` gets along with it.",
-            "`.contiguous()` before the `.view`, or `.reshape` instead of it.",
-        ],
-    ),
-    Mistake(
         "heads_interleaved",
         [STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2))],
         does="the features are dealt out to the heads in turn",
@@ -97,20 +77,6 @@ MISTAKES = [
             "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
             "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
             "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
-        ],
-    ),
-    Mistake(
-        "merged_in_turn",
-        [STEPS.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2))],
-        does="the heads are merged so that their features alternate",
-        says=(
-            "The heads are merged so that their features alternate. Each head should fill neighbouring columns. Look "
-            "at the order of the axes before they are merged."
-        ),
-        hints=[
-            "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",
-            "The last two axes before the merging are (n_heads, d_k), in this order.",
-            "`parts.merge_heads`, or swap axes 1 and 2 and nothing else.",
         ],
     ),
     Mistake(
@@ -151,7 +117,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_big_head",
-        [STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1))],
+        [
+            STEPS.but(split=lambda self: lambda x: x.unsqueeze(1), merged=lambda mixture: mixture.squeeze(1)),
+            STEPS.but(split=as_it_is, merged=lambda mixture: mixture, width=one_width, mask=of_all_heads).attempt,
+        ],
         does="one head as wide as the model takes the place of all heads",
         says=(
             "This is one head as wide as the model. MultiHead(…) is not one attention of the projections: each head "
@@ -168,6 +137,7 @@ MISTAKES = [
         [
             STEPS.but(split=as_it_is, merged=lambda mixture: mixture).attempt,
             STEPS.but(split=as_it_is, merged=lambda mixture: mixture, hidden=lambda: None).attempt,
+            STEPS.but(split=as_it_is, merged=lambda mixture: mixture, width=one_width).attempt,
         ],
         says=(
             "The projections are never split: this is one head as wide as the model, and a mask with an axis for the "
@@ -259,4 +229,5 @@ MISTAKES = [
             "`parts.split_heads(self.w_q(query), self.n_heads)`.",
         ],
     ),
+    *attention_mistakes.of_the_merging(STEPS, "query"),
 ]

@@ -101,6 +101,23 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "only_the_nearest",
+        [
+            STEPS.but(allowed=lambda allowed: allowed.triu(-1)),
+            STEPS.but(allowed=lambda allowed: allowed.triu(-2)),
+        ],
+        does="what lies more than a few positions back is hidden, too",
+        says=(
+            "What lies more than a few positions back is hidden, too, as by a window. Every position may attend to "
+            "*all* that came before."
+        ),
+        hints=[
+            "How many entries of the last row should be True?",
+            "One condition is enough. Which one of them hides what is far back?",
+            "Keep j ≤ i, and nothing else.",
+        ],
+    ),
+    Mistake(
         "only_itself",
         [STEPS.but(allowed=lambda table: table.tril().triu())],
         does="only the diagonal is kept",

@@ -38,6 +38,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "both_or_neither",
+        [STEPS.but(sign=lambda: lambda keys, not_later: keys == not_later)],
+        does="both conditions have to hold, or neither",
+        says=(
+            "A key may be attended to if both conditions hold, and also if *neither* does: padding in the future is "
+            "visible. Look at the sign between the two."
+        ),
+        hints=[
+            "What does `==` make of False and False?",
+            "The exercise names three signs: for and, or, not.",
+            "`&` for and.",
+        ],
+    ),
+    Mistake(
         "added_up",
         [
             STEPS.but(sign=lambda: lambda keys, not_later: keys.long() + not_later.long()),

@@ -196,6 +196,7 @@ MISTAKES = [
         "beyond_the_vocabulary",
         [
             STEPS.but(another=lambda: lambda ids: ids + 1),
+            STEPS.but(another=lambda: lambda ids: ids + 1, moves=until_one_moves).attempt,
             STEPS.but(another=lambda tokens: lambda ids: tokens.max() + 1).attempt,
             STEPS.but(another=lambda: lambda ids: ids - 1).attempt,
         ],

@@ -163,6 +163,11 @@ OF_EMPTY_ROWS = [
         "seeks_empty_columns",
         [
             STEPS.but(empty=lambda visible: ~visible.any(dim=-2, keepdim=True)),
+            STEPS.but(
+                hidden=lambda visible: ~visible,
+                fill=lambda: -1e30,
+                weights=lambda probabilities, visible: probabilities * visible.any(dim=-2, keepdim=True),
+            ).attempt,
         ],
         does="keys that no query may see are looked for, not queries that may see nothing",
         says=(

@@ -163,6 +163,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "slopes_of_one_over_h",
+        [STEPS.but(slopes=lambda heads: 1 / heads)],
+        does="the slopes are 1, 1/2, 1/3 and so on",
+        says=(
+            "The slopes are 1, 1/2, 1/3 and so on, whatever the number of heads. They should fall by the same *factor* "
+            "from head to head."
+        ),
+        hints=[
+            OF_EIGHT,
+            "It is a power of 2, and h stands in the exponent.",
+            "The slope of head h is 2^(−8h/n_heads).",
+        ],
+    ),
+    Mistake(
         "slopes_that_grow",
         [STEPS.but(slopes=lambda exponents: 2.0**exponents)],
         does="the exponent of 2 has no minus",

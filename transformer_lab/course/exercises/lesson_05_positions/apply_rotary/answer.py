@@ -20,52 +20,82 @@ def apply_rotary(
 
 
 def width(x):
-    """take the width of the vectors"""
+    """take the width of the vectors
+
+    the width of the vectors
+    """
     return x.shape[-1]
 
 
 def column(positions):
-    """write the positions one below the other"""
+    """write the positions one below the other
+
+    the positions, as a column
+    """
     return positions[:, None]
 
 
 def angles(column, frequencies):
-    """multiply each position by each frequency"""
+    """multiply each position by each frequency
+
+    the angles: position times frequency, (n, d / 2)
+    """
     return column * frequencies
 
 
 def cosines(angles):
-    """take the cosines of the angles"""
+    """take the cosines of the angles
+
+    the cosines of the angles
+    """
     return angles.cos()
 
 
 def sines(angles):
-    """take the sines of the angles"""
+    """take the sines of the angles
+
+    the sines of the angles
+    """
     return angles.sin()
 
 
 def first(x):
-    """pick the first member of each pair"""
+    """pick the first member of each pair
+
+    the first members of the pairs
+    """
     return x[..., 0::2]
 
 
 def second(x):
-    """pick the second member of each pair"""
+    """pick the second member of each pair
+
+    the second members of the pairs
+    """
     return x[..., 1::2]
 
 
 def turned_first(first, second, cosines, sines):
-    """compute the turned first members"""
+    """compute the turned first members
+
+    the turned first members: a cos φ − b sin φ
+    """
     return first * cosines - second * sines
 
 
 def turned_second(first, second, cosines, sines):
-    """compute the turned second members"""
+    """compute the turned second members
+
+    the turned second members: a sin φ + b cos φ
+    """
     return first * sines + second * cosines
 
 
 def turned(turned_first, turned_second):
-    """put the members of each pair side by side again"""
+    """put the members of each pair side by side again
+
+    the turned vectors
+    """
     return torch.stack([turned_first, turned_second], dim=-1).flatten(-2)
 
 

@@ -307,6 +307,20 @@ MISTAKES = [
         ],
     ),
     Mistake(
+        "last_pair_stays",
+        [
+            STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], x[..., -2:]], dim=-1)),
+            STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], 0 * x[..., -2:]], dim=-1)),
+        ],
+        does="the last pair is not turned",
+        says="The last pair is not turned. Look at where the pairs end.",
+        hints=[
+            "How many pairs are there for d = 2?",
+            "`range` leaves out its end by itself.",
+            "`range(d // 2)` counts all the pairs.",
+        ],
+    ),
+    Mistake(
         "second_members_stay",
         [
             STEPS.but(turned_second=lambda second: second),

@@ -18,37 +18,58 @@ def relative_bias(
 
 
 def reach(table):
-    """find the largest offset in the table"""
+    """find the largest offset in the table
+
+    the largest offset in the table
+    """
     return table.shape[1] // 2
 
 
 def queries(n_query, n_key):
-    """find the positions of the queries, which end where the keys end"""
+    """find the positions of the queries, which end where the keys end
+
+    the positions of the queries
+    """
     return torch.arange(n_key - n_query, n_key)
 
 
 def keys(n_key):
-    """count the positions of the keys from 0"""
+    """count the positions of the keys from 0
+
+    the positions of the keys
+    """
     return torch.arange(n_key)
 
 
 def offsets(queries, keys):
-    """subtract the position of each query from that of each key"""
+    """subtract the position of each query from that of each key
+
+    the offsets from query to key, (n_query, n_key)
+    """
     return keys - queries[:, None]
 
 
 def clamped(offsets, reach):
-    """bring offsets beyond the table to its ends"""
+    """bring offsets beyond the table to its ends
+
+    the offsets, brought to the ends of the table
+    """
     return offsets.clamp(-reach, reach)
 
 
 def columns(clamped, reach):
-    """add the reach, so that the smallest offset finds column 0"""
+    """add the reach, so that the smallest offset finds column 0
+
+    the columns of the table: offset plus reach
+    """
     return clamped + reach
 
 
 def bias(table, columns):
-    """look these columns up"""
+    """look these columns up
+
+    the biases that stand in these columns
+    """
     return table[:, columns]
 
 

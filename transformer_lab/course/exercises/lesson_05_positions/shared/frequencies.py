@@ -9,12 +9,18 @@ from transformer_lab.course.steps import InSteps
 
 
 def two_i(width):
-    """count the pairs in steps of two: 2i = 0, 2, 4, …"""
+    """count the pairs in steps of two: 2i = 0, 2, 4, …
+
+    2i for each pair
+    """
     return torch.arange(0, width, 2)
 
 
 def exponents(two_i, width):
-    """divide by the width"""
+    """divide by the width
+
+    the exponents without their minus: 2i divided by the width
+    """
     return two_i / width
 
 
@@ -24,7 +30,10 @@ def power(base):
 
 
 def frequencies(exponents, power):
-    """take the power for each pair"""
+    """take the power for each pair
+
+    the frequencies: base^(−2i / width)
+    """
     return power(exponents)
 
 

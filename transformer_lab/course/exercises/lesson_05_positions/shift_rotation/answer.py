@@ -19,32 +19,50 @@ def shift_rotation(offset: int, d_model: int, base: float = 10000.0) -> Float[Te
 
 
 def width(d_model):
-    """take the width"""
+    """take the width
+
+    the width
+    """
     return d_model
 
 
 def angles(offset, frequencies):
-    """multiply each frequency by the offset"""
+    """multiply each frequency by the offset
+
+    the angles: offset times frequency
+    """
     return offset * frequencies
 
 
 def cosines(angles):
-    """take the cosines of the angles"""
+    """take the cosines of the angles
+
+    the cosines of the angles
+    """
     return angles.cos()
 
 
 def sines(angles):
-    """take the sines of the angles"""
+    """take the sines of the angles
+
+    the sines of the angles
+    """
     return angles.sin()
 
 
 def blocks(cosines, sines):
-    """make the 2 × 2 matrix of each pair"""
+    """make the 2 × 2 matrix of each pair
+
+    the 2 × 2 blocks of the pairs
+    """
     return two_by_two(cosines, sines, -sines, cosines)
 
 
 def rotation(blocks):
-    """write these blocks along the diagonal of a large matrix"""
+    """write these blocks along the diagonal of a large matrix
+
+    the matrix: these blocks along the diagonal
+    """
     return torch.block_diag(*blocks)
 
 

@@ -19,37 +19,58 @@ def sinusoidal_encoding(length: int, d_model: int, base: float = 10000.0) -> Flo
 
 
 def positions(length):
-    """count the positions from 0"""
+    """count the positions from 0
+
+    the positions, from 0 on
+    """
     return torch.arange(length)
 
 
 def width(d_model):
-    """take the width"""
+    """take the width
+
+    the width
+    """
     return d_model
 
 
 def column(positions):
-    """write the positions one below the other"""
+    """write the positions one below the other
+
+    the positions, as a column
+    """
     return positions[:, None]
 
 
 def angles(column, frequencies):
-    """multiply each position by each frequency"""
+    """multiply each position by each frequency
+
+    the angles: position times frequency, (length, d_model / 2)
+    """
     return column * frequencies
 
 
 def sines(angles):
-    """take the sines of the angles"""
+    """take the sines of the angles
+
+    the sines of the angles
+    """
     return angles.sin()
 
 
 def cosines(angles):
-    """take the cosines of the same angles"""
+    """take the cosines of the same angles
+
+    the cosines of the angles
+    """
     return angles.cos()
 
 
 def encoding(sines, cosines, length, d_model):
-    """write the sines into the even columns and the cosines into the odd ones"""
+    """write the sines into the even columns and the cosines into the odd ones
+
+    the encoding: sines in the even columns, cosines in the odd ones
+    """
     table = torch.empty(length, d_model)
     table[:, 0::2] = sines
     table[:, 1::2] = cosines

@@ -35,10 +35,7 @@ MISTAKES = [
     ),
     Mistake(
         "cosines_first",
-        [
-            STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin()),
-            STEPS.but(encoding=lambda encoding: encoding.unflatten(1, (-1, 2)).flip(2).flatten(1)),
-        ],
+        [STEPS.but(sines=lambda angles: angles.cos(), cosines=lambda angles: angles.sin())],
         does="sines and cosines have changed places",
         says="The cosines stand in the even columns, and the sines in the odd ones. Look at what position 0 must get.",
         hints=[
@@ -222,6 +219,20 @@ MISTAKES = [
             "Which number stands behind the first sine before the reshaping?",
             "Sine and cosine of one pair should be neighbours before the last two axes become one.",
             "Stack on a new *last* axis: `torch.stack([sines, cosines], dim=-1).flatten(1)`.",
+        ],
+    ),
+    Mistake(
+        "only_the_angles",
+        [
+            STEPS.but(encoding=lambda angles: angles.repeat_interleave(2, dim=-1)),
+            STEPS.but(encoding=lambda angles: torch.cat([angles, angles], dim=-1)),
+        ],
+        does="the angles themselves come out, each twice",
+        says="These are the angles, each twice. Sine and cosine have not been taken of them.",
+        hints=[
+            "What is in the row of position 0, and what are sin 0 and cos 0?",
+            "No entry of the encoding is above 1.",
+            "The sine of each angle belongs in the even column, its cosine in the odd one.",
         ],
     ),
     Mistake(

@@ -4,10 +4,7 @@ import torch
 from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention.answer import (
-    STEPS,
-    GroupedQueryAttention,
-)
+from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
 from transformer_lab.course.steps import Step, Variant
 
@@ -38,15 +35,6 @@ def masks_unless(holds) -> Variant:
 def causal(x):
     """Return the causal mask of a sequence."""
     return torch.ones(x.shape[1], x.shape[1], dtype=torch.bool).tril()
-
-
-class RemembersTheMask(GroupedQueryAttention):
-    """Use the last mask that was given where none is."""
-
-    def forward(self, x, mask=None):
-        if mask is not None:
-            self.mask = mask
-        return super().forward(x, getattr(self, "mask", None))
 
 
 OF_EMPTY_ROWS = [
@@ -237,19 +225,6 @@ OF_THE_MASK = [
         ],
     ),
     Mistake(
-        "mask_asked_for_its_truth",
-        [STEPS.but(visible=lambda mask: mask if mask else None).attempt],
-        says=(
-            "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there is "
-            "a mask at all. Look at the condition."
-        ),
-        hints=[
-            "What does `bool(torch.tensor([True, False]))` say?",
-            "Without a mask, `mask` is None, and nothing else is.",
-            "`if mask is not None:`.",
-        ],
-    ),
-    Mistake(
         "mask_given_another_axis",
         [
             STEPS.but(mask=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
@@ -263,35 +238,6 @@ OF_THE_MASK = [
             "Which shapes have the masks of the cases, and which after the new axis?",
             "Axes that are missing in front, or are 1 long, are stretched by themselves.",
             "Use the mask as it comes, without `unsqueeze` or `None`.",
-        ],
-    ),
-    Mistake(
-        "mask_only_in_training",
-        [
-            STEPS.but(mask=lambda self, mask: mask if self.training else None).attempt,
-            STEPS.but(mask=lambda self, mask: None if self.training else mask).attempt,
-        ],
-        says=(
-            "The mask acts in one mode only, `train()` or `eval()`. What is hidden while the model learns must be "
-            "hidden when it is used. Look at where the mode comes in."
-        ),
-        hints=[
-            "Does the output change between `train()` and `eval()`? Nothing here is random.",
-            "Where does `self.training` occur in the code?",
-            "Let the mask act whenever it is not None, whatever the mode.",
-        ],
-    ),
-    Mistake(
-        "remembers_the_mask",
-        [RemembersTheMask],
-        says=(
-            "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` "
-            "stays there. Look at what is stored."
-        ),
-        hints=[
-            "Call it with a mask, then without one. Is the second output that of a fresh module?",
-            "Which attributes of `self` does `forward` write?",
-            "Use `mask` as it comes, and store nothing.",
         ],
     ),
     Mistake(
@@ -314,6 +260,7 @@ MISTAKES = [
     *OF_EMPTY_ROWS,
     *OF_THE_WIDTH,
     *OF_THE_MASK,
+    *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.renamed(
         attention_mistakes.at_most(
             3,

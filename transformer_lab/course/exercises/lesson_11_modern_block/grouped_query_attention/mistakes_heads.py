@@ -4,6 +4,7 @@ from torch import Tensor
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention.answer import STEPS
+from transformer_lab.course.exercises.shared import attention_mistakes
 from transformer_lab.course.exercises.shared.library_parts import parts
 from transformer_lab.course.steps import Step, Variant, asking
 
@@ -260,50 +261,6 @@ SPLITTING = [
         ],
     ),
     Mistake(
-        "merged_by_view",
-        [STEPS.but(merged=lambda mixture, x: mixture.reshape(x.shape))],
-        does="the heads are merged in the order in which their numbers are stored",
-        says=(
-            "The heads are put together without a transposition, so that positions get mixed up with one another. Look "
-            "at how they are merged."
-        ),
-        hints=[
-            "`parts.merge_heads` does it right. What does it do that is missing here?",
-            "After the attention the axes are (batch, n_heads, n, d_k). Which two should be neighbours?",
-            "Swap axes 1 and 2 first.",
-        ],
-    ),
-    Mistake(
-        "merged_in_turn",
-        [STEPS.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2))],
-        does="the heads are merged so that their features alternate",
-        says=(
-            "The heads are merged so that their features alternate. Each head should fill neighbouring columns. Look "
-            "at the order of the axes before they are merged."
-        ),
-        hints=[
-            "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",
-            "The last two axes before the merging are (n_heads, d_k), in this order.",
-            "`parts.merge_heads`, or swap axes 1 and 2 and nothing else.",
-        ],
-    ),
-    Mistake(
-        "transposed_then_viewed",
-        [
-            STEPS.but(merged=lambda mixture, x: mixture.transpose(1, 2).view(x.shape)).attempt,
-            STEPS.but(merged=lambda mixture, x: mixture.transpose(1, 2).view(*x.shape[:2], -1)).attempt,
-        ],
-        says=(
-            "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which `view` "
-            "would read them."
-        ),
-        hints=[
-            "What does the error message advise?",
-            "`parts.merge_heads` gets along with it.",
-            "`.contiguous()` before the `.view`, or `.reshape` instead of it.",
-        ],
-    ),
-    Mistake(
         "not_merged",
         [
             STEPS.but(merged=lambda mixture: mixture).attempt,
@@ -329,4 +286,4 @@ SPLITTING = [
     ),
 ]
 
-MISTAKES = [*SHARING, *SPLITTING]
+MISTAKES = [*SHARING, *SPLITTING, *attention_mistakes.of_the_merging(STEPS, "x")]

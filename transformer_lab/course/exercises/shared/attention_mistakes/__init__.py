@@ -2,11 +2,15 @@
 
 Each function takes an answer in steps, and returns the mistakes that can be made at some of them. They go by the names
 of the steps: ``turned``, ``products`` (``scores`` where nothing is divided), ``width``, ``divisor``, ``scores``,
-``weights``, ``mixture``, and for masks ``visible``, ``hidden``, ``fill``. A way that crashes, and so hides whatever
-else is wrong, is given as an attempt rather than as a variant: it meets no other mistake.
+``weights``, ``mixture``, for masks ``visible``, ``hidden``, ``fill``, and for heads ``merged``. A way that crashes, and
+so hides whatever else is wrong, is given as an attempt rather than as a variant: it meets no other mistake.
 """
 
 from transformer_lab.course.exercises.shared.attention_mistakes.masks import also_with_a_low_number, of_the_mask
+from transformer_lab.course.exercises.shared.attention_mistakes.modules import (
+    of_a_mask_that_may_be_none,
+    of_the_merging,
+)
 from transformer_lab.course.exercises.shared.attention_mistakes.scaling import (
     of_scaling_too_early,
     of_the_scaling,
@@ -42,10 +46,12 @@ __all__ = [
     "alone",
     "also_with_a_low_number",
     "at_most",
+    "of_a_mask_that_may_be_none",
     "of_a_softmax_too_late",
     "of_scaling_too_early",
     "of_the_batch",
     "of_the_mask",
+    "of_the_merging",
     "of_the_mixture",
     "of_the_products",
     "of_the_scaling",

@@ -1,0 +1,119 @@
+"""Mistakes of modules that attend in several heads: with a mask that may be None, and with the merging."""
+
+from transformer_lab.course.exercise import Mistake
+from transformer_lab.course.steps import InSteps, asking
+
+
+def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
+    """Return mistakes with the ``mask`` of a module, which may be None."""
+    return [
+        Mistake(
+            "mask_only_in_training",
+            [
+                steps.but(visible=lambda self, mask: mask if self.training else None).attempt,
+                steps.but(visible=lambda self, mask: None if self.training else mask).attempt,
+            ],
+            says=(
+                "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while "
+                "it learns must be hidden when it is used. Look at where the mode comes in."
+            ),
+            hints=[
+                "Does the output change between `train()` and `eval()`? Nothing here is random.",
+                "Where does `self.training` occur in the code?",
+                "Let the mask act whenever it is not None, whatever the mode.",
+            ],
+        ),
+        Mistake(
+            "remembers_the_mask",
+            [steps.but(visible=last_mask).attempt],
+            says=(
+                "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` "
+                "stays there. Look at what is stored."
+            ),
+            hints=[
+                "Call it with a mask, then without one. Is the second output that of a fresh module?",
+                "Which attributes of `self` does `forward` write?",
+                "Use `mask` as it comes, and store nothing.",
+            ],
+        ),
+        Mistake(
+            "mask_asked_for_its_truth",
+            [steps.but(visible=lambda mask: mask if mask else None).attempt],
+            says=(
+                "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there "
+                "is a mask at all. Look at the condition."
+            ),
+            hints=[
+                "What does `bool(torch.tensor([True, False]))` say?",
+                "Without a mask, `mask` is None, and nothing else is.",
+                "`if mask is not None:`.",
+            ],
+        ),
+    ]
+
+
+def last_mask(self, mask):
+    """Take the last mask that was given where there is none."""
+    self.mask = getattr(self, "mask", None) if mask is None else mask
+    return self.mask
+
+
+def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
+    """Return mistakes with the order of the numbers when heads are put side by side.
+
+    Args:
+        steps: An answer with the steps ``mixture`` and ``merged``.
+        queries: The argument that has the shape of the output.
+    """
+
+    def in_the_shape_of(mixture, x):
+        return mixture.transpose(1, 2).view(x.shape)
+
+    def as_long_as(mixture, x):
+        return mixture.transpose(1, 2).view(*x.shape[:2], -1)
+
+    transposed = [steps.but(merged=asking(view, "mixture", queries)) for view in (in_the_shape_of, as_long_as)]
+    return [
+        Mistake(
+            "merged_by_view",
+            [steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1))],
+            does="the heads are merged in the order in which their numbers are stored",
+            says=(
+                "The heads are put together without a transposition, so that positions get mixed up with one another. "
+                "Look at how they are merged."
+            ),
+            hints=[
+                "`parts.merge_heads` does it right. What does it do that is missing here?",
+                "After the attention, the second axis is that of the heads, and the third that of the positions. "
+                "Which axes should be neighbours before they are merged?",
+                "Swap axes 1 and 2 first.",
+            ],
+        ),
+        Mistake(
+            "transposed_then_viewed",
+            [way.attempt for way in transposed],
+            says=(
+                "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which "
+                "`view` would read them."
+            ),
+            hints=[
+                "What does the error message advise?",
+                "`parts.merge_heads` gets along with it.",
+                "`.contiguous()` before the `.view`, or `.reshape` instead of it.",
+            ],
+        ),
+        Mistake(
+            "merged_in_turn",
+            [steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2))],
+            does="the heads are merged so that their features alternate",
+            says=(
+                "The heads are merged so that their features alternate. Each head should fill neighbouring columns. "
+                "Look at the order of the axes before they are merged."
+            ),
+            hints=[
+                "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",
+                "The last two axes before the merging are (n_heads, d_k), in this order.",
+                "`parts.merge_heads`, or swap axes 1 and 2 and nothing else.",
+            ],
+        ),
+    ]
