@@ -118,6 +118,7 @@ def _with_timeout(seconds: float, act: Callable[[], T]) -> T:
     Raises:
         TimeoutError: There is no result after ``seconds``.
         BrokenFrame: The pipe is broken.
+        JailError: The system has no thread left.
     """
     results: SimpleQueue[T | Exception] = SimpleQueue()
 
@@ -127,7 +128,10 @@ def _with_timeout(seconds: float, act: Callable[[], T]) -> T:
         except Exception as error:
             results.put(error)
 
-    threading.Thread(target=wait, daemon=True).start()
+    try:
+        threading.Thread(target=wait, daemon=True).start()
+    except RuntimeError as error:
+        raise JailError(f"the system has no process or thread left: {error}") from None
     try:
         result = results.get(timeout=seconds)
     except Empty:
