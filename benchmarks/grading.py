@@ -170,10 +170,10 @@ def main() -> None:
     print(f"{LESSON}: {n_exercises} exercises each, {options.seconds:g} s for one of them")
     peer = (options.nbgrader, options.nbgrader_students)
     for index, one in enumerate(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer)):
-        table = pd.DataFrame([one]).to_string(
-            index=False, header=index == 0, float_format="{:.2f}".format, col_space=WIDTH
-        )
-        print(table, flush=True)
+        if index == 0:
+            print("  ".join(f"{name:>{WIDTH}}" for name in one))
+        told = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in one.values())
+        print("  ".join(f"{value:>{max(WIDTH, len(name))}}" for name, value in zip(one, told, strict=True)), flush=True)
 
 
 if __name__ == "__main__":
