@@ -153,7 +153,7 @@ def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
 
 
 def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
-    """The reference replaces the learner's function also where that is defined in the cell before, or used by another."""
+    """The reference replaces the learner's function also where that is in the cell before, or used by another."""
     own = "def soft_lookup(query, keys, values):\n    return softmax(keys @ query) @ values"
     answers = {
         "softmax": "def softmax(scores):\n    return scores.softmax(-1) / 2",

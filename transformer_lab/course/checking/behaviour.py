@@ -121,7 +121,7 @@ class Behaviour:
         return observation_distance(self._output(way, last), self._output(way, last)) > 1
 
     def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
-        """Yield the same for thousands of variants: what they have in common is computed once, what is small is kept."""
+        """Yield the same for thousands of variants: what they share is computed once, and what is small is kept."""
         common = None
         for variant in variants:
             if (known := self._outputs.get((variant, index))) is not None:
