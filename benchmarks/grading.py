@@ -9,8 +9,9 @@ import os
 import resource
 import shutil
 import subprocess
+import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -19,7 +20,6 @@ import pandas as pd
 from nbformat.v4 import new_code_cell, new_notebook
 
 from transformer_lab.course.exercises import exercises_of
-from transformer_lab.course.grading.grade import grade
 
 ROOT = Path(__file__).parents[1]
 LESSON = "01_lookup"
@@ -36,6 +36,10 @@ HOSTILE = (
     "x = []\n    while True: x.append(bytearray(1 << 24))",
 )
 """What is done in every exercise of a hostile notebook, in turn."""
+
+
+WIDTH = 9
+"""Number of characters in a column of the table."""
 
 
 def write_class(folder: Path, n: int, hostile_fraction: float) -> None:
@@ -62,21 +66,28 @@ def notebook(bodies: Mapping[str, str]) -> nbformat.NotebookNode:
     return new_notebook(cells=cells, metadata={"kernelspec": kernel})
 
 
-def cpu_seconds() -> float:
-    """Return the time that all processes have computed which this one has waited for, and itself."""
-    both = (resource.getrusage(resource.RUSAGE_CHILDREN), resource.getrusage(resource.RUSAGE_SELF))
-    return sum(usage.ru_utime + usage.ru_stime for usage in both)
+def timed(command: Sequence[str | Path], folder: Path, **environment: str) -> tuple[float, float]:
+    """Run a command; return the seconds that it took, and those that it and all processes it waited for computed.
+
+    What it prints is in the error that is raised if it fails.
+    """
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "OMP_NUM_THREADS": "1", **environment}
+    before, started = resource.getrusage(resource.RUSAGE_CHILDREN), time.perf_counter()
+    done = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True)
+    seconds, after = time.perf_counter() - started, resource.getrusage(resource.RUSAGE_CHILDREN)
+    if done.returncode != 0:
+        raise RuntimeError(f"{command} failed: {done.stderr[-2000:]}")
+    return seconds, after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
 def row(n: int, jobs: int, hostile_fraction: float, seconds: float) -> dict[str, object]:
-    """Grade a class, and time it."""
+    """Grade a class with the command that an instructor types, and time it."""
     with TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "class").mkdir()
         write_class(folder / "class", n, hostile_fraction)
-        started, computed = time.perf_counter(), cpu_seconds()
-        grade([folder / "class"], folder / "out", lessons=[LESSON], seed=7, seconds=seconds, jobs=jobs)
-        took, computed = time.perf_counter() - started, cpu_seconds() - computed
+        command = [sys.executable, "-m", "transformer_lab.cli", "grade", "class", "-o", "out", "--lesson", LESSON]
+        took, computed = timed([*command, "--seed", "7", "--seconds", str(seconds), "--jobs", str(jobs)], folder)
         told = json.loads((folder / "out" / "results.json").read_text("utf-8"))
         points = [student["points"] for student in told["students"].values()]
     all_points = sum(own == told["of"] for own in points)
@@ -98,18 +109,12 @@ def row_of_nbgrader(n: int, python: Path) -> dict[str, object]:
         for student in (folder / "class").iterdir():
             shutil.copytree(student, folder / "submitted" / student.name / "lookup")
         path = os.pathsep.join([str(python.parent), os.environ["PATH"]])  # it calls other programs of its own
-        environment = {**os.environ, "PYTHONPATH": str(ROOT), "PATH": path, "OMP_NUM_THREADS": "1"}
 
-        def nbgrader(*arguments: str) -> str:
-            command = [python, "-m", "nbgrader", *arguments]
-            return subprocess.run(
-                command, cwd=folder, env=environment, capture_output=True, text=True, check=True
-            ).stdout
+        def nbgrader(*arguments: str) -> tuple[float, float]:
+            return timed([python, "-m", "nbgrader", *arguments], folder, PATH=path)
 
         nbgrader("generate_assignment", "lookup")
-        started, computed = time.perf_counter(), cpu_seconds()
-        nbgrader("autograde", "lookup", "--create")
-        took, computed = time.perf_counter() - started, cpu_seconds() - computed
+        took, computed = nbgrader("autograde", "lookup", "--create")
         nbgrader("export")
         scores = pd.read_csv(folder / "grades.csv")
     all_points = int((scores["score"] == scores["max_score"]).sum())
@@ -137,19 +142,21 @@ def measured(
 def rows(
     sizes: list[int], jobs: list[int], seconds: float, hostile_fractions: list[float], nbgrader: Path | None, n: int
 ) -> Iterator[dict[str, object]]:
-    """Grade one submission alone, then classes of all sizes, and these again with a hostile tenth; then nbgrader."""
-    yield row(1, 1, 0.0, seconds)
-    if nbgrader:
-        yield row_of_nbgrader(1, nbgrader)
-        yield row_of_nbgrader(n, nbgrader)
+    """Grade one submission alone, then classes of all sizes, nbgrader's in between; then these with hostile notebooks.
+
+    nbgrader grades one submission, and a class of n.
+    """
+    peers = [1, n] if nbgrader else []
     for hostile_fraction in hostile_fractions:
-        for n in sizes:
-            for n_jobs in jobs:
-                yield row(n, n_jobs, hostile_fraction, seconds)
+        for size in sizes if hostile_fraction else [1, *sizes]:
+            for n_jobs in jobs if size > 1 else [1]:
+                yield row(size, n_jobs, hostile_fraction, seconds)
+            if nbgrader and peers:
+                yield row_of_nbgrader(peers.pop(0), nbgrader)
 
 
 def main() -> None:
-    """Print the table."""
+    """Print the table, each row as soon as it is known."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--sizes", type=int, nargs="+", default=[10, 100], help="students in a class (default 10 100)")
     parser.add_argument("--jobs", type=int, nargs="+", default=[1, 2], help="notebooks graded at once (default 1 2)")
@@ -162,8 +169,11 @@ def main() -> None:
     n_exercises = len(exercises_of(LESSON))
     print(f"{LESSON}: {n_exercises} exercises each, {options.seconds:g} s for one of them")
     peer = (options.nbgrader, options.nbgrader_students)
-    table = pd.DataFrame(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer))
-    print(table.to_string(index=False, float_format="{:.2f}".format))
+    for index, one in enumerate(rows(options.sizes, options.jobs, options.seconds, options.hostile, *peer)):
+        if index == 0:
+            print("  ".join(f"{name:>{WIDTH}}" for name in one))
+        told = (f"{value:.2f}" if isinstance(value, float) else str(value) for value in one.values())
+        print("  ".join(f"{value:>{max(WIDTH, len(name))}}" for name, value in zip(one, told, strict=True)), flush=True)
 
 
 if __name__ == "__main__":

@@ -8,7 +8,8 @@ def try_lock(file: IO[Any]) -> bool | None:
     """Lock an open file until it is closed or this process ends, unless another has it.
 
     Returns:
-        Whether this process has it now; None on Windows, which has no such locks.
+        Whether this process has it now; None on Windows, where nothing is locked: its locks keep others from reading
+        the file as well, and those who find it locked are told who has it.
 
     >>> from pathlib import Path
     >>> from tempfile import TemporaryDirectory

@@ -16,8 +16,7 @@ LOCK = "run.lock"
 def folder_lock(folder: Path) -> Iterator[None]:
     """Hold the lock of a folder, which is made if it does not exist.
 
-    The system releases the lock when the process ends, however it ends. Windows has no such locks: there, nothing is
-    locked.
+    The system releases the lock when the process ends, however it ends. On Windows, nothing is locked.
 
     Raises:
         ValueError: Another process holds it; the message names that process.

@@ -58,6 +58,22 @@ def test_pairs_make_both_changes_and_those_that_change_least_come_first():
         )
 
 
+def test_small_outputs_of_variants_are_kept_and_large_ones_are_not():
+    known = Behaviour(SOFTMAX, SOFTMAX.cases(0))
+    variants = [pair.way for pair in known.pairs[:40]]
+    largest = max(range(len(known.cases)), key=lambda index: known.cases[index].inputs["scores"].numel())
+    with in_isolation():
+        for index, is_kept in ((0, True), (largest, False)):
+            first, again = list(known.outputs(variants, index)), list(known.outputs(variants, index))
+            assert all((one is other) == is_kept for one, other in zip(first, again, strict=True) if "output" in one)
+            assert [known.output(variant, index).keys() for variant in variants] == [one.keys() for one in again]
+            assert all(
+                distance(known.output(variant, index)["output"], one["output"]) <= 1
+                for variant, one in zip(variants, again, strict=True)
+                if "output" in one
+            )
+
+
 def test_an_exercise_that_is_not_told_in_steps_has_no_pairs():
     assert Behaviour(replace(SOFTMAX, steps=None), []).pairs == ()
 

@@ -153,9 +153,14 @@ def test_a_mistake_in_an_earlier_answer_costs_once(rest: str, status: str):
 
 
 def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
-    """The reference replaces the learner's function also where that is defined in the cell before."""
+    """The reference replaces the learner's function also where that is in the cell before, or used by another."""
     own = "def soft_lookup(query, keys, values):\n    return softmax(keys @ query) @ values"
-    answers = {"softmax": "def softmax(scores):\n    return scores.softmax(0) / 2", "soft_lookup": own}
+    answers = {
+        "softmax": "def softmax(scores):\n    return scores.softmax(-1) / 2",
+        "soft_lookup": own,
+        "attention_weights": "def attention_weights(queries, keys):\n    return softmax(queries @ keys.mT)",
+        "attention": "def attention(queries, keys, values):\n    return attention_weights(queries, keys) @ values",
+    }
     submission = Submission("ada", Path("x"), "01_lookup", cells(answers))
     lesson = exercises_of("01_lookup")
 
@@ -166,7 +171,7 @@ def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
 
     graded = {one.exercise.name: one for one in assess(submission, jail.limits, assess_one).exercises}
     assert len(graded) == len(lesson)
-    assert not graded["softmax"].verdict.passed and graded["soft_lookup"].verdict.passed
+    assert [graded[name].verdict.passed for name in answers] == [False, True, True, True]
     assert graded["soft_lookup"].n_right == graded["soft_lookup"].n_cases > 0
     assert graded["softmax"].n_right < graded["softmax"].n_cases
 

@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from tests.course.jail.sample_submissions import RIGHT, linux, softmax_after
+from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.grading import worker as worker_module
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.grading.worker import TOO_MUCH, Task, Worker, limited_memory
@@ -58,6 +59,27 @@ def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced
     monkeypatch.undo()
     assert worker._process.pid != before
     assert worker.assess(task(RIGHT["softmax"])).verdict.passed
+
+
+def test_an_answer_whose_jail_broke_down_once_is_graded_again_and_not_for_ever(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+):
+    def serve(connection: Connection, *_: object) -> None:
+        connection.send({"landlock": 7})
+        while (task := connection.recv()) is not None:
+            (tmp_path / task.name).open("a").write("x")
+            if task.name == "similarity" or len((tmp_path / task.name).read_text()) == 1:
+                connection.send("the system has no process or thread left")
+                return
+            connection.send(0.5)
+            connection.send((Verdict(task.name, "passed", ""), 3, 3))
+
+    monkeypatch.setattr(worker_module, "serve", serve)
+    with Worker(LIMITS) as worker:
+        graded = worker.assess(task(RIGHT["softmax"]))
+        assert (graded.verdict.passed, graded.seconds, graded.n_right) == (True, 0.5, 3)
+        assert worker.assess(task(RIGHT["similarity"], "similarity")).verdict.message == TOO_MUCH
+    assert [len(path.read_text()) for path in sorted(tmp_path.iterdir())] == [2, 2]
 
 
 def says_that_it_is_ready(connection: Connection, *_: object) -> None:

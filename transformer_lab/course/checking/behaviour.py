@@ -22,6 +22,10 @@ from transformer_lab.course.running.plain_data import to_plain_data
 from transformer_lab.course.steps import SharedValues, Variant, identity
 
 Way = Variant | Callable[..., Any]
+MAX_KEPT = 8000
+"""So many outputs of variants are kept at most, for the next attempt at the same exercise: most are of tiny cases."""
+MAX_KEPT_NUMBERS = 500
+"""Outputs of more numbers are not kept."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -117,12 +121,18 @@ class Behaviour:
         return observation_distance(self._output(way, last), self._output(way, last)) > 1
 
     def outputs(self, variants: Iterable[Variant], index: int) -> Iterator[Observation]:
-        """Yield the same for thousands of variants: what they have in common is computed once, and nothing is kept."""
+        """Yield the same for thousands of variants: what they share is computed once, and what is small is kept."""
         common = None
         for variant in variants:
+            if (known := self._outputs.get((variant, index))) is not None:
+                yield known
+                continue
             if common is None or not common.is_as_it_was():
                 common = _Common(self._given(index), self._module(index) if variant.of.is_module else None)
-            yield self._output(variant, index, common)
+            seen = self._output(variant, index, common)
+            if len(self._outputs) < MAX_KEPT and _count_numbers(seen.get("output")) <= MAX_KEPT_NUMBERS:
+                self._outputs[variant, index] = seen
+            yield seen
 
     def _given(self, index: int) -> dict[str, Any]:
         return copy_inputs({**call_inputs(self.cases[index]), **self.cases[index].keywords})
@@ -171,6 +181,13 @@ class Behaviour:
         return found
 
 
+def _count_numbers(value: Any) -> int:
+    if isinstance(value, Tensor):
+        return value.numel()
+    parts = value.values() if isinstance(value, dict) else value if isinstance(value, list | tuple) else ()
+    return 1 + sum(map(_count_numbers, parts))
+
+
 def _along_the_distributions(gradient: Any) -> Any:
     """Return a gradient without the part that would change what each row adds up to."""
     if isinstance(gradient, Tensor) and gradient.is_floating_point() and gradient.dim():
@@ -211,7 +228,7 @@ def in_isolation() -> Iterator[None]:
         yield
 
 
-@lru_cache(maxsize=256)
+@lru_cache(maxsize=160)  # two seeds of all exercises, and a few megabytes each
 def behaviour(exercise: Exercise, seed: int) -> Behaviour:
     """Return the behaviour on the cases of a seed."""
     with default_torch_state():

@@ -116,13 +116,17 @@ def assess(
 
 
 def _wrong_parts(submission: Submission, exercise: Exercise, earlier: Sequence[GradedExercise]) -> list[Exercise]:
-    """List the earlier exercises that an answer uses, and that the learner's answer to is wrong.
+    """List the earlier exercises that an answer uses, directly or through others, and whose answers are wrong.
 
     An instructor's own are none of them: their answers never enter the jail.
     """
     text = answer_text(submission.cells, exercise.name)
-    wrong = [one.exercise for one in earlier if not one.verdict.passed and not is_own(one.exercise)]
-    return [other for other in wrong if re.search(rf"\b{other.name}\b", text)]
+    used = []
+    for one in reversed(earlier):
+        if re.search(rf"\b{one.exercise.name}\b", text):
+            text += f"\n{answer_text(submission.cells, one.exercise.name)}"
+            used.append(one)
+    return [one.exercise for one in reversed(used) if not one.verdict.passed and not is_own(one.exercise)]
 
 
 def _with_solutions(submission: Submission, exercise: Exercise, parts: Sequence[Exercise]) -> Submission:

@@ -135,7 +135,7 @@ def grade(
                 records.forget_all()
             # That nothing can be written shows now, not when the whole class has been graded.
             told = gradebook.new_settings(seed, limits, guards)
-            gradebook.write_gradebook(out, class_results(read_records(out)), told)
+            gradebook.write_gradebook(out, class_results(read_records(out), read_class_rules(out)), told)
             _keep_rules(out, roster, late_policy, partial_credit, own)
             try:
                 _grade_students(todo, grader, lessons, records)

@@ -62,12 +62,12 @@ def confine(limits: Limits, folder: str) -> dict[str, Any]:
         _prefer_for_oom_kill()
         mapped = int(Path("/proc/self/statm").read_text().split()[0]) * os.sysconf("SC_PAGESIZE")
         bounds["RLIMIT_AS"] = mapped + (limits.memory_mb << 20)
-        threads = _threads_of_this_user()
         guards["own_user"] = switch_to_own_user(os.getpid(), folder)
+        threads = 0 if guards["own_user"] else _threads_of_this_user()  # to look for them takes milliseconds
         guards["namespaces"] = namespaces.is_inside
         if namespaces.is_inside:
             set_capabilities(0)  # who makes a namespace has all rights in it
-        bounds["RLIMIT_NPROC"] = limits.processes + (0 if guards["own_user"] else threads)
+        bounds["RLIMIT_NPROC"] = limits.processes + threads
         prctl(DIE_WITH_PARENT, signal.SIGKILL)
         prctl(NO_NEW_PRIVILEGES, 1)
         guards["landlock"] = landlock.version()
