@@ -18,7 +18,7 @@ def told(monkeypatch):
     """Make the model return what it reads, backwards, and record its arguments."""
     sizes = []
 
-    def translate(self, texts, max_length=None, batch_size=64, beam_size=1):
+    def translate(self, texts, max_length=None, batch_size=64, beam_size=1, penalties=None):
         sizes.append((max_length, batch_size, beam_size))
         return (text.strip()[::-1] for text in texts)
 
