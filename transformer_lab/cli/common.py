@@ -108,12 +108,12 @@ def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
         otherwise: The default. None: as many as torch takes.
 
     Raises:
-        ValueError: ``wanted`` is below 1.
+        ValueError: ``wanted`` is not between 1 and 1024; torch crashes if the system refuses it a thread.
     """
     import torch
 
-    if wanted is not None and wanted < 1:
-        raise ValueError(f"--threads must be at least 1; got --threads {wanted}")
+    if wanted is not None and not 1 <= wanted <= 1024:
+        raise ValueError(f"--threads must be between 1 and 1024; got --threads {wanted}")
     if threads := wanted or otherwise:
         torch.set_num_threads(threads)
 
