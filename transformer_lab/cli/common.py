@@ -17,6 +17,7 @@ MODEL = f"its folder, or the name of a published one, such as Helsinki-NLP/opus-
 LANGUAGE_MODEL = """a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
 layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as transformer-lab train --text makes; or the name of a
 published one, such as openai-community/gpt2"""
+WIDEST_BEAM = 1000
 DATES = "dates"
 """The corpus that is not a file but generated."""
 
@@ -52,6 +53,16 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--beam", type=int, default=1, metavar="N", help="translations of a line that are followed at once (default: 1)"
     )
+
+
+def check_beam(option: str, size: int | None) -> None:
+    """Refuse a beam of no size, and one whose hypotheses would fill any memory.
+
+    Raises:
+        ValueError: The size is not between 1 and ``WIDEST_BEAM``.
+    """
+    if size is not None and not 1 <= size <= WIDEST_BEAM:
+        raise ValueError(f"{option} must be between 1 and {WIDEST_BEAM}; got {option} {size}")
 
 
 def add_penalties(parser: argparse.ArgumentParser, counted: str) -> None:

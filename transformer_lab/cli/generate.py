@@ -98,10 +98,13 @@ def _prompt(args: argparse.Namespace) -> str:
     if args.prompt is not None and args.file:
         raise ValueError(f"go on with a text or a file, not both; got {args.prompt!r} and {args.file}")
     if args.prompt is not None:
-        return args.prompt
-    where = args.file.name if args.file else "standard input"
-    raw = args.file.read_bytes() if args.file else sys.stdin.buffer.read()
+        where, raw = "the prompt", args.prompt.encode("utf-8", "surrogateescape")
+    elif args.file:
+        where, raw = args.file.name, args.file.read_bytes()
+    else:
+        where, raw = "standard input", sys.stdin.buffer.read()
     try:
-        return raw.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
+        text = raw.decode("utf-8" if args.prompt is not None else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{where} is not UTF-8 ({error.reason} at byte {error.start})") from error
+    return text if args.prompt is not None else text.replace("\r\n", "\n").removesuffix("\n")

@@ -13,6 +13,7 @@ from transformer_lab.cli.common import (
     add_beam,
     add_machine,
     add_penalties,
+    check_beam,
     load_model,
     print_stream,
     read_penalties,
@@ -80,10 +81,8 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"translate lines or a file, not both; got {len(args.lines)} lines and {args.file}")
     if args.batch_size < 1:
         raise ValueError(f"--batch-size must be at least 1; got --batch-size {args.batch_size}")
-    if args.beam < 1:
-        raise ValueError(f"--beam must be at least 1; got --beam {args.beam}")
-    if args.n_best is not None and args.n_best < 1:
-        raise ValueError(f"--n-best must be at least 1; got --n-best {args.n_best}")
+    check_beam("--beam", args.beam)
+    check_beam("--n-best", args.n_best)
     penalties = read_penalties(args)
     chunks: Iterable[Iterable[bytes]]
     if args.lines:
