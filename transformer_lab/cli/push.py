@@ -57,8 +57,7 @@ def _measured(folder: Path, score: str) -> dict[str, str]:
     from transformer_lab.tensor_files import PARAMETERS, read_tensors
     from transformer_lab.training.log import LOG, read_row
 
-    trained = read_tensors(folder / PARAMETERS)[1]
-    if not (folder / LOG).is_file() or "step" not in trained:
+    if not (folder / LOG).is_file() or "step" not in (trained := read_tensors(folder / PARAMETERS)[1]):
         return {}
     step = int(trained["step"])
     row = read_row(folder / LOG, step)
