@@ -24,6 +24,7 @@ def test_threads_are_what_is_wanted_or_else_what_is_best_or_else_as_they_are(mon
     assert set_to == [3, 1]
 
 
-def test_no_threads_at_all_are_refused():
-    with pytest.raises(ValueError, match="--threads must be at least 1; got --threads 0"):
-        set_threads(0)
+@pytest.mark.parametrize("number", [0, 100_000])
+def test_a_number_of_threads_that_no_machine_has_is_refused(number):
+    with pytest.raises(ValueError, match=f"--threads must be between 1 and 1024; got --threads {number}"):
+        set_threads(number)

@@ -143,10 +143,16 @@ def test_a_prompt_that_is_not_utf_8_is_refused(folder, tmp_path, capsys):
     assert capsys.readouterr().err == "transformer-lab: prompt.txt is not UTF-8 (invalid start byte at byte 2)\n"
 
 
+def test_an_argument_that_is_not_utf_8_is_refused(folder, capsys):
+    assert main(["generate", "-m", folder, "ab\udcff"]) == 2  # as Python hands over the byte FF
+    assert capsys.readouterr().err == "transformer-lab: the prompt is not UTF-8 (invalid start byte at byte 2)\n"
+
+
 def test_a_translator_is_no_language_model(tmp_path, capsys):
     (tmp_path / "config.json").write_text('{"d_model": 16}')
     assert main(["generate", "-m", str(tmp_path), "a"]) == 2
-    assert "model_type must be gpt2 or llama or mistral" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "model_type must be gpt2 or llama or mistral" in said and "for transformer-lab translate" in said
 
 
 def test_a_model_must_be_named(capsys):

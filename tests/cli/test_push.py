@@ -52,6 +52,22 @@ def test_the_card_has_the_figures_of_the_parameters_that_are_published(trained, 
     assert list(load_translator(out).translate(["3"])) == list(load_translator(trained).translate(["3"]))
 
 
+def test_the_folder_of_a_run_is_not_overwritten(trained, capsys):
+    before = {path.name: path.read_bytes() for path in trained.iterdir()}
+    assert main(["push", "-m", str(trained), "-o", str(trained)]) == 2
+    assert capsys.readouterr().err.endswith(
+        "is the folder of the model, whose run could not go on: choose another --out\n"
+    )
+    assert {path.name: path.read_bytes() for path in trained.iterdir()} == before
+
+
+def test_parameters_that_know_no_step_have_a_card_without_figures(trained, tmp_path):
+    translator = Translator.load(trained)
+    write_tensors(trained / PARAMETERS, translator.model.state_dict(), {})
+    assert main(["push", "-m", str(trained), "-o", str(tmp_path / "card")]) == 0
+    assert "training steps" not in (tmp_path / "card" / "README.md").read_text(encoding="utf-8")
+
+
 def test_a_model_without_a_log_is_pushed_by_its_name(tmp_path, monkeypatch, capsys):
     publish(tmp_path, n_positions=64)
     seen = []

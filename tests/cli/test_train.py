@@ -172,7 +172,7 @@ def test_bad_lines_are_reported_or_refused(tmp_path, capsys):
     [
         (["nowhere.tsv"], "No such file or directory: 'nowhere.tsv'"),
         (["x.tsv"] * 3, "got 3 files"),
-        (["dates", "--steps", "50"], "warmup=100, total=50"),
+        (["dates", "--steps", "50"], "warmup=100, steps=50"),
         (["dates", "--d-model", "30"], "n_heads=4"),
         (["dates", "--device", "gpu"], "cannot compute on the device 'gpu'"),
         (["dates", "--seed", "99999999999999999999"], "seed must be less than 2 ** 63; got seed=99999999999999999999"),

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 from transformer_lab.cli.main import main
+from transformer_lab.generation.penalties import Penalties
 from transformer_lab.text.translator import Translator
 
 LINES = ["eins zwei", "", "drei vier fünf", "neun"]
@@ -18,7 +19,7 @@ def told(monkeypatch):
     """Make the model return what it reads, backwards, and record its arguments."""
     sizes = []
 
-    def translate(self, texts, max_length=None, batch_size=64, beam_size=1):
+    def translate(self, texts, max_length=None, batch_size=64, beam_size=1, penalties=None):
         sizes.append((max_length, batch_size, beam_size))
         return (text.strip()[::-1] for text in texts)
 
@@ -164,11 +165,19 @@ def test_the_best_translations_come_with_their_scores(model, capsys):
     expected = [[str(n), f"{score:.4f}", text] for n, them in enumerate(best, start=1) for text, score in them]
     assert rows == expected and [row[0] for row in rows] == [*"1112333"]
     assert main([*arguments, "--n-best", "0", "eins"]) == 2
-    assert "--n-best must be at least 1; got --n-best 0" in capsys.readouterr().err
+    assert "--n-best must be between 1 and 1000; got --n-best 0" in capsys.readouterr().err
+
+
+def test_penalties_are_asked_for_by_name(model, capsys):
+    assert main(["translate", "-m", str(model), "--max-length", "5", "--no-repeat-ngram", "1", "eins", "zwei"]) == 0
+    penalties = Penalties(no_repeat_ngram=1)
+    expected = Translator.load(model).translate(["eins", "zwei"], max_length=5, penalties=penalties)
+    assert capsys.readouterr().out.splitlines() == list(expected)
 
 
 def test_a_beam_is_asked_for_by_its_size(model, told, capsys):
     assert main(["translate", "-m", str(model), "--beam", "3", "eins"]) == 0
     assert told == [(None, 64, 3)]
-    assert main(["translate", "-m", str(model), "--beam", "0", "eins"]) == 2
-    assert capsys.readouterr().err == "transformer-lab: --beam must be at least 1; got --beam 0\n"
+    for size in ("0", "99999999999"):  # which would fill the memory
+        assert main(["translate", "-m", str(model), "--beam", size, "eins"]) == 2
+        assert capsys.readouterr().err == f"transformer-lab: --beam must be between 1 and 1000; got --beam {size}\n"

@@ -8,6 +8,7 @@ from collections import Counter
 import torch
 
 from tests.fuzz.campaign import GOOD, campaign
+from tests.fuzz.course_readers import COURSE_READERS
 from tests.fuzz.readers import READERS
 
 
@@ -20,7 +21,7 @@ def main() -> None:
     parser.add_argument("--json", action="store_true", help="print the outcomes of each reader as JSON")
     args = parser.parse_args()
     torch.set_num_threads(1)
-    for name, reader in READERS.items():
+    for name, reader in (READERS | COURSE_READERS).items():
         if not args.readers or any(part in name for part in args.readers):
             outcomes = list(campaign(reader, name, args.inputs, args.seed))
             counts = Counter(outcome.what for outcome in outcomes)

@@ -16,6 +16,7 @@ from transformer_lab.generation.beam_search import (
 )
 from transformer_lab.generation.decode import greedy_decode
 from transformer_lab.generation.decoding_state import TranslationState
+from transformer_lab.generation.penalties import Penalties
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 
@@ -85,6 +86,39 @@ def test_a_beam_wide_enough_finds_the_best_of_all_texts_in_their_order(alpha):
     assert_close(their_scores[:n_texts], torch.tensor([score for score, _ in ranked]), rtol=0, atol=1e-4)
     assert (their_scores[n_texts:] == -torch.inf).all() and n_texts < 500
     assert beam_search(model, source, BOS, EOS, longest, 500, alpha).tolist() == [texts[0].tolist()]
+
+
+def penalised_log_probability(model, source, written, repetition, frequency):
+    """As ``log_probability``, with the penalties of each step counted token by token."""
+    total, written = 0.0, written.tolist()[: (*written.tolist(), EOS).index(EOS) + 1]
+    for i, token in enumerate(written):
+        logits = uncached_logits(model.double(), source[None], torch.tensor([[BOS, *written[:i]]]))[0, -1].tolist()
+        for seen in {BOS, *written[:i]}:
+            logits[seen] = logits[seen] / repetition if logits[seen] > 0 else logits[seen] * repetition
+        logits = torch.tensor([logit - frequency * written[:i].count(t) for t, logit in enumerate(logits)])
+        total += float(logits.log_softmax(-1)[token])
+    return total / float(length_penalty(torch.tensor(len(written)), 1.0))
+
+
+@pytest.mark.parametrize("beam_size", [1, 3])
+def test_penalties_hold_for_each_text_of_a_beam(beam_size):
+    model, penalties = translator(2), Penalties(repetition=1.3, frequency=0.8)
+    usual, _ = beam_search_n_best(model, SOURCE, BOS, EOS, 8, beam_size, n_best=beam_size)
+    texts, scores = beam_search_n_best(model, SOURCE, BOS, EOS, 8, beam_size, n_best=beam_size, penalties=penalties)
+    assert texts.tolist() != usual.tolist()
+    for source, beams, theirs in zip(SOURCE, texts, scores, strict=True):
+        expected = [penalised_log_probability(model, source, text, 1.3, 0.8) for text in beams]
+        assert_close(theirs, torch.tensor(expected), rtol=0, atol=1e-4)
+
+
+def test_no_sequence_comes_twice_in_a_translation():
+    model = translator(2)
+    for n in (1, 2):
+        texts, _ = beam_search_n_best(model, SOURCE, BOS, EOS, 6, 3, n_best=3, penalties=Penalties(no_repeat_ngram=n))
+        for text in texts.flatten(0, 1).tolist():
+            written = text[: (*text, EOS).index(EOS)]
+            ngrams = [tuple(written[i : i + n]) for i in range(len(written) - n + 1)]
+            assert len(set(ngrams)) == len(ngrams)
 
 
 def test_a_wider_beam_finds_texts_that_are_likelier():

@@ -27,7 +27,9 @@ def says(model, text, **how):
 
 
 @pytest.mark.parametrize(
-    ("how", "n_ahead"), [({}, 3), ({"temperature": 0.7, "top_k": 2}, 1), ({"top_p": 0.8}, 3)], ids=str
+    ("how", "n_ahead"),
+    [({}, 3), ({"temperature": 0.7, "top_k": 2}, 1), ({"top_p": 0.8}, 3), ({"min_p": 0.3}, 2)],
+    ids=str,
 )
 def test_texts_come_as_often_as_the_model_alone_says(how, n_ahead):
     """Chi-square over all texts of two new tokens."""

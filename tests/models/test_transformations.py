@@ -15,11 +15,13 @@ from torch.distributed.fsdp import fully_shard
 from torch.func import functional_call, grad, jvp, vmap
 from torch.nn.attention import SDPBackend, sdpa_kernel
 from torch.nn.functional import cross_entropy
+from torch.nn.parallel import DistributedDataParallel
 from torch.testing import assert_close
 from torch.utils.checkpoint import checkpoint
 
 from tests.helpers.small_models import CONFIGS, EXPERTS, build, inputs
 from transformer_lab.models.transformer import Transformer
+from transformer_lab.training.data_parallel import run_processes
 
 Parameters = dict[str, Tensor]
 
@@ -153,3 +155,30 @@ def test_fsdp_on_a_mesh_of_one_process_gives_the_same_loss_and_gradients(any_mod
                 assert_close(theirs.grad.full_tensor(), ours.grad)
     finally:
         destroy_process_group()
+
+
+def gradients(model: nn.Module, tokens: tuple[Tensor, ...]) -> list[Tensor | None]:
+    model(*tokens).square().mean().backward()
+    return [parameter.grad for parameter in model.parameters()]
+
+
+def gradients_of_half(world, config) -> list[Tensor | None]:
+    """Be one of two processes, each of which takes every other sentence; the wrapper averages their gradients."""
+    model = build(config)
+    wrapped = DistributedDataParallel(model, find_unused_parameters=True)  # an expert that no token went to
+    return gradients(wrapped, tuple(x[world.rank :: world.size] for x in inputs(model, 4, 5)))
+
+
+def gradients_of_halves(world) -> dict[str, list[Tensor | None]]:
+    return {name: gradients_of_half(world, config) for name, config in {**CONFIGS, "experts": EXPERTS}.items()}
+
+
+@pytest.mark.thorough
+@pytest.mark.skipif(sys.platform == "win32", reason="gloo on Windows wants a device of its own")
+def test_two_processes_end_with_the_gradients_of_one():
+    both = run_processes(gradients_of_halves, seconds=600)
+    for name, config in {**CONFIGS, "experts": EXPERTS}.items():
+        model = build(config)
+        alone = gradients(model, inputs(model, 4, 5))
+        for halves in both:
+            assert_close(halves[name], alone)

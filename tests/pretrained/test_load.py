@@ -257,6 +257,11 @@ def test_models_of_another_kind_are_named(tmp_path: Path):
         load_language_model(tmp_path)
     with pytest.raises(ValueError, match="model_type must be marian; got 'bert'"):
         load_translation_model(tmp_path)
+    (tmp_path / "config.json").write_text('{"model_type": "llama"}')
+    with pytest.raises(
+        ValueError, match="must be marian; got 'llama', a language model, which is for transformer-lab ge"
+    ):
+        load_translation_model(tmp_path)
 
 
 def test_tensors_that_do_not_fit_the_configuration_are_all_named(tmp_path: Path):

@@ -38,3 +38,14 @@ def test_a_process_that_was_killed_locks_nobody_out(tmp_path):
         other.wait()
     with folder_lock(tmp_path):
         assert (tmp_path / LOCK).read_text().startswith(f"process {os.getpid()} ")
+
+
+def test_a_folder_that_was_made_for_nothing_goes_again(tmp_path):
+    with pytest.raises(ZeroDivisionError), folder_lock(tmp_path / "runs" / "first"):
+        _ = 1 / 0
+    assert list(tmp_path.iterdir()) == []
+    (tmp_path / "mine").mkdir()
+    with folder_lock(tmp_path / "mine"), folder_lock(tmp_path / "runs" / "second"):
+        (tmp_path / "runs" / "second" / "log.csv").touch()
+    assert (tmp_path / "mine").is_dir()
+    assert (tmp_path / "runs" / "second" / "log.csv").is_file()

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transformer_lab.data.corpus import LineErrors
+    from transformer_lab.generation.penalties import Penalties
     from transformer_lab.text.translator import TextTranslator
 
 DEFAULT_MODEL = "model-dates"
@@ -16,6 +17,7 @@ MODEL = f"its folder, or the name of a published one, such as Helsinki-NLP/opus-
 LANGUAGE_MODEL = """a folder with config.json, safetensors, and tokenizer.json (or vocab.json and merges.txt), in the
 layout of GPT-2, Llama, Mistral, Qwen 2 or 3, or Gemma 3, such as transformer-lab train --text makes; or the name of a
 published one, such as openai-community/gpt2"""
+WIDEST_BEAM = 1000
 DATES = "dates"
 """The corpus that is not a file but generated."""
 
@@ -53,6 +55,45 @@ def add_beam(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def check_beam(option: str, size: int | None) -> None:
+    """Refuse a beam of no size, and one whose hypotheses would fill any memory.
+
+    Raises:
+        ValueError: The size is not between 1 and ``WIDEST_BEAM``.
+    """
+    if size is not None and not 1 <= size <= WIDEST_BEAM:
+        raise ValueError(f"{option} must be between 1 and {WIDEST_BEAM}; got {option} {size}")
+
+
+def add_penalties(parser: argparse.ArgumentParser, counted: str) -> None:
+    """Add the arguments that keep a text from repeating itself.
+
+    Args:
+        parser: The parser to add them to.
+        counted: Which tokens the penalties look at, for the help.
+    """
+    repeat = parser.add_argument_group("what keeps the text from repeating itself (default: nothing)")
+    repetition = f"divide the logits of tokens that {counted} by X; 1.2 for instance"
+    repeat.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
+    frequency = "subtract X from a token's logit each time it is added; 0.5 for instance"
+    repeat.add_argument("--frequency-penalty", type=float, default=0.0, metavar="X", help=frequency)
+    presence = "subtract X from a token's logit once it is added; 0.5 for instance"
+    repeat.add_argument("--presence-penalty", type=float, default=0.0, metavar="X", help=presence)
+    ngram = f"no N tokens in a row come twice, of those that {counted}"
+    repeat.add_argument("--no-repeat-ngram", type=int, metavar="N", help=ngram)
+
+
+def read_penalties(args: argparse.Namespace) -> "Penalties":
+    """Return the penalties that were asked for.
+
+    Raises:
+        ValueError: One is out of range.
+    """
+    from transformer_lab.generation.penalties import Penalties
+
+    return Penalties(args.repetition_penalty, args.frequency_penalty, args.presence_penalty, args.no_repeat_ngram)
+
+
 def add_machine(parser: argparse._ArgumentGroup | argparse.ArgumentParser, threads: str) -> None:
     """Add the arguments for the device and for the number of threads.
 
@@ -78,12 +119,12 @@ def set_threads(wanted: int | None, otherwise: int | None = None) -> None:
         otherwise: The default. None: as many as torch takes.
 
     Raises:
-        ValueError: ``wanted`` is below 1.
+        ValueError: ``wanted`` is not between 1 and 1024; torch crashes if the system refuses it a thread.
     """
     import torch
 
-    if wanted is not None and wanted < 1:
-        raise ValueError(f"--threads must be at least 1; got --threads {wanted}")
+    if wanted is not None and not 1 <= wanted <= 1024:
+        raise ValueError(f"--threads must be between 1 and 1024; got --threads {wanted}")
     if threads := wanted or otherwise:
         torch.set_num_threads(threads)
 

@@ -11,6 +11,7 @@ from transformer_lab.cli.common import (
     add_beam,
     add_corpus,
     add_machine,
+    check_beam,
     is_dates,
     line_errors,
     load_model,
@@ -86,6 +87,7 @@ def _evaluate_translations(args: argparse.Namespace) -> int:
     from transformer_lab.data.dates import date_pairs
     from transformer_lab.training.metrics import bleu, chrf, exact_match
 
+    check_beam("--beam", args.beam)
     args.model = args.model or DEFAULT_MODEL
     translator = load_model(args)
     errors = line_errors(args)

@@ -5,7 +5,14 @@ import sys
 from itertools import chain
 from pathlib import Path
 
-from transformer_lab.cli.common import LANGUAGE_MODEL, add_machine, print_stream, set_threads
+from transformer_lab.cli.common import (
+    LANGUAGE_MODEL,
+    add_machine,
+    add_penalties,
+    print_stream,
+    read_penalties,
+    set_threads,
+)
 
 DESCRIPTION = """Let a language model go on with a text. What it adds is shown while it is written, without the text
 itself; it ends where the model ends it, at a --stop, or where the model has no room for more."""
@@ -48,15 +55,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     chance.add_argument("--min-p", type=float, metavar="P", help=min_p)
     seed = "the same seed writes the same text (default: another one each time)"
     chance.add_argument("--seed", type=int, metavar="N", help=seed)
-    repeat = parser.add_argument_group("what keeps the text from repeating itself (default: nothing)")
-    repetition = "divide the logits of tokens that the text has, prompt included, by X; 1.2 for instance"
-    repeat.add_argument("--repetition-penalty", type=float, default=1.0, metavar="X", help=repetition)
-    frequency = "subtract X from a token's logit each time it is added; 0.5 for instance"
-    repeat.add_argument("--frequency-penalty", type=float, default=0.0, metavar="X", help=frequency)
-    presence = "subtract X from a token's logit once it is added; 0.5 for instance"
-    repeat.add_argument("--presence-penalty", type=float, default=0.0, metavar="X", help=presence)
-    ngram = "no N tokens in a row come twice, prompt included"
-    repeat.add_argument("--no-repeat-ngram", type=int, metavar="N", help=ngram)
+    add_penalties(parser, counted="the text has, prompt included")
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
 
@@ -77,10 +76,9 @@ def run(args: argparse.Namespace) -> int:
     import torch
 
     from transformer_lab.device import pick_device
-    from transformer_lab.generation.penalties import Penalties
     from transformer_lab.text.text_generator import TextGenerator
 
-    penalties = Penalties(args.repetition_penalty, args.frequency_penalty, args.presence_penalty, args.no_repeat_ngram)
+    penalties = read_penalties(args)
     device = pick_device(args.device)
     model = TextGenerator.load(args.model, device)
     generator = torch.Generator(device)
@@ -100,10 +98,13 @@ def _prompt(args: argparse.Namespace) -> str:
     if args.prompt is not None and args.file:
         raise ValueError(f"go on with a text or a file, not both; got {args.prompt!r} and {args.file}")
     if args.prompt is not None:
-        return args.prompt
-    where = args.file.name if args.file else "standard input"
-    raw = args.file.read_bytes() if args.file else sys.stdin.buffer.read()
+        where, raw = "the prompt", args.prompt.encode("utf-8", "surrogateescape")
+    elif args.file:
+        where, raw = args.file.name, args.file.read_bytes()
+    else:
+        where, raw = "standard input", sys.stdin.buffer.read()
     try:
-        return raw.decode("utf-8-sig").replace("\r\n", "\n").removesuffix("\n")
+        text = raw.decode("utf-8" if args.prompt is not None else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ValueError(f"{where} is not UTF-8 ({error.reason} at byte {error.start})") from error
+    return text if args.prompt is not None else text.replace("\r\n", "\n").removesuffix("\n")

@@ -34,6 +34,8 @@ def run(args: argparse.Namespace) -> int:
     from transformer_lab.text.text_generator import TextGenerator
     from transformer_lab.text.translator import Translator
 
+    if args.out and args.out.exists() and args.out.samefile(args.model):
+        raise ValueError(f"{args.out} is the folder of the model, whose run could not go on: choose another --out")
     model: Translator | TextGenerator
     if "model_type" in read_json(args.model / CONFIG):
         model = TextGenerator.load(args.model)
@@ -55,9 +57,9 @@ def _measured(folder: Path, score: str) -> dict[str, str]:
     from transformer_lab.tensor_files import PARAMETERS, read_tensors
     from transformer_lab.training.log import LOG, read_row
 
-    if not (folder / LOG).is_file():
+    if not (folder / LOG).is_file() or "step" not in (trained := read_tensors(folder / PARAMETERS)[1]):
         return {}
-    step = int(read_tensors(folder / PARAMETERS)[1]["step"])
+    step = int(trained["step"])
     row = read_row(folder / LOG, step)
     measured = {"training steps": f"{step:,}"}
     if "seconds" in row:

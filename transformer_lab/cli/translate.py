@@ -7,7 +7,17 @@ from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from transformer_lab.cli.common import DEFAULT_MODEL, MODEL, add_beam, add_machine, load_model, print_stream
+from transformer_lab.cli.common import (
+    DEFAULT_MODEL,
+    MODEL,
+    add_beam,
+    add_machine,
+    add_penalties,
+    check_beam,
+    load_model,
+    print_stream,
+    read_penalties,
+)
 
 if TYPE_CHECKING:
     from transformer_lab.text.translator import TextTranslator
@@ -52,6 +62,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     best = "show the N best translations of each line, best first: the line's number, the score, the translation, with"
     best += " tabs between; the score is the log-probability over ((5 + tokens) / 6); a beam is at least N wide"
     parser.add_argument("--n-best", type=int, metavar="N", help=best)
+    add_penalties(parser, counted="the translation has")
     add_machine(parser, threads="as many as torch takes")
     parser.set_defaults(run=run)
 
@@ -70,10 +81,9 @@ def run(args: argparse.Namespace) -> int:
         raise ValueError(f"translate lines or a file, not both; got {len(args.lines)} lines and {args.file}")
     if args.batch_size < 1:
         raise ValueError(f"--batch-size must be at least 1; got --batch-size {args.batch_size}")
-    if args.beam < 1:
-        raise ValueError(f"--beam must be at least 1; got --beam {args.beam}")
-    if args.n_best is not None and args.n_best < 1:
-        raise ValueError(f"--n-best must be at least 1; got --n-best {args.n_best}")
+    check_beam("--beam", args.beam)
+    check_beam("--n-best", args.n_best)
+    penalties = read_penalties(args)
     chunks: Iterable[Iterable[bytes]]
     if args.lines:
         where, chunks = "arguments", [[line.encode("utf-8", "surrogateescape") for line in args.lines]]
@@ -87,14 +97,14 @@ def run(args: argparse.Namespace) -> int:
         for chunk in chunks:
             texts = reader.texts(chunk)
             if args.n_best is None:
-                for text in reader.translator.translate(texts, args.max_length, args.batch_size, args.beam):
+                for text in reader.translator.translate(texts, args.max_length, args.batch_size, args.beam, penalties):
                     yield f"{text}\n"
             else:
                 yield from n_best(texts)
             reader.raise_error()
 
     def n_best(texts: Iterable[str]) -> Iterator[str]:
-        options = args.n_best, args.max_length, args.batch_size, max(args.beam, args.n_best)
+        options = args.n_best, args.max_length, args.batch_size, max(args.beam, args.n_best), penalties
         for best in reader.translator.translate_n_best(texts, *options):
             number = next(numbers)
             yield "".join(f"{number}\t{score:.4f}\t{text}\n" for text, score in best)

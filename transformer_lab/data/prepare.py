@@ -110,7 +110,14 @@ def _describe(paths: Sequence[Path]) -> list[dict[str, Any]]:
 
 
 def sha256_of(path: Path) -> str:
-    """Return the SHA-256 of a file's content, in hexadecimal digits."""
+    """Return the SHA-256 of a file's content, in hexadecimal digits.
+
+    Raises:
+        ValueError: It is a folder, or a pipe, from which nobody could read the same again.
+        OSError: It cannot be read.
+    """
+    if path.exists() and not path.is_file():
+        raise ValueError(f"{path} is not a file; a corpus is read several times, so it cannot come from a pipe")
     with path.open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
 
@@ -132,7 +139,16 @@ def _write_once(folder: Path, origin: dict[str, Any], write: Callable[[], None])
     except (ValueError, RecursionError) as error:
         raise ValueError(f"{folder / ORIGIN} is damaged: {error}; without {folder}, it is prepared anew") from error
     if before != origin:
-        raise ValueError(f"{folder} was made from {before}, not from {origin}")
+        raise ValueError(f"{folder} was made from {_in_words(before)}, not from {_in_words(origin)}")
+
+
+def _in_words(origin: Any) -> str:
+    """Return what a folder was made from, in a few words: of a file its name and how its hash begins."""
+    try:
+        files = [f"{file['name']} (SHA-256 {file['sha256'][:8]}…)" for file in origin["files"]]
+        return ", ".join([" and ".join(files), *(f"{name}={origin[name]}" for name in origin if name != "files")])
+    except (KeyError, TypeError):  # it was not written here
+        return str(origin)
 
 
 def learn_tokenizer(

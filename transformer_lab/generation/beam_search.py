@@ -6,6 +6,7 @@ from torch import Tensor
 
 from transformer_lab.generation.decode import should_compact
 from transformer_lab.generation.decoding_state import DecodingState, TranslationState
+from transformer_lab.generation.penalties import PenalisedState, Penalties
 from transformer_lab.models.transformer import Transformer
 
 
@@ -128,8 +129,15 @@ def beam_search_n_best(
     beam_size: int,
     alpha: float = 1.0,
     n_best: int = 1,
+    penalties: Penalties | None = None,
 ) -> tuple[Int[Tensor, "batch n_best n"], Float[Tensor, "batch n_best"]]:
-    """Return the best translations and their scores; arguments and errors as in ``n_best_from_state``."""
+    """Return the best translations and their scores; arguments and errors as in ``n_best_from_state``.
+
+    With ``penalties``, what the model says of a token is penalised for what its translation has so far, and the scores
+    are log-probabilities under the penalised distribution. The source is not penalised: names are to be copied.
+    """
     begin = torch.full((len(source), 1), bos_id, device=source.device)
-    state = TranslationState(model, source, max_length)
+    state: DecodingState = TranslationState(model, source, max_length)
+    if penalties is not None:
+        state = PenalisedState(state, penalties)
     return n_best_from_state(state, begin, max_length, eos_id, beam_size, alpha, n_best)

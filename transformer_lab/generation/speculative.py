@@ -51,6 +51,7 @@ def speculate(
     top_p: float | None = None,
     eos_id: int | None = None,
     generator: torch.Generator | None = None,
+    min_p: float | None = None,
 ) -> Int[Tensor, "batch n_all"]:
     """Continue a text as ``generate`` does, with the help of a faster model.
 
@@ -69,6 +70,7 @@ def speculate(
         top_p: As in ``filter_logits``, for both models.
         eos_id: The token that ends a text.
         generator: Random number generator.
+        min_p: As in ``filter_logits``, for both models.
 
     Raises:
         ValueError: There are several texts, the vocabularies differ in size, ``n_ahead`` is below 1, or a model cannot
@@ -82,7 +84,7 @@ def speculate(
         )
     end = tokens.shape[1] + max_new_tokens
     check_length(end - 1, min(model.config.max_length, draft.config.max_length))
-    options = {"temperature": temperature, "top_k": top_k, "top_p": top_p}
+    options = {"temperature": temperature, "top_k": top_k, "top_p": top_p, "min_p": min_p}
     target, drafter = (CachedModel(m, m.config.max_length, options) for m in (model, draft))
     while tokens.shape[1] < end:
         n = min(n_ahead, end - tokens.shape[1] - 1)

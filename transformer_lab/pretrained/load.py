@@ -62,7 +62,11 @@ def load_language_model(name: str | Path, pad_id: int | None = None) -> Language
     options = read_options(folder)
     kind = options.get("model_type", "")
     if kind not in LANGUAGE_MODELS:
-        raise ValueError(f"{options.where}: model_type must be {' or '.join(LANGUAGE_MODELS)}; got {kind!r}")
+        if kind in ("", "marian"):  # what is trained here has none
+            kind_told = f"{kind!r}, as translators have, which are for transformer-lab translate and load_translator"
+        else:
+            kind_told = repr(kind)
+        raise ValueError(f"{options.where}: model_type must be {' or '.join(LANGUAGE_MODELS)}; got {kind_told}")
     family = LANGUAGE_MODELS[kind]
     with described_by(options.where):
         config = family.config_of(options, pad_id)
@@ -88,7 +92,8 @@ def load_translation_model(name: str | Path) -> Transformer:
     folder = fetch_model(name)
     options = read_options(folder)
     if (kind := options.get("model_type", "")) != "marian":
-        raise ValueError(f"{options.where}: model_type must be marian; got {kind!r}")
+        other = ", a language model, which is for transformer-lab generate and TextGenerator.load"
+        raise ValueError(f"{options.where}: model_type must be marian; got {kind!r}{other * (kind in LANGUAGE_MODELS)}")
     with described_by(options.where):
         config = marian.config_of(options)
     stored = read_model_tensors(folder)

@@ -19,6 +19,7 @@ from transformer_lab.checks import check_length
 from transformer_lab.data.batches import pad
 from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, load_tokenizer
 from transformer_lab.generation.beam_search import beam_search_n_best
+from transformer_lab.generation.penalties import Penalties
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
 from transformer_lab.tensor_files import (
@@ -84,7 +85,12 @@ class TextTranslator(ABC):
 
     @torch.no_grad()
     def translate(
-        self, texts: Iterable[str], max_length: int | None = None, batch_size: int = 64, beam_size: int = 1
+        self,
+        texts: Iterable[str],
+        max_length: int | None = None,
+        batch_size: int = 64,
+        beam_size: int = 1,
+        penalties: Penalties | None = None,
     ) -> Iterator[str]:
         """Yield the translations of texts, reading one batch of texts at a time.
 
@@ -93,11 +99,12 @@ class TextTranslator(ABC):
             max_length: Largest number of tokens of a translation. None: as many as the model can generate.
             batch_size: Number of texts that are translated together.
             beam_size: Number of hypotheses per text; 1 is greedy decoding.
+            penalties: What keeps a translation from repeating itself; see ``beam_search_n_best``.
 
         Raises:
             ValueError: ``max_length`` is not between 1 and the model's, or ``beam_size`` is below 1.
         """
-        for [best] in self.translate_n_best(texts, 1, max_length, batch_size, beam_size):
+        for [best] in self.translate_n_best(texts, 1, max_length, batch_size, beam_size, penalties):
             yield best.text
 
     @torch.no_grad()
@@ -108,6 +115,7 @@ class TextTranslator(ABC):
         max_length: int | None = None,
         batch_size: int = 64,
         beam_size: int | None = None,
+        penalties: Penalties | None = None,
     ) -> Iterator[list[Translation]]:
         """Yield the best translations of each text, best first, reading one batch of texts at a time.
 
@@ -117,6 +125,7 @@ class TextTranslator(ABC):
             max_length: As in ``translate``.
             batch_size: As in ``translate``.
             beam_size: Number of hypotheses per text, at least ``n_best``; None: as many.
+            penalties: As in ``translate``.
 
         Raises:
             ValueError: As in ``translate``, or ``n_best`` is not between 1 and ``beam_size``.
@@ -127,16 +136,18 @@ class TextTranslator(ABC):
         texts = iter(texts)
         self.model.eval()
         while batch := list(islice(texts, batch_size)):
-            yield from self._translate_batch([text.strip() for text in batch], n_best, max_length, beam_size)
+            stripped = [text.strip() for text in batch]
+            yield from self._translate_batch(stripped, n_best, max_length, beam_size, penalties)
 
     def _translate_batch(
-        self, texts: Sequence[str], n_best: int, max_length: int, beam_size: int
+        self, texts: Sequence[str], n_best: int, max_length: int, beam_size: int, penalties: Penalties | None
     ) -> list[list[Translation]]:
         translations = [[Translation("", 0.0)] for _ in texts]
         if full := [i for i, text in enumerate(texts) if text]:
             source = pad([self.encode_source(texts[i]) for i in full], self.model.config.source_pad_id).to(self.device)
+            marks = self.bos_id, self.eos_id
             ids, scores = beam_search_n_best(
-                self.model, source, self.bos_id, self.eos_id, max_length, beam_size, n_best=n_best
+                self.model, source, *marks, max_length, beam_size, n_best=n_best, penalties=penalties
             )
             for i, beams, their_scores in zip(full, ids.tolist(), scores.tolist(), strict=True):
                 translations[i] = [

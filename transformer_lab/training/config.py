@@ -69,6 +69,8 @@ class TrainingConfig:
             raise ValueError(f"seed must be less than 2 ** 63; got seed={self.seed}")
         if self.patience and not self.validate_every:
             raise ValueError(f"patience={self.patience} counts validations, and validate_every=0 makes none")
+        if self.schedule == "cosine" and self.warmup >= self.steps:
+            raise ValueError(f"warmup must be less than steps; got warmup={self.warmup}, steps={self.steps}")
         self.rate(1, d_model=1)
 
     def rate(self, step: int, d_model: int) -> float:

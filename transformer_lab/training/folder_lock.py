@@ -14,7 +14,7 @@ LOCK = "run.lock"
 
 @contextmanager
 def folder_lock(folder: Path) -> Iterator[None]:
-    """Hold the lock of a folder, which is made if it does not exist.
+    """Hold the lock of a folder, which is made if it does not exist, and goes again if nothing is put into it.
 
     The system releases the lock when the process ends, however it ends. On Windows, nothing is locked.
 
@@ -22,7 +22,19 @@ def folder_lock(folder: Path) -> Iterator[None]:
         ValueError: Another process holds it; the message names that process.
         OSError: The lock cannot be written.
     """
+    missing = [place for place in (folder, *folder.parents) if not place.exists()]
     folder.mkdir(parents=True, exist_ok=True)
+    try:
+        with _locked(folder):
+            yield
+    finally:
+        with suppress(OSError):  # one that is not empty stays
+            for place in missing:
+                place.rmdir()
+
+
+@contextmanager
+def _locked(folder: Path) -> Iterator[None]:
     path = folder / LOCK
     with path.open("a+", encoding="utf-8") as file:
         if try_lock(file) is False:

@@ -6,6 +6,7 @@ Whenever the grader is stopped, nothing that was finished is lost. What has not 
 import hashlib
 import json
 import re
+import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,17 @@ from transformer_lab.course.grading.submissions import Submission, printable
 
 FOLDER = "students"
 """Where the files are, in the folder of results."""
+
+
+TEXTS = ["notebook", "lesson", "problem", "digest", "sha256", "lms_id", "handed_in", "time_source", "isolation"]
+NOTEBOOK = {str: TEXTS, bool: ["marked_late"], dict: ["written"], list: ["notes", "exercises"]}
+EXERCISE = {
+    str: ["exercise", "status", "message"],
+    list: ["mistakes", "hints"],
+    float: ["seconds"],
+    int: ["n_right", "n_cases"],
+}
+"""What a record has to have, by type."""
 
 
 class Records:
@@ -91,9 +103,18 @@ class Records:
 
 
 def read_records(out: Path) -> dict[str, list[GradedSubmission]]:
-    """Return the notebooks of every student that has been graded, now or earlier, in the order of their names."""
-    records = (_read(path) for path in (out / FOLDER).glob("*.json"))
-    found = {record["student"]: record["notebooks"] for record in records if record is not None}
+    """Return the notebooks of every student that has been graded, now or earlier, in the order of their names.
+
+    What cannot be read is left out, with a warning: its student has no points until graded again.
+    """
+    found = {}
+    for path in sorted((out / FOLDER).glob("*.json")):
+        if (record := _read(path)) is None:
+            warnings.warn(
+                f"{path} is damaged or of an older edition, so its student is left out: grade again", stacklevel=2
+            )
+        else:
+            found[record["student"]] = record["notebooks"]
     return {student: [from_dict(notebook) for notebook in found[student]] for student in sorted(found)}
 
 
@@ -161,8 +182,24 @@ def _read(path: Path) -> dict[str, Any] | None:
     """Return a record; None if there is none, or if it is damaged or of an edition with other exercises."""
     try:
         record: dict[str, Any] = json.loads(path.read_text("utf-8"))
+        json.dumps(record, ensure_ascii=False).encode()  # every text can be written again
+        _check(record, {str: ["student", "key"], list: ["notebooks"]})
         for notebook in record["notebooks"]:
+            _check(notebook, NOTEBOOK)
+            for text in (*notebook["notes"], *notebook["written"].values()):
+                _check({"text": text}, {str: ["text"]})
+            for exercise in notebook["exercises"]:
+                _check(exercise, EXERCISE)
+                for text in (*exercise["mistakes"], *exercise["hints"]):
+                    _check({"text": text}, {str: ["text"]})
             from_dict(notebook)
-        return record if {"student", "key"} <= record.keys() else None
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return record
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return None
+
+
+def _check(told: Mapping[str, Any], fields: Mapping[type, Sequence[str]]) -> None:
+    for kind, names in fields.items():
+        for name in names:
+            if type(told[name]) is not kind and not (kind is float and type(told[name]) is int):
+                raise TypeError(f"{name} is not of type {kind.__name__}; got {told[name]!r}")

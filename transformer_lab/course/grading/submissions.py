@@ -86,7 +86,7 @@ def find_submissions(paths: Sequence[Path], ignore: Path | None = None) -> list[
     found: list[Submission] = []
     for path in paths:
         if not path.exists():
-            raise ValueError(f"there is no {printable(str(path))}")
+            raise ValueError(f"there is no file or folder {printable(str(path))}")
         name = path.resolve().name
         if path.is_dir():
             folder = path / SUBMITTED if (path / SUBMITTED).is_dir() else path
