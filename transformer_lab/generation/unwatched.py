@@ -1,4 +1,4 @@
-"""Whether a model's modules may be passed over: only where nothing happens in them that a shorter way would leave out."""
+"""Whether a model's modules may be passed over: only where a shorter way leaves out nothing that happens in them."""
 
 from collections.abc import Collection, Iterable
 
@@ -15,7 +15,7 @@ def are_known(modules: Iterable[nn.Module], known: Collection[type[nn.Module]]) 
         modules: The modules.
         known: The classes; subclasses, as those of learners or of LoRA, may do something else.
     """
-    if torch.is_grad_enabled() or torch.is_autocast_enabled():
+    if torch.is_grad_enabled() or any(map(torch.is_autocast_enabled, ("cpu", "cuda", "mps"))):
         return False
     return not any(type(module) not in known or module.training or "forward" in vars(module) for module in modules)
 
