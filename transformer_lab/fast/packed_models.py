@@ -194,7 +194,7 @@ def _attend_heads(attention: AttentionBase, q: Tensor, k: Tensor, v: Tensor, **o
     if q.device.type != "cpu" or not torch.is_autocast_enabled("cpu"):
         return attention.attend_heads(q, k, v, **options)
     with torch.autocast("cpu", enabled=False):
-        return attention.attend_heads(*(x.float() for x in (q, k, v)), **options)
+        return attention.attend_heads(q.float(), k.float(), v.float(), **options)
 
 
 def _block_attention(

@@ -133,7 +133,7 @@ class BlockStep:
         """Return what self-attention adds; the queries that share keys and values are rows of the same product."""
         rows = x.shape[0]
         heads = self.project(x).view(rows, -1, self.d_k)  # of queries, keys and values
-        q, k, v = heads.split((self.n_heads, self.n_kv_heads, self.n_kv_heads), dim=1)
+        q, k, v = torch.split(heads, [self.n_heads, self.n_kv_heads, self.n_kv_heads], dim=1)
         if self.has_qk_norm:
             q, k = self.norm_q(q), self.norm_k(k)
         if rotation is not None:
@@ -146,7 +146,7 @@ class BlockStep:
 
 def rotate(x: Float[Tensor, "rows heads d_k"], rotation: Tensor) -> Float[Tensor, "rows heads d_k"]:
     """Rotate each vector as ``Rotation.rotate`` does: neighbouring features are a complex number."""
-    pairs = torch.view_as_complex(x.unflatten(-1, (-1, 2)))
+    pairs = torch.view_as_complex(x.reshape(*x.shape[:-1], -1, 2))
     return torch.view_as_real(pairs * rotation).flatten(-2)
 
 
@@ -155,8 +155,9 @@ def joined(layers: Sequence[nn.Linear]) -> Function:
     if len(layers) > 1 and sum(layer.weight.numel() for layer in layers) > JOINED:
         parts = [partial(F.linear, weight=layer.weight, bias=layer.bias) for layer in layers]
         return lambda x: torch.cat([part(x) for part in parts], dim=-1)
-    weight = torch.cat([layer.weight for layer in layers]) if len(layers) > 1 else layers[0].weight
-    biases = [layer.bias for layer in layers if layer.bias is not None]
+    weights: list[Tensor] = [layer.weight for layer in layers]
+    weight = torch.cat(weights) if len(layers) > 1 else weights[0]
+    biases: list[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
     return partial(F.linear, weight=weight, bias=torch.cat(biases) if biases else None)
 
 
@@ -166,6 +167,5 @@ def functional_norm(norm: nn.Module) -> Function:
         shape, eps = list(norm.normalized_shape), norm.eps
         return lambda x: F.layer_norm(x, shape, norm.weight, norm.bias, eps)
     if isinstance(norm, nn.RMSNorm):
-        shape, eps = list(norm.normalized_shape), norm.eps
-        return lambda x: F.rms_norm(x, shape, norm.weight, eps)
+        return lambda x: F.rms_norm(x, list(norm.normalized_shape), norm.weight, norm.eps)
     return lambda x: x
