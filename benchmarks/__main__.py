@@ -20,9 +20,9 @@ from benchmarks.report import OURS, draw, machine, table, write_json
 from benchmarks.work import Work, all_work
 
 CONTESTANTS = {
-    "ours": ("Ours", "OurLanguageModel"),
+    "ours": ("Ours", "OurLanguageModel", "OurLlama"),
     "torch_transformer": ("TorchTransformer",),
-    "hugging_face": ("Marian", "GPT2", "Llama"),
+    "hugging_face": ("Marian", "GPT2", "Llama", "GeneratingLlama"),
     "x_transformers_peer": ("XTransformer", "XLanguageModel"),
     "joey_nmt": ("JoeyNMT",),
 }
@@ -54,7 +54,7 @@ def measure(work: Work, kinds: list[type[Contestant]], rounds: int) -> dict[str,
     for line in check_equal_work(contestants, work, batch):
         print(f"  {line}")
     runs: dict[str, Run] = {contestant.name: contestant.run(work, batch) for contestant in contestants}
-    if work.task not in ("greedy", "beam"):
+    if not work.generates:
         products = Products(work, batch)
         runs[products.name] = products.run()
     times = take_turns(runs, rounds)

@@ -71,9 +71,9 @@ def check_tied(contestant: Contestant, work: Work) -> None:
 def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:
     """Raise an error unless the loss is that of the logits, and as many tokens are generated as should be."""
     contestant.model.eval()
-    if work.task in ("greedy", "beam"):
+    if work.generates:
         with torch.inference_mode():
-            tokens: Tensor = getattr(contestant, work.task)(batch.source)
+            tokens: Tensor = getattr(contestant, work.task.split()[0])(batch.source)
         if tokens.shape[1] not in (NEW_TOKENS, NEW_TOKENS + 1):  # with or without the token that begins
             raise ValueError(f"{contestant.name} generates {tokens.shape[1]} tokens, not {NEW_TOKENS}")
         return

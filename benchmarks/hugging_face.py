@@ -1,5 +1,8 @@
 """The classes of Hugging Face's ``transformers``, from configurations: Marian, GPT-2 and Llama."""
 
+from typing import Any
+
+import torch
 import transformers
 from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MarianConfig, MarianMTModel
@@ -55,17 +58,23 @@ class GPT2(LanguageContestant):
     """The same model as ours."""
 
     name = "HF GPT-2"
+    tasks = (*LanguageContestant.tasks, "greedy LM")
 
     def __init__(self, work: Work) -> None:
         size = work.size
         self.model = GPT2LMHeadModel(GPT2Config(
             vocab_size=size.vocab_size, n_positions=size.max_length, n_embd=size.d_model, n_layer=size.n_layers,
             n_head=size.n_heads, n_inner=size.d_ff, resid_pdrop=work.dropout, embd_pdrop=work.dropout, attn_pdrop=0.0,
+            eos_token_id=None,
         ))  # fmt: skip
 
     def logits(self, batch: Batch) -> Tensor:
         """Run the model; padding comes last, so that no mask is needed."""
         return self.model(input_ids=batch.target, use_cache=False).logits
+
+    def greedy(self, source: Tensor) -> Tensor:
+        """Generate exactly ``NEW_TOKENS`` tokens, with the cache."""
+        return generate(self.model, source)
 
 
 class Llama(LanguageContestant):
@@ -79,9 +88,28 @@ class Llama(LanguageContestant):
         self.model = LlamaForCausalLM(LlamaConfig(
             vocab_size=size.vocab_size, max_position_embeddings=size.max_length, hidden_size=size.d_model,
             num_hidden_layers=size.n_layers, num_attention_heads=size.n_heads, intermediate_size=2 * size.d_ff // 3,
-            tie_word_embeddings=True, attention_dropout=0.0,
+            tie_word_embeddings=True, attention_dropout=0.0, eos_token_id=None,
         ))  # fmt: skip
 
     def logits(self, batch: Batch) -> Tensor:
         """Run the model; padding comes last, so that no mask is needed."""
         return self.model(input_ids=batch.target, use_cache=False).logits
+
+
+class GeneratingLlama(Llama):
+    """The same model as our Llama."""
+
+    tasks = ("greedy Llama",)
+    differs = ""
+
+    def greedy(self, source: Tensor) -> Tensor:
+        """Generate exactly ``NEW_TOKENS`` tokens, with the cache."""
+        return generate(self.model, source)
+
+
+def generate(model: Any, prompts: Tensor) -> Tensor:
+    """Return exactly ``NEW_TOKENS`` tokens that continue prompts, always the most probable one."""
+    texts = model.generate(
+        prompts, attention_mask=torch.ones_like(prompts), do_sample=False, max_new_tokens=NEW_TOKENS, pad_token_id=PAD
+    )
+    return texts[:, prompts.shape[1] :]

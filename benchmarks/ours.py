@@ -5,7 +5,7 @@ from torch import Tensor
 from benchmarks.contestant import Contestant, LanguageContestant
 from benchmarks.work import BEGIN, NEW_TOKENS, PAD, SMOOTHING, Batch, Work
 from transformer_lab.generation.beam_search import beam_search
-from transformer_lab.generation.decode import greedy_decode
+from transformer_lab.generation.decode import generate, greedy_decode
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
@@ -50,6 +50,7 @@ class OurLanguageModel(LanguageContestant):
     """Our language model, as GPT-2."""
 
     name = "ours"
+    tasks = (*LanguageContestant.tasks, "greedy LM")
 
     def __init__(self, work: Work) -> None:
         size = work.size
@@ -65,3 +66,20 @@ class OurLanguageModel(LanguageContestant):
     def loss(self, batch: Batch) -> Tensor:
         """Return the loss as the trainer computes it."""
         return batch_loss(self.model, (batch.target,), batch.labels, PAD) / batch.n_labels
+
+    def greedy(self, source: Tensor) -> Tensor:
+        """Generate with the cache."""
+        return generate(self.model, source, NEW_TOKENS, temperature=0, eos_id=NO_TOKEN)[:, source.shape[1] :]
+
+
+class OurLlama(OurLanguageModel):
+    """Our language model, as Llama."""
+
+    tasks = ("greedy Llama",)
+
+    def __init__(self, work: Work) -> None:
+        size = work.size
+        self.model = LanguageModel(LanguageModelConfig.llama(
+            size.vocab_size, d_model=size.d_model, n_heads=size.n_heads, d_ff=2 * size.d_ff // 3,
+            n_layers=size.n_layers, max_length=size.max_length, tied=True,
+        ))  # fmt: skip

@@ -38,7 +38,8 @@ class Work:
 
     Args:
         task: ``train`` is a step of the optimiser, ``forward`` the logits of all positions without gradients, and
-            ``evaluate`` the loss, as validation needs it; ``greedy`` and ``beam`` generate.
+            ``evaluate`` the loss, as validation needs it; ``greedy`` and ``beam`` generate. Those of language models
+            end with ``LM``, or with ``Llama``.
         size: The models' size.
         batch: Number of sentences.
         length: Number of tokens of the longest one, of the source and of the target.
@@ -56,11 +57,16 @@ class Work:
     @property
     def name(self) -> str:
         """What the row is called."""
-        if self.task in ("greedy", "beam"):
+        if self.generates:
             return f"{self.task} {self.size.name} batch {self.batch}"
         dropout = f" dropout {self.dropout:g}" if "train" in self.task else ""
         full = "" if self.padding else " no padding"
         return f"{self.task} {self.size.name} {self.batch}×{self.length}{dropout}{full}"
+
+    @property
+    def generates(self) -> bool:
+        """Whether tokens are generated."""
+        return self.task.startswith(("greedy", "beam"))
 
     def draw(self) -> "Batch":
         """Return the batch, the same at each call."""
@@ -107,3 +113,5 @@ def all_work() -> Iterator[Work]:
         yield Work(task, size, batch, length)
     for task, size, batch in product(("greedy", "beam"), (TINY, SMALL), (1, 32)):
         yield Work(task, size, batch, 24)
+    for task, size, batch in product(("greedy LM", "greedy Llama"), (TINY, SMALL), (1, 32)):
+        yield Work(task, size, batch, 24, padding=False)

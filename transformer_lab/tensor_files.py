@@ -6,12 +6,12 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
 
-import torch
 from safetensors import safe_open
 from safetensors.torch import save
 from torch import Tensor, nn
 
 from transformer_lab.atomic_write import atomic_write
+from transformer_lab.device import without_memory
 
 AnyModel = TypeVar("AnyModel", bound=nn.Module)
 PARAMETERS = "model.safetensors"
@@ -77,7 +77,7 @@ def make_empty(make: Callable[[], AnyModel], n_layers: int, tensors: Mapping[str
     """
     if n_layers > len(tensors):
         raise ValueError(f"{where}: {n_layers=} layers cannot be made of {len(tensors)} tensors")
-    with described_by(where), torch.device("meta"):
+    with described_by(where), without_memory():
         return make()
 
 

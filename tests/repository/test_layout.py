@@ -25,7 +25,7 @@ MAY_USE: dict[str, str] = {
     "extras": "",
     "atomic_write": "",
     "file_lock": "",
-    "tensor_files": "atomic_write",
+    "tensor_files": "atomic_write device",
     "data": "atomic_write",
     "attention": "checks device",
     "layers": "attention",

@@ -26,6 +26,8 @@ def vocabulary_loss(
     softmax nor their gradient ever exist for all rows. A mean over tokens divides the result; the gradients are scaled
     by what comes back.
 
+    Under autocast the products are in half precision, and all else as it is.
+
     Args:
         x: Outputs of the last layer, at real tokens only.
         weight: Weights of the last linear layer.
@@ -49,12 +51,14 @@ class _VocabularyLoss(torch.autograd.Function):
         with_gradients: bool,
     ) -> Tensor:
         vocab_size, n_rows = len(weight), max(1, CHUNK // len(weight))
-        total, d_x = x.new_zeros(()), torch.empty_like(x)
-        d_weight = torch.empty_like(weight) if len(x) else torch.zeros_like(weight)  # the first rows overwrite it
+        low = product_dtype(weight)
+        low_weight, low_bias = weight.to(low), None if bias is None else bias.to(low)
+        total, d_x, d_weight = x.new_zeros(()), torch.empty_like(x), torch.zeros_like(weight)
         d_bias = None if bias is None else torch.zeros_like(bias)
         for start in range(0, len(x), n_rows):
             rows, target = x[start : start + n_rows], targets[start : start + n_rows, None]
-            logits = F.linear(rows, weight, bias)
+            rows = rows.to(low)
+            logits = F.linear(rows, low_weight, low_bias).to(x.dtype)
             largest = logits.amax(dim=1)
             total -= (1 - smoothing) * logits.gather(1, target).sum() + smoothing / vocab_size * logits.sum()
             softmax = torch.softmax(logits, dim=1, out=logits)
@@ -62,10 +66,14 @@ class _VocabularyLoss(torch.autograd.Function):
             if with_gradients:
                 gradient = softmax.sub_(smoothing / vocab_size)
                 gradient.scatter_add_(1, target, gradient.new_full(target.shape, smoothing - 1))
-                torch.mm(gradient, weight, out=d_x[start : start + n_rows])
-                d_weight.addmm_(gradient.mT, rows, beta=float(start > 0))
                 if d_bias is not None:
                     d_bias += gradient.sum(0)
+                gradient = gradient.to(low)
+                d_x[start : start + n_rows] = gradient @ low_weight
+                if low == weight.dtype:
+                    d_weight.addmm_(gradient.mT, rows, beta=float(start > 0))
+                else:
+                    d_weight += gradient.mT @ rows  # what is in half precision is added up in full
         if with_gradients:
             ctx.save_for_backward(d_x, d_weight, d_bias)
         return total
@@ -75,3 +83,10 @@ class _VocabularyLoss(torch.autograd.Function):
     def backward(ctx: Any, scale: Tensor) -> tuple[Tensor | None, ...]:
         d_x, d_weight, d_bias = ctx.saved_tensors
         return d_x.mul_(scale), d_weight.mul_(scale), None if d_bias is None else d_bias.mul_(scale), None, None, None
+
+
+def product_dtype(x: Tensor) -> torch.dtype:
+    """Return the precision in which a tensor is multiplied: autocast's, or its own."""
+    kind = x.device.type
+    lowered = x.dtype == torch.float32 and torch.is_autocast_enabled(kind)
+    return torch.get_autocast_dtype(kind) if lowered else x.dtype

@@ -14,6 +14,7 @@ from torch.nn import functional as F
 
 from transformer_lab.attention.kv_cache import KVCache, LayerCache, ModelCache, SourceKV
 from transformer_lab.attention.multi_head import MultiHeadAttention
+from transformer_lab.generation.unwatched import Watchers, are_known
 from transformer_lab.layers import feed_forward
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
 from transformer_lab.models.decoder import Decoder, PreNormDecoder
@@ -40,9 +41,7 @@ class DecoderStep:
     def __init__(self, model: Transformer) -> None:
         self.model = model
         self.layers = [LayerStep(layer) for layer in model.decoder.layers if isinstance(layer, DecoderLayer)]
-        modules = list(model.decoder.modules())
-        self._hooks = [hooks for module in modules for hooks in (module._forward_hooks, module._forward_pre_hooks)]
-        self._attentions = [module for module in modules if isinstance(module, MultiHeadAttention)]
+        self.watchers = Watchers(model.decoder.modules())
 
     @staticmethod
     def repeats(model: Transformer) -> bool:
@@ -50,18 +49,7 @@ class DecoderStep:
 
         That would be dropout, gradients, or modules of other classes.
         """
-        if type(model) is not Transformer or torch.is_grad_enabled() or torch.is_autocast_enabled():
-            return False
-        return not any(
-            type(module) not in REPEATED or module.training or "forward" in vars(module)
-            for module in model.decoder.modules()
-        )
-
-    @property
-    def is_watched(self) -> bool:
-        """Whether somebody looks inside the model, by hooks or by gradients: that takes the modules themselves."""
-        hooked = any(self._hooks) or any(attention.weights_hook is not None for attention in self._attentions)
-        return hooked or torch.is_grad_enabled()
+        return type(model) is Transformer and are_known(model.decoder.modules(), REPEATED)
 
     def __call__(
         self, tokens: Int[Tensor, "rows 1"], cache: ModelCache, memory_bias: Float[Tensor, "#sources_and_heads 1 #n"]

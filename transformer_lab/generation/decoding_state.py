@@ -8,6 +8,7 @@ from torch import Tensor
 
 from transformer_lab.checks import check_length
 from transformer_lab.generation.decoder_step import DecoderStep
+from transformer_lab.generation.text_step import TextStep
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.recurrent import RecurrentTranslator, last_state
 from transformer_lab.models.transformer import Transformer
@@ -48,7 +49,7 @@ class TranslationState:
 
         A single token goes the shorter way of ``DecoderStep`` where that gives the same.
         """
-        if self._step is None or self._step.is_watched or self._memory_bias is None or not self._one_token(tokens):
+        if self._step is None or self._step.watchers or self._memory_bias is None or not self._one_token(tokens):
             return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
         return self._step(tokens, self.cache, self._memory_bias)
 
@@ -94,9 +95,15 @@ class TextState:
     def __init__(self, model: LanguageModel, max_length: int) -> None:
         check_length(max_length, model.config.max_length)
         self.model, self.cache = model, model.new_cache(max_length)
+        self._step = TextStep(model) if TextStep.repeats(model) else None
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
-        """Take the newest tokens of every row; return the logits of the token after the last that is not padding."""
+        """Take the newest tokens of every row; return the logits of the token after the last that is not padding.
+
+        A single token goes the shorter way of ``TextStep`` where that gives the same.
+        """
+        if tokens.shape[1] == 1 and self._step is not None and self._step.applies(tokens, self.cache):
+            return self._step(tokens, self.cache)
         hidden = self.model.hidden(tokens, self.cache)
         if self.model.config.pad_id is None or tokens.shape[1] == 1:
             return self.model.head(hidden[:, -1])

@@ -16,6 +16,7 @@ from transformer_lab.data.documents import read_documents
 from transformer_lab.data.prepare import HELD_OUT, prepare, prepare_text, sha256_of
 from transformer_lab.data.token_store import TokenStore
 from transformer_lab.data.tokenizers import EOS_ID, PAD_ID, character_tokenizer
+from transformer_lab.device import without_memory
 from transformer_lab.models.language_model import LanguageModel
 from transformer_lab.models.language_model_config import LanguageModelConfig
 from transformer_lab.models.transformer import Transformer
@@ -167,7 +168,7 @@ def train_text(
 
 def _check_shape(model: type[Transformer] | type[LanguageModel], shape: Any) -> None:
     """Raise ValueError if no model has this shape: before a corpus is read, which may take long."""
-    with torch.device("meta"):  # without numbers
+    with without_memory():
         model(shape)
 
 

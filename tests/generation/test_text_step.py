@@ -1,0 +1,126 @@
+"""A language model's step in fewer operations: it gives what the plain path gives, and is taken only where it does."""
+
+import pytest
+import torch
+from torch import nn
+from torch.testing import assert_close
+
+from tests.helpers.decoding_models import GPT, LLAMA, PAD, language_model
+from transformer_lab.generation import text_step
+from transformer_lab.generation.decode import generate
+from transformer_lab.generation.decoding_state import TextState, WindowedTextState
+from transformer_lab.generation.text_step import TextStep
+from transformer_lab.inspection.hooks import record_attention
+from transformer_lab.layers.lora import add_lora
+from transformer_lab.models.language_model_config import Experts, SlidingWindow
+
+FORMS = {
+    "GPT-2": GPT,
+    "Llama": LLAMA,
+    "norms after, too": GPT | {"norm_placement": "both", "positions": "sinusoidal", "feed_forward": "relu"},
+    "Qwen": LLAMA | {"qk_norm": True, "qkv_bias": True, "d_k": 6},
+    "Gemma": LLAMA | {"feed_forward": "geglu", "n_kv_heads": 1, "scaled_embeddings": True, "norm_placement": "after"},
+    "no positions": GPT | {"positions": "none", "bias": False, "feed_forward": "gelu", "pad_id": None},
+}
+PROMPTS = {"no padding": [[4, 5, 6], [7, 8, 9]], "padding": [[PAD, 5, 6], [7, 8, 9]]}
+
+
+@torch.no_grad()
+@pytest.mark.parametrize("most", [text_step.JOINED, 1], ids=["joined", "not joined"])
+@pytest.mark.parametrize("prompt", PROMPTS)
+@pytest.mark.parametrize("form", FORMS)
+def test_every_step_gives_what_the_plain_path_gives(form, prompt, most, monkeypatch):
+    monkeypatch.setattr(text_step, "JOINED", most)
+    model = language_model(1, **FORMS[form]).double()
+    both = [TextState(model, 17), TextState(model, 17)]
+    assert both[1]._step is not None
+    both[1]._step = None
+    tokens = torch.tensor(PROMPTS[prompt])
+    for order in ([0, 1], [0, 0, 1, 1], [1, 3, 2, 0], [2, 3], [0, 1], [1]):
+        ours, theirs = (state.next_logits(tokens) for state in both)
+        assert_close(ours, theirs)
+        for state in both:
+            state.reorder(torch.tensor(order))
+        tokens = torch.arange(3, 3 + len(order))[:, None]
+
+
+def counted(monkeypatch):
+    calls, step = [], TextStep.__call__
+    monkeypatch.setattr(TextStep, "__call__", lambda *args: calls.append(args[1]) or step(*args))
+    return calls
+
+
+def test_it_is_taken_for_each_token_after_the_prompt(monkeypatch):
+    calls = counted(monkeypatch)
+    texts = generate(language_model(**LLAMA), torch.tensor(PROMPTS["no padding"]), 5, temperature=0)
+    assert texts.shape == (2, 8)
+    assert len(calls) == 4
+
+
+@torch.no_grad()
+def test_a_text_that_outgrows_the_model_is_read_again_as_by_the_plain_path():
+    model, states = language_model(**LLAMA), []
+    for plain in (False, True):
+        state = WindowedTextState(model)
+        state._step = None if plain else state._step
+        states.append(state)
+    for token in range(40):
+        ours, theirs = (state.next_logits(torch.tensor([[token % 11]])) for state in states)
+        assert_close(ours, theirs, rtol=1e-4, atol=1e-4)
+
+
+class Doubled(nn.Linear):
+    def forward(self, x):
+        return 2 * super().forward(x)
+
+
+def lora(model):
+    add_lora(model, ["w_q"], rank=2, alpha=2.0)
+
+
+def other_linear(model):
+    model.blocks[1].self_attention.w_o = Doubled(24, 24)
+
+
+def hook(model):
+    model.blocks[2].norm_2.register_forward_hook(lambda _, args, output: -output)
+
+
+def own_forward(model):
+    model.forward = lambda *args, forward=model.forward: forward(*args) + 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [lora, other_linear, hook, own_forward, nn.Module.train, nn.Module.bfloat16],
+    ids=lambda change: change.__name__,
+)
+def test_it_is_not_taken_where_modules_do_something_else(change, monkeypatch):
+    calls, model = counted(monkeypatch), language_model(**LLAMA)
+    change(model)
+    with torch.no_grad():
+        TextState(model, 9).next_logits(torch.tensor([[4], [5]]))
+    assert not calls
+
+
+@torch.no_grad()
+@pytest.mark.parametrize(
+    "form", [LLAMA | {"window": SlidingWindow(3)}, GPT | {"positions": "alibi"}, GPT | {"experts": Experts(3)}], ids=str
+)
+def test_models_whose_attention_or_networks_it_does_not_know_take_the_plain_path(form, monkeypatch):
+    calls = counted(monkeypatch)
+    TextState(language_model(**form), 9).next_logits(torch.tensor([[4], [5]]))
+    assert not calls
+
+
+def test_it_is_not_taken_where_gradients_are_wanted_or_attention_is_recorded_halfway(monkeypatch):
+    calls, model, token = counted(monkeypatch), language_model(**GPT), torch.tensor([[4], [5]])
+    assert TextState(model, 9).next_logits(token).requires_grad
+    with torch.no_grad():
+        state = TextState(model, 9)
+        with record_attention(model) as weights:
+            state.next_logits(token)
+        assert not calls
+        assert len(weights) == 3
+        state.next_logits(token)
+        assert len(calls) == 1
