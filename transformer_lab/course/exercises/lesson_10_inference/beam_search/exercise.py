@@ -34,8 +34,8 @@ THIRD_BEST: Tree = {
     "d": {"h": 0.97}, "e": {"i": 0.6}, "f": {"j": 0.7},
 }  # fmt: skip
 """What begins the likeliest text is only the third of the texts of two words."""
-AT_ONCE: Tree = {"<": {">": 0.6, "a": 0.3}, "a": {"b": 0.7}, "b": {"c": 0.6}, "c": {">": 0.9}}
-"""The best text is empty."""
+AT_ONCE: Tree = {"<": {">": 0.4, "a": 0.33}, "a": {"b": 0.98}, "b": {"c": 0.98}, "c": {">": 0.98}}
+"""The best text is empty, but only if nothing is charged for what might follow its end."""
 
 
 def two_ends(short: float, ratio: float, n_long: int = 4) -> Tree:
@@ -88,10 +88,10 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
     """
     words = [(number, word) for number, tree in enumerate(trees) for word in _positions(tree) if word not in "<>"]
     vocab_size = len(words) + 6
-    ids = torch.randperm(vocab_size, generator=rng).tolist()
+    ids = [0, *(1 + torch.randperm(vocab_size - 1, generator=rng)).tolist()]  # 0 never ends
     bos, eos, lure = (ids.pop() for _ in range(3))
     token = dict(zip(words, ids, strict=False))
-    transition, places = normal(rng, vocab_size, vocab_size), normal(rng, N_PLACES, vocab_size)
+    transition, places = normal(rng, vocab_size, vocab_size), 1.5 * normal(rng, N_PLACES, vocab_size)
     transition[:, eos] -= 9.0
     sentences = normal(rng, len(trees), vocab_size)
     transition[eos] = _log_probabilities({lure: 0.4, eos: 0.01}, vocab_size, rng)
@@ -108,6 +108,8 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
                 transition[ids_of[word]] = wanted - places[position]
         for word in tree.keys() - {"<"}:
             transition[ids_of[word]] -= sentences[number]
+    if len(trees) == 1:
+        transition[eos] -= sentences[0]
     source = torch.randperm(vocab_size, generator=rng)[: 2 * len(trees)].view(-1, 2)
     reading = normal(rng, vocab_size, vocab_size)
     reading[source[:, 1]] = sentences - reading[source[:, 0]]
