@@ -136,6 +136,27 @@ class Notebook:
         return self.page.evaluate("name => window.jupyterapp.commands.execute(name)", name)
 
 
+def draw_every_cell(page: Page, path: str) -> None:
+    """Wait until a notebook that is being opened is in front and has its kernel, and draw all of its cells.
+
+    What is ready is asked again and again: Chromium may drop a promise that is waited for, on a machine fast enough.
+    """
+    page.wait_for_function(
+        """path => {
+            const {context} = window.jupyterapp.shell.currentWidget ?? {};
+            return context?.path === path && context.isReady && context.sessionContext.isReady;
+        }""",
+        arg=path,
+    )
+    page.evaluate(
+        """() => {
+            const {content} = window.jupyterapp.shell.currentWidget;
+            content.notebookConfig = {...content.notebookConfig, windowingMode: 'none'};
+        }"""
+    )
+    page.wait_for_selector(".jp-CodeCell .cm-content")
+
+
 @contextlib.contextmanager
 def open_notebook(
     address: str, path: str, browser: str, theme: str = "JupyterLab Light", pixels: float = 1
@@ -161,18 +182,14 @@ def open_notebook(
         page.goto(f"{address}/lab?reset", wait_until="load")
         page.wait_for_function("window.jupyterapp && window.jupyterapp.restored.then(() => true)")
         page.evaluate(
-            """async ([path, theme]) => {
-                const app = window.jupyterapp;
-                await app.commands.execute('apputils:change-theme', {theme});
-                const notebook = await app.commands.execute('docmanager:open', {path, factory: 'Notebook'});
-                await notebook.context.ready;
-                await notebook.context.sessionContext.ready;
-                const settings = notebook.content.notebookConfig;
-                notebook.content.notebookConfig = {...settings, windowingMode: 'none'};
+            """([path, theme]) => {
+                const {commands} = window.jupyterapp;
+                commands.execute('apputils:change-theme', {theme});
+                commands.execute('docmanager:open', {path, factory: 'Notebook'});
             }""",
             [path, theme],
         )
-        page.wait_for_selector(".jp-CodeCell .cm-content")
+        draw_every_cell(page, path)
         try:
             yield Notebook(page, requests)
         finally:

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Locator, Page, expect
 
-from tests.end_to_end.browser import find_browser, open_notebook, running_lab
+from tests.end_to_end.browser import draw_every_cell, find_browser, open_notebook, running_lab
 from transformer_lab.course.exercises import every_exercise
 from transformer_lab.course.workspace.progress import FILE
 
@@ -45,7 +45,7 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
 
         home.locator("#tl-map-01_lookup").focus()
         page.keyboard.press("Enter")
-        draw_every_cell(page)
+        draw_every_cell(page, "01_lookup.ipynb")
         book.run(book.cell_with("import math"))
         book.rewrite(book.cell_with("def softmax("), softmax.solution)
         book.run(book.cell_with("check(softmax)"))
@@ -79,21 +79,6 @@ def test_the_home_page_leads_to_a_lesson_and_counts_what_passes_there(
         here = (address, address.replace("http", "ws", 1), "data:", "blob:")
         assert [url for url in book.requests if not url.startswith(here)] == []
         assert [url for url in book.requests if "/lab/api/news" in url or "/lab/api/update" in url] == []
-
-
-def draw_every_cell(page: Page) -> None:
-    """Wait until the notebook that is being opened has its kernel, and draw all of its cells."""
-    page.wait_for_function("window.jupyterapp.shell.currentWidget?.content?.notebookConfig")
-    page.evaluate(
-        """async () => {
-            const notebook = window.jupyterapp.shell.currentWidget;
-            await notebook.context.ready;
-            await notebook.context.sessionContext.ready;
-            const settings = notebook.content.notebookConfig;
-            notebook.content.notebookConfig = {...settings, windowingMode: 'none'};
-        }"""
-    )
-    page.wait_for_selector(".jp-CodeCell .cm-content")
 
 
 def go_home(page: Page) -> None:
