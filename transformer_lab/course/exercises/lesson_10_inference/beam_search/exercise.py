@@ -65,6 +65,7 @@ def beam_search_cases(seed: int) -> list[Case]:
         case([THIRD_BEST], 3, 2, 0.0, "a beam of 2, where one of 3 would find another text"),
         case([AT_ONCE], 5, 2, 0.0, "an empty text is the best"),
         case([two_ends(0.3, 1.03)], 6, 2, 0.0, "a short text and a long one, no length penalty"),
+        case([two_ends(0.45, 2.1)], 8, 2, 0.0, "a short text and one far less likely, no length penalty"),
         case([two_ends(0.3, 1.03)], 6, 2, 1.0, "a short text and a long one with a length penalty of 1"),
         case([two_ends(0.3, 1.45)], 6, 2, 2.0, "a short text and a long one with a length penalty of 2"),
         case([two_ends(0.4, 1.6)], 6, 2, 1.0, "a short text that is much better than a long one"),
@@ -84,23 +85,27 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
 
     Rows of logits have different offsets, which change no probability; every position adds logits of its own, and so
     does every sentence, so that the rows of the table alone say nothing. After eos comes a token that is in no tree.
-    Only where a tree says so is an end probable, so that searches that stop after so many ends find the same text.
+    Ends and words are probable only where a tree says so, so that searches that stop after so many ends find the same
+    text. Token 0 is a word or nothing, but never the one that fills up a text.
     """
     words = [(number, word) for number, tree in enumerate(trees) for word in _positions(tree) if word not in "<>"]
-    vocab_size = len(words) + 6
-    ids = [0, *(1 + torch.randperm(vocab_size - 1, generator=rng)).tolist()]  # 0 never ends
+    vocab_size = len(words) + 12
+    ids = [0, *(1 + torch.randperm(vocab_size - 1, generator=rng)).tolist()]
     bos, eos, lure = (ids.pop() for _ in range(3))
     token = dict(zip(words, ids, strict=False))
+    others = torch.ones(vocab_size)
+    others[[eos, lure, *token.values()]] = 1e-4
     transition, places = normal(rng, vocab_size, vocab_size), 1.5 * normal(rng, N_PLACES, vocab_size)
-    transition[:, eos] -= 9.0
+    for row in set(range(vocab_size)) - {bos}:
+        transition[row, [eos, *token.values()]] -= 9.0
     sentences = normal(rng, len(trees), vocab_size)
-    transition[eos] = _log_probabilities({lure: 0.4, eos: 0.01}, vocab_size, rng)
+    transition[eos] = _log_probabilities({lure: 0.4, eos: 0.01}, others, rng)
     for number, tree in enumerate(trees):
         ids_of = {"<": bos, ">": eos} | {word: token[number, word] for _, word in words if (number, word) in token}
         for word, position in _positions(tree).items():
             if word not in tree:
                 continue
-            wanted = _log_probabilities({eos: 1e-4} | {ids_of[w]: p for w, p in tree[word].items()}, vocab_size, rng)
+            wanted = _log_probabilities({eos: 1e-4} | {ids_of[w]: p for w, p in tree[word].items()}, others, rng)
             wanted += uniform(rng, -9, 9)
             if word == "<":  # the same row for all sentences: here the sentence makes the difference
                 sentences[number] = wanted - places[0] - transition[bos]
@@ -128,9 +133,9 @@ def _positions(tree: Tree) -> dict[str, int]:
     return found
 
 
-def _log_probabilities(wanted: Mapping[int, float], vocab_size: int, rng: torch.Generator) -> Tensor:
-    """Return the logarithms of these probabilities, what is left over being spread over all other tokens."""
-    others = 0.5 + torch.rand(vocab_size, generator=rng)
+def _log_probabilities(wanted: Mapping[int, float], others: Tensor, rng: torch.Generator) -> Tensor:
+    """Return the logarithms of these probabilities, what is left over being spread over others, about as given."""
+    others = others * (0.5 + torch.rand(len(others), generator=rng))
     others[list(wanted)] = 0.0
     row = others / others.sum() * (1 - sum(wanted.values()))
     for token, probability in wanted.items():
