@@ -161,7 +161,7 @@ def test_texts_are_prepared_once_and_not_mixed_up(texts, tmp_path):
     assert errors.counts == {"not UTF-8 (invalid start byte)": 1}
     prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=True, errors=errors)
     assert sum(errors.counts.values()) == 1
-    with pytest.raises(ValueError, match=r"'hold_out': True.*, not from .*'hold_out': False"):
+    with pytest.raises(ValueError, match=r"hold_out=True, not from .*hold_out=False"):
         prepare_text(texts, tmp_path / "data", 300, max_length=7, hold_out=False)
 
 

@@ -1,5 +1,6 @@
 """A worker survives whatever comes out of its jail."""
 
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 
@@ -61,20 +62,22 @@ def test_one_that_takes_too_long_to_judge_is_told_so_and_the_process_is_replaced
     assert worker.assess(task(RIGHT["softmax"])).verdict.passed
 
 
+def breaks_down(folder: Path, connection: Connection, *_: object) -> None:
+    connection.send({"landlock": 7})
+    while (task := connection.recv()) is not None:
+        with (folder / task.name).open("a") as tried:
+            tried.write("x")
+        if task.name == "similarity" or len((folder / task.name).read_text()) == 1:
+            connection.send("the system has no process or thread left")
+            return
+        connection.send(0.5)
+        connection.send((Verdict(task.name, "passed", ""), 3, 3))
+
+
 def test_an_answer_whose_jail_broke_down_once_is_graded_again_and_not_for_ever(
     monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ):
-    def serve(connection: Connection, *_: object) -> None:
-        connection.send({"landlock": 7})
-        while (task := connection.recv()) is not None:
-            (tmp_path / task.name).open("a").write("x")
-            if task.name == "similarity" or len((tmp_path / task.name).read_text()) == 1:
-                connection.send("the system has no process or thread left")
-                return
-            connection.send(0.5)
-            connection.send((Verdict(task.name, "passed", ""), 3, 3))
-
-    monkeypatch.setattr(worker_module, "serve", serve)
+    monkeypatch.setattr(worker_module, "serve", partial(breaks_down, tmp_path))
     with Worker(LIMITS) as worker:
         graded = worker.assess(task(RIGHT["softmax"]))
         assert (graded.verdict.passed, graded.seconds, graded.n_right) == (True, 0.5, 3)
