@@ -6,7 +6,7 @@
 # **Afterwards you can** turn text into batches, assemble a Transformer, train it on a file of your own, and tell a
 # model that works from one that only seems to.
 #
-# Reading: 40 minutes. Exercises: 75 minutes (five core, one stretch ★). The training takes a minute or two.
+# Reading: 40 minutes. Exercises: 75 minutes (five core, one stretch ★). Training takes a minute or two.
 
 # %% [markdown]
 # ## Before you start
@@ -399,7 +399,7 @@ def noam_rate(step: int, d_model: int, warmup: int) -> float:
 check(noam_rate)
 
 # %% [markdown]
-# We know that our training ends after 2,000 steps, and let the rate fall towards 0.
+# Our training ends after 2,000 steps, and its rate falls towards 0.
 
 # %%
 N_STEPS = 2_000
@@ -720,7 +720,7 @@ longest = max(len(ids) for pair in encode(own_pairs, own_tokenizer) for ids in p
 print(f"{len(own_train):,} pairs to train on; one to test on:", " → ".join(own_test[0]))
 
 # %% [markdown]
-# A larger file needs more of everything: vocabulary, width, layers, steps. (This takes two seconds.)
+# A larger file needs more of everything: vocabulary, width, layers, steps.
 
 
 # %%

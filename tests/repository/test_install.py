@@ -44,6 +44,7 @@ import torch
 import transformer_lab as lab
 from transformer_lab.cli.main import main
 
+torch.manual_seed(0)  # with other parameters the text may end at once
 model = lab.Transformer(lab.TransformerConfig(11, d_model=8, n_heads=2, d_ff=16, n_layers=1, max_length=20)).eval()
 shape = list(lab.greedy_decode(model, torch.tensor([[3, 4, 5]]), bos_id=1, eos_id=2, max_length=4).shape)
 said = {}
