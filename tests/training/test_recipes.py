@@ -66,6 +66,17 @@ def test_bad_lines_of_corpus_and_validation_are_treated_as_asked(corpus, tmp_pat
             train_corpus(paths, tmp_path / "strict", validation, replace(CORPUS, **FEW), SHAPE, LineErrors("raise"))
 
 
+def test_nothing_is_prepared_where_there_is_nothing_to_validate_on(corpus, tmp_path):
+    empty = tmp_path / "empty.tsv"
+    empty.touch()
+    config = replace(CORPUS, **FEW | {"validate_every": 2})
+    with pytest.raises(ValueError, match=r"^empty\.tsv: no pair to validate on is left"):
+        train_corpus(corpus, tmp_path / "model", [empty], config, SHAPE)
+    with pytest.raises(ValueError, match="patience=3 counts validations, and there are no files"):
+        train_corpus(corpus, tmp_path / "model", [], replace(config, patience=3), SHAPE)
+    assert not (tmp_path / "model").exists()
+
+
 def test_without_validation_only_the_loss_is_followed(corpus, tmp_path):
     train_corpus(corpus, tmp_path / "model", config=replace(CORPUS, **FEW), shape=SHAPE).run()
     table = pd.read_csv(tmp_path / "model" / LOG)

@@ -161,7 +161,7 @@ class Trainer(Generic[AnyBatch]):
         last, row = step == config.steps, {}
         if step % config.log_every == 0 or last:
             [loss_sum] = self.world.sum(self.progress.loss_sum)
-            row = self.progress.row(loss_sum, self.optimizer.param_groups[0]["lr"])
+            row = self.progress.row(loss_sum, self.optimizer.param_groups[0]["lr"], self.config.peak_rate)
         if self.validate and (last or (config.validate_every and step % config.validate_every == 0)):
             row |= self._validate(self.validate)
         if row and self.log:
