@@ -73,6 +73,11 @@ class TrainingConfig:
             raise ValueError(f"warmup must be less than steps; got warmup={self.warmup}, steps={self.steps}")
         self.rate(1, d_model=1)
 
+    def check_patience(self, validates: bool) -> None:
+        """Raise ValueError if training should end for want of a better score, and there is nothing to validate on."""
+        if self.patience and not validates:
+            raise ValueError(f"patience={self.patience} counts validations, and there is nothing to validate on")
+
     def rate(self, step: int, d_model: int) -> float:
         """Return the learning rate of a step, counted from 1."""
         if self.schedule == "noam":

@@ -102,8 +102,7 @@ def train_corpus(
     """
     world, errors = world or World(), errors or LineErrors()
     _check_shape(Transformer, shape)
-    if config.patience and not validation:
-        raise ValueError(f"patience={config.patience} counts validations, and there are no files to validate on")
+    config.check_patience(bool(validation))
     pairs = [(pair.source, pair.target) for pair in read_pairs(validation, errors)] if validation else []
     if validation and not pairs:
         raise ValueError(f"{' and '.join(path.name for path in validation)}: no pair to validate on is left")

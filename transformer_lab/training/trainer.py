@@ -75,8 +75,7 @@ class Trainer(Generic[AnyBatch]):
         self.average = WeightAverage(model, config.average) if config.average else None
         self.progress = Progress()
         self.settings = {"training": asdict(config), "model": asdict(model.config), "held_out": dict(held_out or {})}
-        if config.patience and not validate:
-            raise ValueError(f"patience={config.patience} counts validations, and there is nothing to validate on")
+        config.check_patience(validate is not None)
         torch.manual_seed(config.seed + self.world.rank)  # for dropout: each process draws its own
         folder.mkdir(parents=True, exist_ok=True)
         if (folder / CHECKPOINT).exists():
