@@ -71,7 +71,7 @@ class _VocabularyLoss(torch.autograd.Function):
                 gradient = gradient.to(low)
                 d_x[start : start + n_rows] = gradient @ low_weight
                 if low == weight.dtype:
-                    d_weight.addmm_(gradient.mT, rows, beta=float(start > 0))
+                    d_weight.addmm_(gradient.mT, rows)
                 else:
                     d_weight += gradient.mT @ rows  # what is in half precision is added up in full
         if with_gradients:
