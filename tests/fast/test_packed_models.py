@@ -13,6 +13,7 @@ from torch.testing import assert_close
 
 from tests.helpers.small_models import CONFIGS, CONTINUES, EXPERTS, TRANSLATES, build
 from transformer_lab.attention.multi_head import MultiHeadAttention
+from transformer_lab.fast import packed_models
 from transformer_lab.fast.packed_models import packed_loss, packs
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.layers.lora import add_lora
@@ -71,6 +72,23 @@ def assert_same(model, inputs, labels):
 def test_losses_and_gradients_are_those_of_the_model(model):
     assert_same(model, *batch(model))
     assert_same(model, *batch(model, (6, 6), (5, 5)))  # without padding
+
+
+def test_rows_of_padding_for_a_round_number_of_rows_change_nothing(model, monkeypatch):
+    monkeypatch.setattr(packed_models, "row_multiple", lambda tokens: 4)
+    assert_same(model, *batch(model))  # 15 tokens and one more, 18 and two more
+
+
+def test_under_autocast_batches_of_other_lengths_have_as_many_rows(monkeypatch):
+    model = build(TRANSLATES).float()
+    taken = set()
+    monkeypatch.setattr(F, "embedding", lambda *args, was=F.embedding: taken.add(args[0].numel()) or was(*args))
+    for half, numbers in ((False, {60, 61, 62, 63}), (True, {64})):
+        taken.clear()
+        with torch.autocast("cpu", torch.bfloat16, enabled=half):
+            packed_loss(model, *batch(model, (16, 16, 16, 13, 1), (16, 16, 16, 8, 4)), PAD)
+            packed_loss(model, *batch(model, (16, 16, 16, 10, 3), (16, 16, 16, 8, 7)), PAD)
+        assert taken == numbers
 
 
 def test_in_single_precision_too(model):

@@ -18,9 +18,25 @@ def test_packed_and_unpacked_again_only_padding_has_changed():
     assert torch.equal(rows.of(REAL.cumsum(1)), REAL.cumsum(1)[REAL][None])
 
 
-@pytest.mark.parametrize("real", [REAL, torch.ones_like(REAL)], ids=["padding", "no padding"])
-def test_gradients_are_those_of_the_plain_operations(real):
-    rows = PackedRows(real)
+@pytest.mark.parametrize(("multiple", "n_rows"), [(3, 9), (5, 10), (7, 8), (2, 8), (12, 8)])
+def test_padding_fills_the_rows_up_to_a_multiple_if_there_is_enough_of_it(multiple, n_rows):
+    """Of 12 positions 8 are real; 14 rows cannot be made of them, and 12 would be the batch as it was."""
+    x, rows = torch.randn(3, 4, 5), PackedRows(REAL, multiple)
+    taken = REAL.clone()
+    taken.view(-1)[rows.index] = True
+    assert len(set(rows.index.tolist())) == n_rows and rows.n_real == 8
+    assert torch.equal(rows.pack(x)[0, :8], x[REAL])
+    assert torch.equal(rows.unpack(rows.pack(x)), x * taken[..., None])
+    assert rows.positions.tolist() == [[i % 4 for i in rows.index.tolist()]]
+
+
+@pytest.mark.parametrize(
+    ("real", "multiple"),
+    [(REAL, 1), (REAL, 5), (torch.ones_like(REAL), 1)],
+    ids=["padding", "padding for rows", "no padding"],
+)
+def test_gradients_are_those_of_the_plain_operations(real, multiple):
+    rows = PackedRows(real, multiple)
     assert gradcheck(rows.pack, torch.randn(3, 4, 2, dtype=torch.float64, requires_grad=True))
     assert gradcheck(rows.unpack, torch.randn(1, len(rows.index), 2, dtype=torch.float64, requires_grad=True))
 

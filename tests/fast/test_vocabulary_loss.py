@@ -37,6 +37,16 @@ def test_value_and_gradients_are_torchs_however_many_rows_are_taken_at_once(monk
         assert_close(torch.autograd.grad(ours / 7, tensors), torch.autograd.grad(theirs / 7, tensors))
 
 
+@pytest.mark.parametrize("rows_at_once", [2, 3, 7])
+def test_rows_after_the_last_target_count_for_nothing(monkeypatch, rows_at_once):
+    monkeypatch.setattr(module, "CHUNK", 11 * rows_at_once)
+    tensors, targets = draw(bias=True)
+    ours = fast(tensors, targets[:3], 0.1)
+    theirs = plain([tensors[0][:3], *tensors[1:]], targets[:3], 0.1)
+    assert_close(ours, theirs)
+    assert_close(torch.autograd.grad(ours, tensors), torch.autograd.grad(theirs, tensors))
+
+
 def test_logits_of_any_size_give_a_finite_loss():
     tensors, targets = draw(bias=True)
     large = [1000 * tensor.detach() for tensor in tensors]

@@ -13,7 +13,7 @@ CHUNK = 2**21
 
 
 def vocabulary_loss(
-    x: Float[Tensor, "n d_model"],
+    x: Float[Tensor, "n_rows d_model"],
     weight: Float[Tensor, "vocab_size d_model"],
     bias: Float[Tensor, " vocab_size"] | None,
     targets: Int[Tensor, " n"],
@@ -29,7 +29,8 @@ def vocabulary_loss(
     Under autocast the products are in half precision, and all else as it is.
 
     Args:
-        x: Outputs of the last layer, at real tokens only.
+        x: Outputs of the last layer, at real tokens. There may be more rows than targets: the last of them count for
+            nothing.
         weight: Weights of the last linear layer.
         bias: Its bias.
         targets: The tokens that really follow.
@@ -58,14 +59,17 @@ class _VocabularyLoss(torch.autograd.Function):
         for start in range(0, len(x), n_rows):
             rows, target = x[start : start + n_rows], targets[start : start + n_rows, None]
             rows = rows.to(low)
-            logits = F.linear(rows, low_weight, low_bias).to(x.dtype)
+            all_logits = F.linear(rows, low_weight, low_bias).to(x.dtype)
+            logits = all_logits[: len(target)]
             largest = logits.amax(dim=1)
             total -= (1 - smoothing) * logits.gather(1, target).sum() + smoothing / vocab_size * logits.sum()
             softmax = torch.softmax(logits, dim=1, out=logits)
             total += (largest - softmax.amax(dim=1).log()).sum()  # log Σ exp(logits), without another exp
             if with_gradients:
-                gradient = softmax.sub_(smoothing / vocab_size)
-                gradient.scatter_add_(1, target, gradient.new_full(target.shape, smoothing - 1))
+                softmax.sub_(smoothing / vocab_size)
+                softmax.scatter_add_(1, target, softmax.new_full(target.shape, smoothing - 1))
+                gradient = all_logits
+                gradient[len(target) :] = 0
                 if d_bias is not None:
                     d_bias += gradient.sum(0)
                 gradient = gradient.to(low)
