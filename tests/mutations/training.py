@@ -17,8 +17,8 @@ TRAINER = [
         "the first step has one batch",
         Edit(
             STEP,
-            "self.optimizer.zero_grad()\nfor _batch in _batches: ...",
-            "self.optimizer.zero_grad()\nfor _batch in _batches[:1]: ...",
+            "self.model.zero_grad()\nfor _batch in _batches: ...",
+            "self.model.zero_grad()\nfor _batch in _batches[:1]: ...",
         ),
     ),
 ]

@@ -41,14 +41,14 @@ def test_a_matrix_of_zeros_stays_one():
 
 
 @pytest.mark.parametrize("shape", [(3, 7), (7, 3)])
-def test_steps_are_those_of_torch(shape):
+@pytest.mark.parametrize(("adjust", "by_torch"), [("original", "original"), ("match_adamw", "match_rms_adamw")])
+def test_steps_are_those_of_torch(shape, adjust, by_torch):
     torch.manual_seed(0)
     ours = nn.Parameter(torch.randn(shape))
     theirs = deepcopy(ours)
-    muon, peer = (
-        Muon([ours], lr=0.1, momentum=0.8, weight_decay=0.3),
-        torch.optim.Muon([theirs], lr=0.1, momentum=0.8, weight_decay=0.3),
-    )
+    settings = {"lr": 0.1, "momentum": 0.8, "weight_decay": 0.3}
+    muon = Muon([ours], **settings, adjust=adjust)
+    peer = torch.optim.Muon([theirs], **settings, adjust_lr_fn=by_torch)
     for _ in range(4):
         ours.grad = torch.randn(shape)
         theirs.grad = ours.grad.clone()
@@ -64,6 +64,15 @@ def test_a_first_step_is_the_formula():
     Muon([parameter], lr=0.1, momentum=0.8, weight_decay=0.3).step()
     expected = start * (1 - 0.03) - 0.1 * (7 / 3) ** 0.5 * orthogonalise(parameter.grad)  # of any length
     assert_close(parameter.detach(), expected)
+
+
+def test_updates_that_match_adamw_are_as_large_for_every_shape():
+    torch.manual_seed(0)
+    for shape in ((30, 50), (50, 30), (80, 80)):
+        parameter = nn.Parameter(torch.zeros(shape))
+        parameter.grad = torch.randn(shape)
+        Muon([parameter], lr=0.1, adjust="match_adamw").step()
+        assert parameter.detach().square().mean().sqrt().item() == pytest.approx(0.1 * 0.2, rel=0.2)
 
 
 def test_matrices_of_layers_go_to_muon_and_all_else_to_adamw_and_each_once():
@@ -120,3 +129,8 @@ def test_a_closure_computes_the_gradients_first():
 def test_other_parameters_than_matrices_are_named():
     with pytest.raises(ValueError, match=r"matrices; got a parameter of shape \(3,\)"):
         Muon([nn.Parameter(torch.zeros(3))])
+
+
+def test_another_adjustment_than_the_two_is_refused():
+    with pytest.raises(ValueError, match='adjust must be "original" or "match_adamw"; got \'rms\''):
+        Muon([nn.Parameter(torch.zeros(3, 5))], adjust="rms")

@@ -30,7 +30,7 @@ from transformer_lab.data.tokenizers import BOS_ID, EOS_ID, PAD_ID
 from transformer_lab.generation.decode import greedy_decode
 from transformer_lab.models.transformer import Transformer
 from transformer_lab.models.transformer_config import TransformerConfig
-from transformer_lab.tensor_files import PARAMETERS, read_tensors
+from transformer_lab.tensor_files import PARAMETERS, read_tensors, write_tensors
 from transformer_lab.training.checkpoint import CHECKPOINT
 from transformer_lab.training.log import LOG
 from transformer_lab.training.trainer import Trainer
@@ -120,7 +120,7 @@ def test_the_gradient_is_clipped_and_the_rate_is_that_of_the_schedule(tmp_path):
         run.run(max_steps=1)
         norm = torch.stack([p.grad.norm() for p in run.model.parameters()]).norm()
         assert norm == pytest.approx(1e-3, rel=1e-3)
-        assert {group["lr"] for group in run.optimizer.param_groups} == {1e-2 * step / 5}
+        assert {group["lr"] for optimizer in run.optimizers for group in optimizer.param_groups} == {1e-2 * step / 5}
 
 
 def test_dropout_is_on_in_training_even_after_a_validation(tmp_path):
@@ -224,6 +224,36 @@ def test_a_run_is_not_gone_on_with_other_settings(tmp_path):
         trainer(tmp_path, peak_rate=2e-2)
     with pytest.raises(ValueError, match=r"other settings: dropout=0\.1, not 0\.0$"):
         trainer(tmp_path, dropout=0.0)
+
+
+def test_a_run_of_before_there_was_a_choice_of_optimisers_goes_on(tmp_path):
+    trainer(tmp_path).run(max_steps=3)
+    tensors, info = read_tensors(tmp_path / CHECKPOINT)
+    del info["training"]["optimizer"]
+    write_tensors(tmp_path / CHECKPOINT, tensors, info)
+    with pytest.raises(ValueError, match=r"other settings: optimizer='adamw', not 'muon'$"):
+        trainer(tmp_path, optimizer="muon")
+    assert trainer(tmp_path).progress.step == 3
+
+
+def test_a_run_with_muon_is_resumed_as_if_it_had_not_stopped(tmp_path):
+    trainer(tmp_path / "at once", optimizer="muon").run()
+    for stop in (1, 9, STEPS):  # from a checkpoint each time
+        run = trainer(tmp_path / "in three", optimizer="muon")
+        run.run(max_steps=stop - run.progress.step)
+    assert same(parameters(tmp_path / "in three"), parameters(tmp_path / "at once"))
+    trainer(tmp_path / "adamw").run()
+    assert not same(parameters(tmp_path / "adamw"), parameters(tmp_path / "at once"))
+
+
+def test_with_muon_every_parameter_has_one_optimiser_and_all_have_the_rate_of_the_schedule(tmp_path):
+    run = trainer(tmp_path, optimizer="muon")
+    run.run(max_steps=2)
+    muon, adamw = run.optimizers
+    groups = [*muon.param_groups, *adamw.param_groups]
+    assert sorted(id(p) for group in groups for p in group["params"]) == sorted(map(id, run.model.parameters()))
+    assert all(p.dim() == 2 for group in muon.param_groups for p in group["params"])
+    assert {group["lr"] for group in groups} == {1e-2 * 2 / 5}
 
 
 def test_the_settings_are_compared_before_the_tensors(tmp_path):

@@ -89,6 +89,8 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     _add_numbers(training, TRAINING, TRAINING_DEFAULTS)
     noam = "how the rate falls: to 0 along a cosine, or with the root of the step as in the paper (default: cosine)"
     training.add_argument("--schedule", choices=["cosine", "noam"], help=noam)
+    muon = "muon for the matrices of the layers, and AdamW for all else: fewer steps, each of which takes longer"
+    training.add_argument("--optimizer", choices=["adamw", "muon"], help=f"{muon} (default: adamw)")
     bfloat16 = "compute in bfloat16: faster on GPUs, and on CPUs with instructions for it; slower on others"
     training.add_argument("--autocast", action="store_true", default=None, help=bfloat16)
     compiled = "let torch.compile translate the model: pays on long runs with a GPU"

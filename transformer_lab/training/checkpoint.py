@@ -5,7 +5,7 @@ whenever the run is killed, the old or the new checkpoint is there, whole.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -21,23 +21,26 @@ CHECKPOINT = "checkpoint.safetensors"
 def save_training(
     path: Path,
     model: nn.Module,
-    optimizer: torch.optim.Optimizer,
+    optimizers: Sequence[torch.optim.Optimizer],
     info: Mapping[str, Any],
     average: Mapping[str, Tensor] | None = None,
 ) -> None:
-    """Save parameters, the state of the optimiser and of torch's random number generators, and ``info``.
+    """Save parameters, the state of the optimisers and of torch's random number generators, and ``info``.
 
     Args:
         path: The file.
         model: The model.
-        optimizer: Its optimiser.
+        optimizers: Its optimisers, each of some of its parameters.
         info: What else the run needs, as JSON can hold it.
         average: The averaged parameters by name, if an average is kept.
     """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"average.{name}": tensor for name, tensor in (average or {}).items()}
-    for index, state in optimizer.state_dict()["state"].items():
-        tensors |= {f"optimizer.{index}.{name}": torch.as_tensor(value) for name, value in state.items()}
+    start = 0  # parameters are counted through all optimisers
+    for optimizer in optimizers:
+        for index, state in optimizer.state_dict()["state"].items():
+            tensors |= {f"optimizer.{start + index}.{name}": torch.as_tensor(value) for name, value in state.items()}
+        start += _n_parameters(optimizer)
     tensors["random"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
@@ -47,7 +50,7 @@ def save_training(
 def load_training(
     path: Path,
     model: nn.Module,
-    optimizer: torch.optim.Optimizer,
+    optimizers: Sequence[torch.optim.Optimizer],
     average: Mapping[str, Tensor] | None = None,
     check: Callable[[Mapping[str, Any]], None] = lambda info: None,
 ) -> dict[str, Any]:
@@ -56,7 +59,7 @@ def load_training(
     Args:
         path: The file.
         model: The model to load into.
-        optimizer: The optimiser to load into.
+        optimizers: The optimisers to load into, in the order in which they were saved.
         average: The averaged parameters to load into, if an average is kept.
         check: Called with the ``info`` before anything is loaded; it raises ValueError if the run is another one.
 
@@ -74,9 +77,8 @@ def load_training(
         if stored.shape != tensor.shape:
             raise ValueError(f"{path} is damaged: the average of {name} has the shape {tuple(stored.shape)}")
         tensor.copy_(stored)
-    optimizer.load_state_dict(
-        {"state": _state(tensors, optimizer, path), "param_groups": optimizer.state_dict()["param_groups"]}
-    )
+    for optimizer, state in zip(optimizers, _states(tensors, optimizers, path), strict=True):
+        optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
     try:
         torch.set_rng_state(tensors["random"])
         if "random.cuda" in tensors and torch.cuda.is_available():
@@ -86,29 +88,45 @@ def load_training(
     return info
 
 
-def _state(tensors: Mapping[str, Tensor], optimizer: torch.optim.Optimizer, path: Path) -> dict[int, dict[str, Tensor]]:
-    """Return the state of the optimiser: some tensors for each parameter, of its shape or single numbers.
+def _states(
+    tensors: Mapping[str, Tensor], optimizers: Sequence[torch.optim.Optimizer], path: Path
+) -> list[dict[int, dict[str, Tensor]]]:
+    """Return the state of each optimiser: some tensors for each parameter, of its shape or single numbers.
 
     Raises:
         ValueError: Some are of another shape, are missing, or belong to no parameter.
     """
-    state: dict[int, dict[str, Tensor]] = {}
+    stored: dict[int, dict[str, Tensor]] = {}
     for name, tensor in tensors.items():
         if match := re.fullmatch(r"optimizer\.(\d{1,9})\.(\w+)", name):
-            state.setdefault(int(match[1]), {})[match[2]] = tensor
+            stored.setdefault(int(match[1]), {})[match[2]] = tensor
         elif name.startswith("optimizer."):
             raise ValueError(f"{path} is damaged: it holds {name}")
+    states, start = [], 0
+    for optimizer in optimizers:
+        n = _n_parameters(optimizer)
+        states.append({i: stored.pop(start + i) for i in range(n) if start + i in stored})
+        _check_state(states[-1], optimizer, path)
+        start += n
+    if stored:
+        raise ValueError(f"{path} is damaged: the optimiser has {start} parameters, and it has state of more")
+    return states
+
+
+def _check_state(state: Mapping[int, Mapping[str, Tensor]], optimizer: torch.optim.Optimizer, path: Path) -> None:
+    """Raise ValueError if some of an optimiser's state is of another shape than its parameter, or is missing."""
     index = 0
     for group in optimizer.param_groups:
         own = [(parameter, state.get(index + i, {})) for i, parameter in enumerate(group["params"])]
         index += len(own)
-        if len({frozenset(stored) for _, stored in own if stored}) > 1:
+        if len({frozenset(of_one) for _, of_one in own if of_one}) > 1:
             raise ValueError(f"{path} is damaged: of some parameters, a part of the optimiser's state is missing")
-        for parameter, stored in own:
-            for name, tensor in stored.items():
+        for parameter, of_one in own:
+            for name, tensor in of_one.items():
                 if tensor.dim() and tensor.shape != parameter.shape:
                     shapes = f"{tuple(tensor.shape)}, of a parameter of shape {tuple(parameter.shape)}"
                     raise ValueError(f"{path} is damaged: {name} of the optimiser has the shape {shapes}")
-    if state.keys() - set(range(index)):
-        raise ValueError(f"{path} is damaged: the optimiser has {index} parameters, and it has state of more")
-    return state
+
+
+def _n_parameters(optimizer: torch.optim.Optimizer) -> int:
+    return sum(len(group["params"]) for group in optimizer.param_groups)

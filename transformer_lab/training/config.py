@@ -1,9 +1,12 @@
 """Training settings: everything that determines a run beside the model and the data."""
 
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args
 
 from transformer_lab.training.schedules import cosine_rate, noam_rate
+
+Schedule = Literal["cosine", "noam"]
+OptimizerName = Literal["adamw", "muon"]
 
 
 @dataclass(frozen=True)
@@ -17,6 +20,8 @@ class TrainingConfig:
         warmup: Number of steps in which the learning rate rises.
         schedule: How the learning rate falls after that: along a cosine to 0 at the last step, or with the inverse
             square root of the step as in the paper.
+        optimizer: AdamW, or Muon for the matrices of the layers and AdamW for all else, both at the same learning rate:
+            fewer steps are needed, and each takes longer.
         accumulate: Number of batches whose gradients make one step, where memory cannot hold a larger batch.
         clip: Largest norm of the gradient.
         smoothing: Label smoothing.
@@ -34,14 +39,16 @@ class TrainingConfig:
             minutes to start, and small models on a CPU gain nothing.
 
     Raises:
-        ValueError: A number is out of its range, or the warm-up does not end before the last step.
+        ValueError: A number is out of its range, a name is none of those offered, or the warm-up does not end before
+            the last step.
     """
 
     steps: int
     batch_tokens: int
     peak_rate: float
     warmup: int
-    schedule: Literal["cosine", "noam"] = "cosine"
+    schedule: Schedule = "cosine"
+    optimizer: OptimizerName = "adamw"
     accumulate: int = 1
     clip: float = 1.0
     smoothing: float = 0.1
@@ -65,6 +72,9 @@ class TrainingConfig:
         for name in ("smoothing", "average"):
             if not 0 <= (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} must be at least 0 and less than 1; got {name}={value}")
+        for name, choices in (("schedule", get_args(Schedule)), ("optimizer", get_args(OptimizerName))):
+            if (value := getattr(self, name)) not in choices:
+                raise ValueError(f"{name} must be one of {', '.join(choices)}; got {name}={value!r}")
         if self.seed >= 2**63:
             raise ValueError(f"seed must be less than 2 ** 63; got seed={self.seed}")
         if self.patience and not self.validate_every:

@@ -1,7 +1,7 @@
 """Muon: an optimiser that makes every update of a matrix turn all directions by about as much."""
 
 from collections.abc import Callable, Iterable
-from typing import Any
+from typing import Any, Literal
 
 import torch
 from jaxtyping import Float
@@ -38,20 +38,32 @@ class Muon(torch.optim.Optimizer):
     ``g' = (1 − μ) g + μ m``: Jordan et al. (2024), https://kellerjordan.github.io/posts/muon/, with the decay of Liu et
     al. (2025), arXiv:2502.16982. Embeddings, the last layer, norms and biases are left to AdamW.
 
+    All singular values of a direction are about 1, so its entries are the smaller the larger the matrix; AdamW's are
+    not. With ``adjust="match_adamw"`` the factor is ``0.2 √max(rows, columns)`` instead of ``√max(1, rows / columns)``:
+    the root mean square of the entries is then about 0.2, as AdamW's is (Liu et al.), and one rate suits both.
+
     Args:
         matrices: The parameters, each with two axes, as ``layer_matrices`` returns them.
         lr: Learning rate.
         momentum: μ.
         weight_decay: The decay.
+        adjust: How the rate depends on a matrix's shape.
 
     Raises:
-        ValueError: A parameter has another number of axes.
+        ValueError: A parameter has another number of axes, or there is no such ``adjust``.
     """
 
     def __init__(
-        self, matrices: Iterable[Tensor], lr: float = 0.02, momentum: float = 0.95, weight_decay: float = 0.0
+        self,
+        matrices: Iterable[Tensor],
+        lr: float = 0.02,
+        momentum: float = 0.95,
+        weight_decay: float = 0.0,
+        adjust: Literal["original", "match_adamw"] = "original",
     ) -> None:
-        super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay})
+        super().__init__(matrices, {"lr": lr, "momentum": momentum, "weight_decay": weight_decay, "adjust": adjust})
+        if adjust not in ("original", "match_adamw"):
+            raise ValueError(f'adjust must be "original" or "match_adamw"; got {adjust!r}')
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.dim() != 2:
@@ -69,18 +81,22 @@ class Muon(torch.optim.Optimizer):
         for group in self.param_groups:
             for parameter in group["params"]:
                 if parameter.grad is not None:
-                    self._update(parameter, parameter.grad, group["lr"], group["momentum"], group["weight_decay"])
+                    parameter.mul_(1 - group["lr"] * group["weight_decay"])
+                    direction = self._direction(parameter, parameter.grad, group["momentum"])
+                    parameter.sub_(group["lr"] * _factor(parameter, group["adjust"]) * direction)
         return loss
 
-    def _update(self, parameter: Tensor, gradient: Tensor, rate: float, momentum: float, decay: float) -> None:
+    def _direction(self, parameter: Tensor, gradient: Tensor, momentum: float) -> Tensor:
         state = self.state[parameter]
         if not state:
             state["average"] = torch.zeros_like(gradient)
         average = state["average"].lerp_(gradient, 1 - momentum)
-        direction = orthogonalise(gradient.lerp(average, momentum))
-        rows, columns = parameter.shape
-        parameter.mul_(1 - rate * decay)
-        parameter.sub_(rate * max(1.0, rows / columns) ** 0.5 * direction)
+        return orthogonalise(gradient.lerp(average, momentum))
+
+
+def _factor(parameter: Tensor, adjust: str) -> float:
+    rows, columns = parameter.shape
+    return 0.2 * max(rows, columns) ** 0.5 if adjust == "match_adamw" else max(1.0, rows / columns) ** 0.5
 
 
 def layer_matrices(model: nn.Module) -> list[Tensor]:
@@ -109,9 +125,5 @@ def make_muon(
     768
     """
     matrices = layer_matrices(model)
-    of_muon = set(map(id, matrices))
-    groups = [
-        group | {"params": [p for p in group["params"] if id(p) not in of_muon]}
-        for group in parameter_groups(model, weight_decay)
-    ]
-    return Muon(matrices, lr, weight_decay=weight_decay), torch.optim.AdamW(groups, lr=adamw_lr)
+    others = parameter_groups(model, weight_decay, without=matrices)
+    return Muon(matrices, lr, weight_decay=weight_decay), torch.optim.AdamW(others, lr=adamw_lr)

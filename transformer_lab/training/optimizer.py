@@ -1,18 +1,20 @@
 """The optimiser: AdamW, with weight decay of matrices only."""
 
+from collections.abc import Iterable
 from typing import Any
 
 import torch
-from torch import nn
+from torch import Tensor, nn
 
 
-def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, Any]]:
+def parameter_groups(model: nn.Module, weight_decay: float, without: Iterable[Tensor] = ()) -> list[dict[str, Any]]:
     """Split a model's parameters for AdamW: matrices decay; biases, norms and other vectors do not.
 
     Decay would pull the scales of norms, and biases, towards 0, without a benefit. A parameter that two modules share
-    occurs once.
+    occurs once; those in ``without`` are left to another optimiser.
     """
-    parameters = [p for p in model.parameters() if p.requires_grad]
+    others = set(map(id, without))
+    parameters = [p for p in model.parameters() if p.requires_grad and id(p) not in others]
     return [
         {"params": [p for p in parameters if p.dim() >= 2], "weight_decay": weight_decay},
         {"params": [p for p in parameters if p.dim() < 2], "weight_decay": 0.0},
@@ -20,12 +22,17 @@ def parameter_groups(model: nn.Module, weight_decay: float) -> list[dict[str, An
 
 
 def make_optimizer(
-    model: nn.Module, betas: tuple[float, float] = (0.9, 0.98), eps: float = 1e-9, weight_decay: float = 0.01
+    model: nn.Module,
+    betas: tuple[float, float] = (0.9, 0.98),
+    eps: float = 1e-9,
+    weight_decay: float = 0.01,
+    without: Iterable[Tensor] = (),
 ) -> torch.optim.AdamW:
-    """Make AdamW for a model's parameters; a schedule sets its learning rate at each step.
+    """Make AdamW for a model's parameters, save those in ``without``; a schedule sets its learning rate at each step.
 
     Betas and eps are the paper's (section 5.3); the decoupled decay is that of Loshchilov and Hutter (2019),
     arXiv:1711.05101. The fused implementation is used where torch has one for the device.
     """
     fused = all(p.device.type in ("cpu", "cuda", "mps") for p in model.parameters())
-    return torch.optim.AdamW(parameter_groups(model, weight_decay), lr=0.0, betas=betas, eps=eps, fused=fused)
+    groups = parameter_groups(model, weight_decay, without)
+    return torch.optim.AdamW(groups, lr=0.0, betas=betas, eps=eps, fused=fused)

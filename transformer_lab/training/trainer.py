@@ -5,7 +5,7 @@ import time
 import warnings
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager, nullcontext
-from dataclasses import asdict
+from dataclasses import MISSING, asdict, fields
 from itertools import islice
 from pathlib import Path
 from typing import Any, Generic
@@ -24,6 +24,7 @@ from transformer_lab.training.distributed import World
 from transformer_lab.training.interrupt import Interruption
 from transformer_lab.training.log import LOG, Log
 from transformer_lab.training.loss import batch_loss, count_tokens
+from transformer_lab.training.muon import Muon, layer_matrices
 from transformer_lab.training.optimizer import make_optimizer
 from transformer_lab.training.progress import Progress
 from transformer_lab.training.validation import ValidationResult
@@ -70,7 +71,7 @@ class Trainer(Generic[AnyBatch]):
         self.batches: EpochBatches[AnyBatch] = batches
         self.validate, self.world, self.parameters_of = validate, world or World(), parameters_of
         self.device = next(model.parameters()).device
-        self.optimizer = make_optimizer(model, weight_decay=config.weight_decay)
+        self.optimizers = _make_optimizers(model, config)
         self.forward: Callable[..., Tensor] = torch.compile(model, dynamic=True) if config.compile else model
         self.average = WeightAverage(model, config.average) if config.average else None
         self.progress = Progress()
@@ -122,7 +123,7 @@ class Trainer(Generic[AnyBatch]):
                 self.model.train()
                 self._loss(batch).backward()  # type: ignore[no-untyped-call]
                 seconds = time.perf_counter() - started
-        self.optimizer.zero_grad()
+        self.model.zero_grad()
         return seconds * self.config.accumulate
 
     def _step(self, batches: list[AnyBatch]) -> None:
@@ -134,9 +135,10 @@ class Trainer(Generic[AnyBatch]):
         pad_id = self.batches.pad_id
         n_tokens = sum(int(count_tokens(batch.labels, pad_id)) for batch in batches)
         rate = self.config.rate(self.progress.step + 1, self.model.config.d_model)
-        for group in self.optimizer.param_groups:
-            group["lr"] = rate
-        self.optimizer.zero_grad()
+        for optimizer in self.optimizers:
+            for group in optimizer.param_groups:
+                group["lr"] = rate
+        self.model.zero_grad()
         for batch in batches:
             shard = batch.shard(self.world.rank, self.world.size)
             if len(shard.labels):
@@ -145,14 +147,19 @@ class Trainer(Generic[AnyBatch]):
                 self.progress.loss_sum += loss.item()
         self.world.sum_gradients(self.model)
         torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.config.clip)
-        self.optimizer.step()
+        with self._autocast():  # for Muon's products of matrices
+            for optimizer in self.optimizers:
+                optimizer.step()
         if self.average:
             self.average.update(self.progress.step + 1)
         self.progress.n_tokens += n_tokens
 
     def _loss(self, batch: AnyBatch) -> Tensor:
-        with torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.autocast):
+        with self._autocast():
             return batch_loss(self.forward, batch.inputs, batch.labels, self.batches.pad_id, self.config.smoothing)
+
+    def _autocast(self) -> torch.autocast:
+        return torch.autocast(self.device.type, torch.bfloat16, enabled=self.config.autocast)
 
     def _after_step(self, bar: "tqdm[Any]") -> None:
         """Log, validate and save if it is time to."""
@@ -160,7 +167,7 @@ class Trainer(Generic[AnyBatch]):
         last, row = step == config.steps, {}
         if step % config.log_every == 0 or last:
             [loss_sum] = self.world.sum(self.progress.loss_sum)
-            row = self.progress.row(loss_sum, self.optimizer.param_groups[0]["lr"], self.config.peak_rate)
+            row = self.progress.row(loss_sum, self.optimizers[0].param_groups[0]["lr"], self.config.peak_rate)
         if self.validate and (last or (config.validate_every and step % config.validate_every == 0)):
             row |= self._validate(self.validate)
         if row and self.log:
@@ -194,7 +201,7 @@ class Trainer(Generic[AnyBatch]):
             self._save_parameters()
         if self.world.is_main:
             info = {"progress": asdict(self.progress), **self.settings}
-            save_training(self.folder / CHECKPOINT, self.model, self.optimizer, info, self._average_tensors)
+            save_training(self.folder / CHECKPOINT, self.model, self.optimizers, info, self._average_tensors)
 
     @property
     def _average_tensors(self) -> dict[str, Tensor] | None:
@@ -202,7 +209,7 @@ class Trainer(Generic[AnyBatch]):
 
     def _resume(self) -> None:
         path = self.folder / CHECKPOINT
-        info = load_training(path, self.model, self.optimizer, self._average_tensors, self._check_settings)
+        info = load_training(path, self.model, self.optimizers, self._average_tensors, self._check_settings)
         try:
             self.progress = Progress.from_json(info.get("progress"))
         except ValueError as error:
@@ -224,6 +231,8 @@ class Trainer(Generic[AnyBatch]):
             before = info.get(kind, {})
             if not isinstance(before, dict):
                 raise ValueError(f"{self.folder / CHECKPOINT} is damaged: {kind} is {before!r}")
+            if kind == "training":  # a run of an older version, whose settings were fewer, had the defaults
+                before = {f.name: f.default for f in fields(TrainingConfig) if f.default is not MISSING} | before
             more_steps = type(before.get("steps")) is int and self.config.steps > before["steps"]
             differs = [
                 f"{name}={before.get(name)!r}, not {now.get(name)!r}"
@@ -249,3 +258,12 @@ class Trainer(Generic[AnyBatch]):
         """Make the progress bar: in the main process only, and only if a terminal shows it."""
         hidden = None if self.world.is_main else True
         return tqdm(total=self.config.steps, initial=self.progress.step, unit="step", disable=hidden)
+
+
+def _make_optimizers(model: nn.Module, config: TrainingConfig) -> list[torch.optim.Optimizer]:
+    """Return the optimisers of a run, whose learning rates are set at each step."""
+    if config.optimizer == "adamw":
+        return [make_optimizer(model, weight_decay=config.weight_decay)]
+    matrices = layer_matrices(model)
+    muon = Muon(matrices, weight_decay=config.weight_decay, adjust="match_adamw")
+    return [muon, make_optimizer(model, weight_decay=config.weight_decay, without=matrices)]
