@@ -27,7 +27,8 @@ def orthogonalise(matrix: Float[Tensor, "rows columns"], n_steps: int = 5) -> Fl
     x = x.mT if tall else x  # the smaller of the two products
     for _ in range(n_steps):
         product = x @ x.mT
-        x = a * x + (b * product + c * product @ product) @ x
+        polynomial = torch.addmm(product, product, product, beta=b, alpha=c)  # b product + c product²
+        x = torch.addmm(x, polynomial, x, beta=a)
     return x.mT if tall else x
 
 
