@@ -4,9 +4,11 @@ Run ``python -m benchmarks.attention``; README.md says how to read the table.
 """
 
 import argparse
+import re
 from collections.abc import Callable, Iterator
 from functools import partial
 from itertools import product
+from pathlib import Path
 from statistics import median
 
 import pandas as pd
@@ -21,6 +23,7 @@ from transformer_lab.attention.masks import causal_mask
 
 SHAPES = [(32, 4, 32, 32), (8, 8, 128, 64), (2, 8, 512, 64), (1, 4, 2048, 64)]
 """Batch, heads, length, width."""
+MEMORY_LENGTHS = [1024, 2048, 4096]
 CACHED_KEYS = 2048
 """Number of keys that a new token attends to in the table of shared heads."""
 
@@ -110,6 +113,34 @@ def copied(q: Tensor, k: Tensor, v: Tensor) -> Tensor:
     return attend(q, repeat_kv(k, n_repeats), repeat_kv(v, n_repeats))
 
 
+def memory_rows() -> Iterator[dict[str, object]]:
+    """Yield how much memory a forward and a backward pass need at their peak, beside the inputs and their gradients."""
+    for length in MEMORY_LENGTHS:
+        inputs = tuple(torch.randn(3, 1, 8, length, 64).requires_grad_().unbind())
+        mask = causal_mask(length)
+        of = {attention: peak_memory(case(attention, inputs, mask, backward=True)) for attention in CONTESTANTS}
+        yield {
+            "length": length,
+            "formula, MB": of[formula] / 1e6,
+            "with weights / formula": of[ours_with_weights] / of[formula],
+            "attend / formula": of[attend] / of[formula],
+            "F.sdpa / formula": of[torchs] / of[formula],
+        }
+
+
+def peak_memory(run: Callable[[], object]) -> int:
+    """Return by how many bytes the process grows at its largest while something runs: on Linux, which counts it."""
+    process = Path("/proc/self")
+    (process / "clear_refs").write_text("5")  # begins to count anew
+
+    def read(what: str) -> int:
+        return 1024 * int(re.search(rf"{what}:\s+(\d+) kB", (process / "status").read_text())[1])
+
+    before = read("VmRSS")
+    run()
+    return read("VmHWM") - before
+
+
 def table(rows: Iterator[dict[str, object]]) -> str:
     """Lay out rows for the terminal."""
     return pd.DataFrame(rows).to_string(index=False, float_format="{:.2f}".format)
@@ -127,6 +158,9 @@ def main() -> None:
     print(table(rows(options.rounds)))
     print(f"\nA new token that attends to {CACHED_KEYS} cached keys:")
     print(table(shared_head_rows(options.rounds)))
+    if Path("/proc/self/clear_refs").exists():
+        print("\nMemory of a forward and a backward pass of 8 heads of width 64, with a causal mask:")
+        print(table(memory_rows()))
 
 
 if __name__ == "__main__":

@@ -39,6 +39,14 @@ class Contestant(ABC):
         """Generate ``NEW_TOKENS`` tokens for each source, always the most probable one."""
         raise NotImplementedError
 
+    def sample(self, source: Tensor) -> Tensor:
+        """Generate ``NEW_TOKENS`` tokens for each source, each drawn from the ``N_KEPT`` most probable ones."""
+        raise NotImplementedError
+
+    def prefill(self, source: Tensor) -> Tensor:
+        """Generate one token for each source, the most probable one."""
+        raise NotImplementedError
+
     def beam(self, source: Tensor) -> Tensor:
         """Generate ``NEW_TOKENS`` tokens for each source with a beam of 4."""
         raise NotImplementedError
@@ -53,6 +61,8 @@ class Contestant(ABC):
             "forward": lambda: self.logits(batch),
             "evaluate": lambda: self.loss(batch),
             "greedy": lambda: self.greedy(batch.source),
+            "sample": lambda: self.sample(batch.source),
+            "prefill": lambda: self.prefill(batch.source),
             "beam": lambda: self.beam(batch.source),
         }[work.task.split()[0]]
         return torch.inference_mode()(run)

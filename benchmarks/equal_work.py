@@ -9,7 +9,7 @@ from torch.testing import assert_close
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from benchmarks.contestant import Contestant, LanguageContestant
-from benchmarks.work import NEW_TOKENS, PAD, SMOOTHING, Batch, Work
+from benchmarks.work import PAD, SMOOTHING, Batch, Work
 
 MOST_PARAMETERS = 0.05
 """By so much may the number of parameters differ."""
@@ -74,8 +74,8 @@ def check_result(contestant: Contestant, work: Work, batch: Batch) -> None:
     if work.generates:
         with torch.inference_mode():
             tokens: Tensor = getattr(contestant, work.task.split()[0])(batch.source)
-        if tokens.shape[1] not in (NEW_TOKENS, NEW_TOKENS + 1):  # with or without the token that begins
-            raise ValueError(f"{contestant.name} generates {tokens.shape[1]} tokens, not {NEW_TOKENS}")
+        if tokens.shape[1] not in (work.n_new, work.n_new + 1):  # with or without the token that begins
+            raise ValueError(f"{contestant.name} generates {tokens.shape[1]} tokens, not {work.n_new}")
         return
     with torch.no_grad():
         logits = contestant.logits(batch)

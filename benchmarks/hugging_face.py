@@ -8,7 +8,7 @@ from torch import Tensor
 from transformers import GPT2Config, GPT2LMHeadModel, LlamaConfig, LlamaForCausalLM, MarianConfig, MarianMTModel
 
 from benchmarks.contestant import Contestant, LanguageContestant
-from benchmarks.work import BEGIN, NEW_TOKENS, PAD, Batch, Work
+from benchmarks.work import BEGIN, N_KEPT, NEW_TOKENS, PAD, Batch, Work, n_kv_heads
 
 transformers.logging.set_verbosity_error()
 
@@ -58,7 +58,7 @@ class GPT2(LanguageContestant):
     """The same model as ours."""
 
     name = "HF GPT-2"
-    tasks = (*LanguageContestant.tasks, "greedy LM")
+    tasks = (*LanguageContestant.tasks, "greedy LM", "sample LM", "prefill LM")
 
     def __init__(self, work: Work) -> None:
         size = work.size
@@ -76,6 +76,14 @@ class GPT2(LanguageContestant):
         """Generate exactly ``NEW_TOKENS`` tokens, with the cache."""
         return generate(self.model, source)
 
+    def sample(self, source: Tensor) -> Tensor:
+        """Draw exactly ``NEW_TOKENS`` tokens, with the cache."""
+        return generate(self.model, source, do_sample=True, top_k=N_KEPT)
+
+    def prefill(self, source: Tensor) -> Tensor:
+        """Read the prompt."""
+        return generate(self.model, source, 1)
+
 
 class Llama(LanguageContestant):
     """Another model than ours of about as many parameters: rotary positions, RMSNorm, and SwiGLU of 2/3 the width."""
@@ -87,8 +95,8 @@ class Llama(LanguageContestant):
         size = work.size
         self.model = LlamaForCausalLM(LlamaConfig(
             vocab_size=size.vocab_size, max_position_embeddings=size.max_length, hidden_size=size.d_model,
-            num_hidden_layers=size.n_layers, num_attention_heads=size.n_heads, intermediate_size=2 * size.d_ff // 3,
-            tie_word_embeddings=True, attention_dropout=0.0, eos_token_id=None,
+            num_hidden_layers=size.n_layers, num_attention_heads=size.n_heads, num_key_value_heads=n_kv_heads(work),
+            intermediate_size=2 * size.d_ff // 3, tie_word_embeddings=True, attention_dropout=0.0, eos_token_id=None,
         ))  # fmt: skip
 
     def logits(self, batch: Batch) -> Tensor:
@@ -99,17 +107,16 @@ class Llama(LanguageContestant):
 class GeneratingLlama(Llama):
     """The same model as our Llama."""
 
-    tasks = ("greedy Llama",)
+    tasks = ("train Llama", "greedy Llama", "greedy grouped", "prefill grouped")
     differs = ""
 
-    def greedy(self, source: Tensor) -> Tensor:
-        """Generate exactly ``NEW_TOKENS`` tokens, with the cache."""
-        return generate(self.model, source)
+    greedy, prefill = GPT2.greedy, GPT2.prefill
 
 
-def generate(model: Any, prompts: Tensor) -> Tensor:
-    """Return exactly ``NEW_TOKENS`` tokens that continue prompts, always the most probable one."""
+def generate(model: Any, prompts: Tensor, n_new: int = NEW_TOKENS, do_sample: bool = False, **options: int) -> Tensor:
+    """Return exactly so many tokens that continue prompts."""
     texts = model.generate(
-        prompts, attention_mask=torch.ones_like(prompts), do_sample=False, max_new_tokens=NEW_TOKENS, pad_token_id=PAD
-    )
+        prompts, attention_mask=torch.ones_like(prompts), do_sample=do_sample, max_new_tokens=n_new, pad_token_id=PAD,
+        **options,
+    )  # fmt: skip
     return texts[:, prompts.shape[1] :]

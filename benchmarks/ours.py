@@ -3,7 +3,7 @@
 from torch import Tensor
 
 from benchmarks.contestant import Contestant, LanguageContestant
-from benchmarks.work import BEGIN, NEW_TOKENS, PAD, SMOOTHING, Batch, Work
+from benchmarks.work import BEGIN, N_KEPT, NEW_TOKENS, PAD, SMOOTHING, Batch, Work, n_kv_heads
 from transformer_lab.generation.beam_search import beam_search
 from transformer_lab.generation.decode import generate, greedy_decode
 from transformer_lab.models.language_model import LanguageModel
@@ -50,7 +50,7 @@ class OurLanguageModel(LanguageContestant):
     """Our language model, as GPT-2."""
 
     name = "ours"
-    tasks = (*LanguageContestant.tasks, "greedy LM")
+    tasks = (*LanguageContestant.tasks, "greedy LM", "sample LM", "prefill LM")
 
     def __init__(self, work: Work) -> None:
         size = work.size
@@ -71,15 +71,23 @@ class OurLanguageModel(LanguageContestant):
         """Generate with the cache."""
         return generate(self.model, source, NEW_TOKENS, temperature=0, eos_id=NO_TOKEN)[:, source.shape[1] :]
 
+    def sample(self, source: Tensor) -> Tensor:
+        """Draw with the cache."""
+        return generate(self.model, source, NEW_TOKENS, top_k=N_KEPT)[:, source.shape[1] :]
+
+    def prefill(self, source: Tensor) -> Tensor:
+        """Read the prompt."""
+        return generate(self.model, source, 1, temperature=0, eos_id=NO_TOKEN)[:, source.shape[1] :]
+
 
 class OurLlama(OurLanguageModel):
     """Our language model, as Llama."""
 
-    tasks = ("greedy Llama",)
+    tasks = ("train Llama", "greedy Llama", "greedy grouped", "prefill grouped")
 
     def __init__(self, work: Work) -> None:
         size = work.size
         self.model = LanguageModel(LanguageModelConfig.llama(
-            size.vocab_size, d_model=size.d_model, n_heads=size.n_heads, d_ff=2 * size.d_ff // 3,
-            n_layers=size.n_layers, max_length=size.max_length, tied=True,
+            size.vocab_size, d_model=size.d_model, n_heads=size.n_heads, n_kv_heads=n_kv_heads(work),
+            d_ff=2 * size.d_ff // 3, n_layers=size.n_layers, max_length=size.max_length, tied=True,
         ))  # fmt: skip

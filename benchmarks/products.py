@@ -54,7 +54,7 @@ def linear_layers(work: Work, source: Tensor, target: Tensor) -> Iterator[tuple[
     itself = [(d, 3 * d), (d, d)]
     for _ in range(size.n_layers):
         yield from ((n_target, *layer) for layer in itself + ff)
-        if "LM" not in work.task:
+        if work.translates:
             yield from ((n_source, *layer) for layer in itself + ff)
             yield from [(n_target, d, d), (n_source, d, 2 * d), (n_target, d, d)]  # cross-attention
     yield n_target, d, size.vocab_size
@@ -66,7 +66,7 @@ def attentions(work: Work, source: Tensor, target: Tensor) -> Iterator[tuple[tup
     heads, d_k = work.batch * size.n_heads, size.d_model // size.n_heads
     n_source, n_target = (float(side.sum(1).float().square().mean().sqrt()) for side in (source, target))
     lengths = [(n_target / math.sqrt(2), n_target / math.sqrt(2))]
-    if "LM" not in work.task:
+    if work.translates:
         lengths += [(n_source, n_source), (n_target, n_source)]
     for n_query, n_key in [(round(a), round(b)) for a, b in lengths] * size.n_layers:
         yield (heads, n_query, d_k), (heads, d_k, n_key)

@@ -1,7 +1,7 @@
 """What is measured: a task, for a model of some size, on a batch of some shape."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import product
 
 import torch
@@ -11,7 +11,9 @@ PAD, BEGIN, FIRST = 0, 1, 3
 """Padding, the token that begins a target, and the first token that stands for a word."""
 SMOOTHING = 0.1
 NEW_TOKENS = 64
-"""Number of tokens that are generated."""
+"""Number of tokens that are generated, save after a long prompt, where one is."""
+N_KEPT = 50
+"""Number of most probable tokens that one is drawn from."""
 
 
 @dataclass(frozen=True)
@@ -38,8 +40,9 @@ class Work:
 
     Args:
         task: ``train`` is a step of the optimiser, ``forward`` the logits of all positions without gradients, and
-            ``evaluate`` the loss, as validation needs it; ``greedy`` and ``beam`` generate. Those of language models
-            end with ``LM``, or with ``Llama``.
+            ``evaluate`` the loss, as validation needs it; ``greedy``, ``sample`` and ``beam`` generate, and
+            ``prefill`` generates one token. Those of language models end with ``LM``, with ``Llama``, or with
+            ``grouped`` for a Llama in which four query heads share a head of keys and values.
         size: The models' size.
         batch: Number of sentences.
         length: Number of tokens of the longest one, of the source and of the target.
@@ -58,7 +61,8 @@ class Work:
     def name(self) -> str:
         """What the row is called."""
         if self.generates:
-            return f"{self.task} {self.size.name} batch {self.batch}"
+            prompt = f" of {self.length}" if self.task.startswith("prefill") else ""
+            return f"{self.task} {self.size.name} batch {self.batch}{prompt}"
         dropout = f" dropout {self.dropout:g}" if "train" in self.task else ""
         full = "" if self.padding else " no padding"
         return f"{self.task} {self.size.name} {self.batch}×{self.length}{dropout}{full}"
@@ -66,7 +70,17 @@ class Work:
     @property
     def generates(self) -> bool:
         """Whether tokens are generated."""
-        return self.task.startswith(("greedy", "beam"))
+        return self.task.startswith(("greedy", "sample", "beam", "prefill"))
+
+    @property
+    def translates(self) -> bool:
+        """Whether the model has an encoder."""
+        return not self.task.endswith(("LM", "Llama", "grouped"))
+
+    @property
+    def n_new(self) -> int:
+        """Number of tokens that are generated."""
+        return 1 if self.task.startswith("prefill") else NEW_TOKENS
 
     def draw(self) -> "Batch":
         """Return the batch, the same at each call."""
@@ -85,6 +99,11 @@ class Work:
         target = side(self.length + 1)
         target[:, 0] = BEGIN
         return Batch(side(self.length), target[:, :-1], target[:, 1:])
+
+
+def n_kv_heads(work: Work) -> int:
+    """Return the number of heads of keys and values of a Llama."""
+    return work.size.n_heads // 4 if work.task.endswith("grouped") else work.size.n_heads
 
 
 @dataclass(frozen=True)
@@ -113,5 +132,12 @@ def all_work() -> Iterator[Work]:
         yield Work(task, size, batch, length)
     for task, size, batch in product(("greedy", "beam"), (TINY, SMALL), (1, 32)):
         yield Work(task, size, batch, 24)
-    for task, size, batch in product(("greedy LM", "greedy Llama"), (TINY, SMALL), (1, 32)):
+    for task, size, batch in product(
+        ("greedy LM", "sample LM", "greedy Llama", "greedy grouped"), (TINY, SMALL), (1, 32)
+    ):
         yield Work(task, size, batch, 24, padding=False)
+    long = replace(SMALL, max_length=2048 + 8)
+    for task, length in product(("prefill LM", "prefill grouped"), (512, 2000)):
+        yield Work(task, long, 1, length, padding=False)
+    for length in (512, 1024, 2048):
+        yield Work("train Llama", long, 2048 // length, length, padding=False)
