@@ -46,6 +46,8 @@ CHECKS = (
     ("ruff", "format", "--check"),
     ("pytest", "-n", "3", "--dist", "loadfile"),  # for two cores: a test that waits for a browser or a jail needs none
 )
+A_FEW = ("-n", "auto", "--maxprocesses", "2", "--dist", "loadfile")
+"""What pytest is told before the arguments of the user, who may say otherwise: a lesson is run as it is, and solved."""
 THOROUGH = "--thorough"
 
 
@@ -176,7 +178,7 @@ def test(arguments: list[str]) -> int:
     os.environ["OMP_NUM_THREADS"] = "1"  # more threads than cores make small models many times slower
     os.environ.pop("PYTHONDONTWRITEBYTECODE", None)  # tests start a hundred Pythons, each of which would compile it all
     if arguments not in ([], [THOROUGH]):
-        return run(str(PYTHON), "-m", "pytest", *arguments)
+        return run(str(PYTHON), "-m", "pytest", *A_FEW, *arguments)
     checks = (*CHECKS[:-1], (*CHECKS[-1], *arguments))
     failed = [" ".join(check) for check in checks if run(str(PYTHON), "-m", *check)]
     if failed:

@@ -123,7 +123,7 @@ def test_the_second_run_installs_nothing(repository):
     repository.uv()
     first, second = repository.run("lab"), repository.run("test", "-k", "masks")
     assert "Making the environment" in first.stdout
-    assert second.stdout == "pytest -k masks\n"
+    assert second.stdout == "pytest -n auto --maxprocesses 2 --dist loadfile -k masks\n"
     python = repository.path / ".venv" / "bin" / "python"
     assert repository.installed == [f"pip install --python {python} -c constraints.txt -e .[test]"]
 
