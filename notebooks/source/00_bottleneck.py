@@ -207,7 +207,7 @@ def in_words(runs: Tensor) -> str:
 # has nearly four times as many parameters.
 #
 # **Predict.** With *two* digits, nearly all are copied correctly. With *sixteen*, how many does the wide model copy
-# correctly: `"nearly all"`, `"about half"`, or one in ten, `"like guessing"`? (The cell takes about 15 seconds.)
+# correctly: `"nearly all"`, `"about half"`, or one in ten, `"like guessing"`? (About 15 seconds.)
 
 # %% tags=["prediction"]
 prediction = ...
@@ -230,9 +230,9 @@ print([sum(p.numel() for p in models[0].parameters()) for models in (narrow, wid
 
 # %% [markdown]
 # The more digits, the lower the accuracy, and doubling the width hardly helps. Capacity is not the problem: 16 digits
-# make $10^{16}$ cases, and even 32 floats can tell more apart. But the encoder has to *learn* to pack all of it into
+# make $10^{16}$ cases, and even 32 floats can distinguish more. But the encoder has to *learn* to pack all of it into
 # one vector, and the decoder to unpack it, and each further digit makes that harder. Do 600 more steps of training
-# help?
+# help? (A few seconds.)
 
 # %% tags=["nbval-ignore-output"]
 torch.manual_seed(0)
@@ -411,7 +411,7 @@ trace_shapes(Translator(11, 11, 64), source, generated)
 # One module is new: `attention` runs at every step, here twice, and returns the context vector and the 11 weights. Its
 # parameters, 64 · 64 + 64 · 64 + 64, are $W_s$, $W_h$ and $w$.
 #
-# Now the same training on the same digits, with the *narrow* width, 32. (It takes about 10 seconds.)
+# Now the same training on the same digits, with the *narrow* width, 32. (About 10 seconds.)
 #
 # **Predict.** How many of sixteen digits does this model copy correctly: `"nearly all"`, or `"about half"`, as with one
 # vector of width 64?
@@ -463,9 +463,9 @@ compare(prediction, measured=round(gradients["attention"][-1], 1))
 pd.DataFrame(gradients, index=positions).T.map(lambda size: f"{size:.0e}")
 
 # %% [markdown]
-# From 10 to 20 tokens, the gradient of the single vector falls by a factor of a hundred or more, that of attention by
-# about two: all n states have about the same weight, $1/n$. Attention is a short path: one step from the context vector
-# to any state.
+# From 10 to 20 tokens, the gradient of the single vector falls by a factor of a hundred or more, that of attention by a
+# factor of about two: all n states have about the same weight, $1/n$. Attention is a short path: one step from the
+# context vector to any state.
 
 # %% [markdown]
 # ## Alignment: which position does the decoder attend to?

@@ -230,8 +230,8 @@ print("your softmax or the library's:", [f"{w:.0f}" for w in parts.softmax(huge)
 # The naive formula overflows. But no library uses it: each subtracts the maximum first, as you did in lesson 01. So in
 # 32 bits, overflow is not why we divide.
 #
-# In **half precision** (float16), where no number may exceed 65,504, the *scores* can overflow, before softmax can
-# subtract anything. Take queries and keys of width 64 whose entries are all 60 or all −60.
+# In **half precision** (float16) no number may exceed 65,504. Take queries and keys of width 64 whose entries are all
+# 60 or all −60.
 #
 # **Predict.** Are the weights `"right"` or `"nan"` if we divide the scores, `q @ k.T / 8`? And if we divide the
 # queries, `(q / 8) @ k.T`?
@@ -249,9 +249,9 @@ compare(queries_divided, measured="nan" if weights[1].isnan().any() else "right"
 print("scores", [scores.tolist()[0] for scores in two_ways], "→ weights", [w.tolist()[0] for w in weights])
 
 # %% [markdown]
-# 64 · 60 · 60 is 230,400: the score becomes infinite, and softmax computes ∞ − ∞, which is `nan`. So in half precision
-# it matters *where* one divides: libraries divide the queries first, or divide queries and keys each by the fourth root
-# of $d_k$. (bfloat16 has the range of float32, with fewer digits.)
+# 64 · 60 · 60 is 230,400: here the *score* overflows, before softmax can subtract anything. Softmax then computes ∞ −
+# ∞, which is `nan`. So in half precision it matters *where* one divides: libraries divide the queries first, or divide
+# queries and keys each by the fourth root of $d_k$. (bfloat16 has the range of float32, with fewer digits.)
 
 # %% [markdown]
 # ## Explanation 2: the softmax saturates
@@ -398,7 +398,8 @@ accuracy = {name: run["right"] for name, run in runs.items()}  # (3, 15) each
 compare(best_early, max(accuracy, key=lambda name: accuracy[name][:, :5].sum()))
 compare(worst, min(accuracy, key=lambda name: accuracy[name].sum()))
 steps = torch.arange(10, 300, 20)
-ax = plots.lines(steps, {f"scores / {name}": a for name, a in accuracy.items()}, xlabel="step", ylabel="accuracy")
+curves = {f"scores / {name}": a for name, a in accuracy.items()}
+ax = plots.lines(steps, curves, xlabel="step", ylabel="accuracy", legend_beside=True)
 
 
 # %% tags=["nbval-ignore-output"]
@@ -437,7 +438,8 @@ print("over 0.8 right at the end, with every divisor:", min(a[:, -1].min().item(
 
 # %% [markdown]
 # Our loss matters too. It is $-\log(p + 0.001)$, where $p$ is the weight of the right label. It stays below 7 however
-# small $p$ is. A plain $-\log p$ is so steep for a tiny $p$ that it compensates for a saturated softmax:
+# small $p$ is. A plain $-\log p$ is so steep for a tiny $p$ that it compensates for a saturated softmax (about 10
+# seconds):
 
 # %% id="plain-log" tags=["nbval-ignore-output"]
 plain = {f"{name}, −log p": train(divisors[name], floor=1e-30) for name in ("1", "√d_k")}

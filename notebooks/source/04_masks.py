@@ -91,7 +91,7 @@ compare(prediction, measured=same_positions(attention(x, x, x)))
 #
 # So we *hide* these words with a mask. It has a row for each query and a column for each key, and **True means: may
 # attend.** For a decoder, position $i$ may attend to position $j$ if $j \le i$: to itself and to what came before. This
-# is the **causal mask**, also called the look-ahead mask.
+# is the **causal mask**, also called the **look-ahead mask**.
 #
 # **Exercise.** Write it. A comparison of tensors, such as `a <= b`, gives a tensor of booleans. So does
 # `torch.ones(2, 3, dtype=torch.bool)`, and `.tril()` keeps the lower triangle of a table.
@@ -468,8 +468,8 @@ print("keys that each query sees, is_causal=True:", (torchs_weights > 0).sum(dim
 print("                 the last two rows:       ", (our_weights > 0).sum(dim=-1).tolist())
 
 # %% [markdown]
-# Just one: torch aligns the mask at the *top left*. The first query gets value 0 and nothing else, and the newest token
-# sees only two of five. If queries and keys differ in number, pass a mask of your own.
+# Just one: torch aligns the mask at the *top left*. The first query attends to the first key alone, and the newest
+# token to only two of five. If queries and keys differ in number, pass a mask of your own.
 
 # %% [markdown]
 # ## A loss that is too good

@@ -220,9 +220,12 @@ diagrams.normalisation.blocks(norms)
 norm = nn.BatchNorm1d(64)
 in_train = norm(short[0])  # uses what it sees, and remembers a part of that for eval()
 print(f"BatchNorm, eval() instead of train(): {(norm.eval()(short[0]) - in_train).abs().max():.1f}")
+for n in (5, 500):
+    print(f"typical error of a mean over {n} tokens: {torch.randn(n, 2000).mean(dim=0).std():.2f}")
 
 # %% [markdown]
-# In `eval()` BatchNorm uses what it remembers from training: nothing leaks, but the result is a different one.
+# In `eval()` BatchNorm uses what it remembers from training: nothing leaks, but the result is a different one. And the
+# smaller the batches in training, the noisier their means.
 
 # %% [markdown]
 # ## The feed-forward network
@@ -386,7 +389,7 @@ compare(prediction_without, measured=round(sum(without) / 3, 1))
 
 # %% [markdown]
 # With its network, one layer knows more than 9 of 10 facts; without it, about half. Three layers of attention, with as
-# many parameters and more computation, know about 8. Attention moves information between positions. It can store
+# many parameters and more computation, know about 8 of 10. Attention moves information between positions. It can store
 # something, too, but the network is better at it (Geva et al., below).
 
 # %% [markdown]
@@ -533,7 +536,7 @@ norms = {name: torch.stack([norm for norm, *_ in three]) for name, three in runs
 first, last = ({name: norm[:, at].mean().item() for name, norm in norms.items()} for at in (0, -1))
 compare(prediction_without_residuals, measured="larger" if first["no residuals"] > first["post"] else "smaller")
 compare(prediction_last, measured="post" if last["post"] > last["pre"] else "pre")
-ax = plots.lines(range(1, 25), norms, xlabel="layer of 24", ylabel="gradient at w_2")
+ax = plots.lines(range(1, 25), norms, xlabel="layer of 24", ylabel="gradient at w_2", legend_beside=True)
 outputs = {name: {"cosine after 2": three[0][1], "size after 24": three[0][2]} for name, three in runs.items()}
 pd.DataFrame({"first layer": first, "last layer": last}).join(pd.DataFrame(outputs).T).round(1)
 
@@ -595,7 +598,7 @@ compare(prediction, measured=sum(losses[:, -1].mean().item() > 2.75 for losses i
 trained |= {("pre", 12, warmup): train("pre", 12, warmup) for warmup in (0, 30)}
 _ = train("post", 12, 0, rate=0.001), train("no residuals", 2, 0)
 curves = {f"{how}, warm-up {warmup}": trained[how, 12, warmup] for how in ("post", "pre") for warmup in (0, 30)}
-ax = plots.lines(range(5, 70, 10), curves, xlabel="step", ylabel="loss, 12 layers")
+ax = plots.lines(range(5, 70, 10), curves, xlabel="step", ylabel="loss, 12 layers", legend_beside=True)
 _ = ax.set_ylim(2.2, 3.2)
 
 # %% [markdown]
@@ -608,7 +611,7 @@ _ = ax.set_ylim(2.2, 3.2)
 #
 # What happens inside such stacks? The library keeps runs of this task, of 2 to 24 layers (means of three seeds, 200
 # steps), measured layer by layer: the size of the stream, the gradient at `w_2`, the cosine of two positions, and that
-# of a layer's input and output, which says how far the layer turns a vector. Press *train* to see how they came to be,
+# of a layer's input and output, which says how far the layer turns a vector. Press *train* to watch them develop,
 # then change the number of layers.
 
 # %%

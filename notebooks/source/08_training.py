@@ -345,8 +345,8 @@ compare(first, measured=round(moved[0].item(), 2))
 compare(second, measured=round(moved[1].item(), 2))
 
 # %% [markdown]
-# The size of a gradient cancels. What counts is how steadily it points one way: if g keeps changing its sign, its mean
-# is near 0, and so is the step.
+# The size of a gradient cancels out. What counts is how steadily it points one way: if g keeps changing its sign, its
+# mean is near 0, and so is the step.
 #
 # **AdamW** ([Loshchilov and Hutter, 2019](https://arxiv.org/abs/1711.05101)) also shrinks each parameter a little in
 # every step, whatever its gradient: **weight decay**. That is meant for matrices; the weight of a norm has no reason to
@@ -757,8 +757,8 @@ print(f"the references without their last word: {sacrebleu.corpus_bleu(cut, [wan
 # The training above had label smoothing, clipping, decay and warm-up. Now we switch off one at a time, for 100 steps at
 # twice the peak rate, with three seeds each (some ten seconds).
 #
-# **Predict.** Which one costs the most correct tokens in so short a run if it is missing: `"smoothing"`, `"clipping"`,
-# `"decay"` or `"warm-up"`?
+# **Predict.** In so short a run, which one costs the most correct tokens when it is switched off: `"smoothing"`,
+# `"clipping"`, `"decay"` or `"warm-up"`?
 
 # %% tags=["prediction"]
 prediction = ...
@@ -785,7 +785,7 @@ print("surer without smoothing, with each seed:", (sure["smoothing"] > sure["not
 
 # %% [markdown]
 # Two differences hold with every seed: without warm-up the model has learned less, and without smoothing it is more
-# certain. About clipping and decay such short runs say little. One seed alone would have told a story about each of the
+# certain. Such short runs say little about clipping and decay. One seed alone would have told a story about each of the
 # four.
 
 # %% [markdown]

@@ -185,6 +185,16 @@ def test_the_legend_says_once_what_the_bands_are(ys, title):
     assert plots.lines([1, 2], ys, xlabel="x", ylabel="y").get_legend().get_title().get_text() == title
 
 
+@pytest.mark.parametrize("beside", [True, False])
+def test_the_legend_hides_no_line_when_it_is_drawn_beside_them(beside):
+    scattered = [0, 1, 0, 1, 0, 1, 0, 1]
+    ax = plots.lines(range(8), {"a": scattered, "b": [0.5] * 8}, xlabel="x", ylabel="y", legend_beside=beside)
+    ax.figure.draw_without_rendering()
+    legend = ax.get_legend().get_window_extent()
+    assert (legend.x0 >= ax.get_window_extent().x1) == beside
+    assert legend.x1 <= ax.figure.bbox.x1
+
+
 def test_sixteen_lines_all_look_different_and_are_named():
     names = [f"line {i}" for i in range(16)]
     ax = plots.lines([0, 1], {name: [0, i] for i, name in enumerate(names)}, xlabel="x", ylabel="y")

@@ -146,6 +146,8 @@ def lines(
     xlabel: str,
     ylabel: str,
     ax: Axes | None = None,
+    *,
+    legend_beside: bool = False,
 ) -> Axes:
     """Draw one labelled line for each entry of ``ys``, over the same ``x``.
 
@@ -156,6 +158,7 @@ def lines(
         xlabel: Label of the x axis, with its unit if it has one.
         ylabel: Label of the y axis.
         ax: Axes to draw on; None means a new figure.
+        legend_beside: Draw the legend to the right of the axes, where it hides nothing; a new figure gets room for it.
 
     Raises:
         ValueError: There are no lines, or one has another number of points than x.
@@ -168,7 +171,7 @@ def lines(
             raise ValueError(f"each line needs as many points as x; got {n} for {label!r}, and {len(x)} x")
         if _n_runs(y) == 0:
             raise ValueError(f"there is nothing to draw: {label!r} holds no runs")
-    ax = ax or _axes(6.0, 3.2)
+    ax = ax or _axes(8.0 if legend_beside else 6.0, 3.2)
     for (label, y), (colour, dashes) in zip(ys.items(), cycle(STYLES), strict=False):
         if isinstance(y, Tensor) and y.ndim == 2:
             runs = y.detach().double()
@@ -180,7 +183,9 @@ def lines(
     n_runs = {n for y in ys.values() if (n := _n_runs(y)) > 1}
     of_how_many = f"{n_runs.pop()} runs" if len(n_runs) == 1 else "the runs"
     title = f"mean, and least to largest of {of_how_many}" if any(_n_runs(y) > 1 for y in ys.values()) else None
-    ax.legend(frameon=False, title=title, alignment="left")
+    legend = ax.legend(frameon=False, title=title, alignment="left")
+    if legend_beside:
+        legend.set(loc="upper left", bbox_to_anchor=(1.0, 1.0))
     return ax
 
 

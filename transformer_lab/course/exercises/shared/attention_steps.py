@@ -50,9 +50,9 @@ def weights(scores):
 
 
 def mixture(weights, values):
-    """mix the values by the weights
+    """average the values with the weights
 
-    the values mixed by the weights
+    the weighted average of the values
     """
     return weights @ values
 

@@ -42,8 +42,8 @@ CONTEXT_VECTOR = Exercise(
     may_cut_gradients=True,
     cases=context_vector_cases,
     points=2,
-    verified="Each text mixes its own states by its own weights, and the result is as wide as one state, however many "
-    "there were. Next: where the weights come from.",
+    verified="Each text averages its own states with its own weights, and the result is as wide as one state, however "
+    "many there were. Next: where the weights come from.",
     hints=[
         "Take a single text first: n weights, and n states of width d. Multiply each state by its weight and add them "
         "up. How would that look with a loop?",

@@ -7,7 +7,7 @@ from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector.answer
 
 
 def one_hot(weights, places):
-    """Return 1 at one place of each row, and 0 elsewhere."""
+    """Return 1 at one position of each row, and 0 elsewhere."""
     return torch.zeros_like(weights).scatter(1, places, 1.0)
 
 

@@ -9,10 +9,10 @@ MISTAKES = [
     Mistake(
         "no_softmax",
         [STEPS.but(weights=lambda scores: scores)],
-        does="the states are mixed by raw scores, without a softmax",
+        does="the states are averaged with raw scores, without a softmax",
         says=(
-            "The states are mixed by raw scores: nothing makes them positive or lets them add up to 1. A step is "
-            "missing between scoring and mixing."
+            "The states are averaged with raw scores: nothing makes them positive or lets them add up to 1. A step is "
+            "missing between scoring and averaging."
         ),
         hints=[
             "With a single state, the context should be that state. Is it?",

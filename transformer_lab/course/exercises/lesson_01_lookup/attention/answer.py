@@ -14,7 +14,7 @@ def attention(
     keys: Float[Tensor, "*batch n_key d"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Look every query up: mix the values by how well the keys match it."""
+    """Look every query up: average the values, weighted by how well their keys match it."""
     weights = torch.softmax(queries @ keys.transpose(-2, -1), dim=-1)
     return weights @ values
 

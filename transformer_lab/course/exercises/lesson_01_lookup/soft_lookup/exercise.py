@@ -49,9 +49,9 @@ SOFT_LOOKUP = Exercise(
     may_cut_gradients=True,
     cases=soft_lookup_cases,
     points=2,
-    verified="Every value takes part, as much as its key matches. Next: many queries at once.",
+    verified="Every value contributes as much as its key matches. Next: many queries at once.",
     hints=[
-        "Three steps: score the keys, turn the scores into weights, mix the values.",
+        "Three steps: score the keys, turn the scores into weights, average the values.",
         "The first two are there already: `parts.similarity` and `parts.softmax`.",
         "Mixing is a weighted sum: multiply each row of `values` by its weight and add the rows up. A vector of n "
         "weights times an (n, d_v) matrix does just that.",

@@ -33,8 +33,8 @@ MISTAKES = [
         [STEPS.but(weights=lambda scores: scores)],
         does="the scores are used as weights, without a softmax",
         says=(
-            "The values are mixed by the raw scores. These may be negative and do not add up to 1, so the result is "
-            "not an average of the values. A step is missing between scoring and mixing."
+            "The raw scores are used as weights. These may be negative and do not add up to 1, so the result is not an "
+            "average of the values. A step is missing between scoring and averaging."
         ),
         hints=[
             "With a single key, the result should be its value exactly. Is it?",
@@ -338,7 +338,7 @@ MISTAKES = [
         says="The worse a key matches, the more its value counts: the scores have the wrong sign. Look for a minus.",
         hints=[
             "Which of two keys gets the larger weight, the one with the larger dot product?",
-            "A softmax gives the largest number the largest share.",
+            "A softmax gives the largest number the largest weight.",
             "Take the softmax of the scores as they are.",
         ],
     ),

@@ -80,7 +80,7 @@ MISTAKES = [
         says="The numbers are positive, and rows do not add up to 1: the exponentials are not divided by their sum.",
         hints=[
             "Print the row sums of what is returned.",
-            "What makes shares of a list of positive numbers?",
+            "What turns positive numbers into fractions that add up to 1?",
             "Divide by the sum of the row: `.sum(dim=-1, keepdim=True)`.",
         ],
     ),
@@ -151,7 +151,7 @@ MISTAKES = [
         ),
         hints=[
             "What do the weights of a row add up to?",
-            "A number divided by a sum is a share of it. In logarithms, a division is a minus.",
+            "A number divided by a sum is a fraction of it. In logarithms, a division is a minus.",
             "`exponentials / total`.",
         ],
     ),
@@ -165,7 +165,7 @@ MISTAKES = [
         ),
         hints=[
             "Print the row sums of what is returned.",
-            "What makes shares of a list of positive numbers?",
+            "What turns positive numbers into fractions that add up to 1?",
             "Divide by the sum of the row: `.sum(dim=-1, keepdim=True)`.",
         ],
     ),

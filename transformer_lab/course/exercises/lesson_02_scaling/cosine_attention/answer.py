@@ -14,7 +14,7 @@ def cosine_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     temperature: float,
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Let every query mix the values by the cosine between it and the keys, divided by a temperature."""
+    """Let every query average the values; a score is its cosine with a key, divided by a temperature."""
     queries = queries / queries.norm(dim=-1, keepdim=True)
     keys = keys / keys.norm(dim=-1, keepdim=True)
     scores = queries @ keys.transpose(-2, -1) / temperature

@@ -29,7 +29,7 @@ COSINE_ATTENTION = Exercise(
     points=2,
     stretch=True,
     verified="Only directions count, and the temperature says how sharply. Some large models do this, with a "
-    "temperature that is learned, because scores can then never run away.",
+    "temperature that is learned, so that scores stay bounded.",
     hints=[
         "The cosine is the dot product of two vectors of length 1. What has to happen to the queries and keys first?",
         "`x.norm(dim=-1, keepdim=True)` is the length of every vector in x.",

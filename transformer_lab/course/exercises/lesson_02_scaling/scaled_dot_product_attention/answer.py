@@ -21,7 +21,7 @@ def scaled_dot_product_attention(
     keys: Float[Tensor, "*batch n_key d_k"],
     values: Float[Tensor, "*batch n_key d_v"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Let every query mix the values, by scores that keep their size whatever d_k is."""
+    """Let every query average the values, with scores whose size does not depend on d_k."""
     d_k = queries.shape[-1]
     scores = queries @ keys.transpose(-2, -1) / d_k**0.5
     return torch.softmax(scores, dim=-1) @ values

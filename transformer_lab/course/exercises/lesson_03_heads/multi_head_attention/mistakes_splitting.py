@@ -107,7 +107,7 @@ MISTAKES = [
         does="the heads are not brought in front of the positions",
         says=(
             "The heads were never brought in front of the positions, so within each position heads are compared with "
-            "heads, and no position looks at any other. Look at the shape of the scores."
+            "heads, and no position attends to any other. Look at the shape of the scores."
         ),
         hints=[
             "The scores should have the shape (batch, n_heads, n_query, n_key). Which have they?",
@@ -181,7 +181,7 @@ MISTAKES = [
         ),
         hints=[
             "What shape has the input of the layer that crashes, and how many features does it take?",
-            "Each head sees all features of the inputs, and owns a share of what comes *out* of the first three "
+            "Each head sees all features of the inputs, and owns a slice of what comes *out* of the first three "
             "layers. `w_o` mixes what all the heads found.",
             "`parts.split_heads(self.w_q(query), self.n_heads)` at the beginning, `self.w_o(parts.merge_heads(...))` "
             "at the end.",

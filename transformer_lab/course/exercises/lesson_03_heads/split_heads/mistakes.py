@@ -294,7 +294,7 @@ MISTAKES = [
         "everything_for_every_head",
         [STEPS.but(heads=lambda x, n_heads: x.unsqueeze(1).repeat(1, n_heads, 1, 1))],
         does="every head gets all the features",
-        says="Every head gets all the features. It should get its own share of them: d_model / n_heads.",
+        says="Every head gets all the features. It should get its own slice of them: d_model / n_heads.",
         hints=[
             "How wide is a head to be, for 12 features and 3 heads?",
             "Nothing is copied: each number of x goes to one head.",

@@ -23,7 +23,7 @@ def masked_attention(
     values: Float[Tensor, "*batch n_key d_v"],
     mask: Bool[Tensor, "*#batch #n_query #n_key"],
 ) -> Float[Tensor, "*batch n_query d_v"]:
-    """Let every query mix the values it may see, by scaled scores; one that may see none gets zeros."""
+    """Let every query average the values it may attend to, by scaled scores; zeros if there are none."""
     scores = queries @ keys.transpose(-2, -1) / queries.shape[-1] ** 0.5
     sees_nothing = ~mask.any(dim=-1, keepdim=True)
     allowed = mask | sees_nothing  # no row of -inf reaches the softmax: its result and its gradient would be nan

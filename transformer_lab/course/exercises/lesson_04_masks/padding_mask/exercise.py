@@ -50,7 +50,7 @@ PADDING_MASK = Exercise(
     steps=STEPS,
     cases=padding_mask_cases,
     points=2,
-    verified="Nobody looks at padding, wherever it stands and whatever its id; the axes for heads and queries are "
+    verified="No query attends to padding, wherever it stands and whatever its id; the axes for heads and queries are "
     "there. Next: put it to use.",
     hints=[
         "Start with one sentence: which comparison gives True for a real token and False for padding?",

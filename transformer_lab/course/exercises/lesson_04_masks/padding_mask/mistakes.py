@@ -10,8 +10,8 @@ MISTAKES = [
         [STEPS.but(real=lambda real: ~real), STEPS.but(mask=lambda mask: ~mask)],
         does="the entries are True at the padding",
         says=(
-            "True stands at the padding: everybody looks at the padding and nobody at the tokens. In this course True "
-            "means: may attend."
+            "True stands at the padding: every query attends to the padding, and none to the tokens. In this course "
+            "True means: may attend."
         ),
         hints=[
             "Print the mask for one sentence. Which entries should be True?",

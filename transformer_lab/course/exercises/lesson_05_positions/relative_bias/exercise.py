@@ -30,8 +30,8 @@ RELATIVE_BIAS = Exercise(
     cases=relative_bias_cases,
     points=2,
     stretch=True,
-    verified="Every offset has its own learned number, in every head, and far ones share the last. The model T5 "
-    "does it so, with wider and wider buckets for far offsets.",
+    verified="Every offset has its own learned number, in every head, and far ones share the last. T5 does "
+    "so too, with ever wider buckets for far offsets.",
     hints=[
         "Make the table of offsets first, key minus query, of shape (n_query, n_key). The queries stand at the end of "
         "the keys, as in `alibi_bias`.",

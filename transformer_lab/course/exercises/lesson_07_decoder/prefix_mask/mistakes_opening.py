@@ -111,7 +111,7 @@ MISTAKES = [
         says="Everything is open: what is generated sees what comes after it.",
         hints=[
             "What does the row of the first position behind the prefix say?",
-            "Behind the prefix, no position looks ahead.",
+            "After the prefix, no position attends ahead.",
             "A key is open if it is in the prefix or not later than the query.",
         ],
     ),

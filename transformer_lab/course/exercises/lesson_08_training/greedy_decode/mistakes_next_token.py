@@ -311,7 +311,7 @@ MISTAKES = [
         does="the second likeliest token is chosen",
         says="The *second* likeliest token is generated.",
         hints=[
-            "Sort the logits of one place. Which token comes out, and which should?",
+            "Sort the logits of one position. Which token comes out, and which should?",
             "Which of the two is wanted, the largest or the one after it?",
             "`argmax`.",
         ],

@@ -31,8 +31,8 @@ NOAM_RATE = Exercise(
     steps=STEPS,
     cases=noam_rate_cases,
     points=1,
-    verified="It rises in even steps, is highest at the last step of the warm-up, and then falls with the root. Next: "
-    "how a model generates.",
+    verified="It rises in even steps, is highest at the last step of the warm-up, and then falls as the inverse root. "
+    "Next: how a model generates.",
     hints=[
         "Two rates, and the lower of them counts. Which of the two grows with the step?",
         "$x^{-1/2}$ is one over the root of x: `x ** -0.5`.",

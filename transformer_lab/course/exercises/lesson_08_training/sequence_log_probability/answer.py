@@ -27,13 +27,13 @@ def vocabulary_axis():
 def log_probabilities(logits, vocabulary_axis):
     """take the log-softmax over the vocabulary
 
-    the log-probabilities of all tokens at each place
+    the log-probabilities of all tokens at each position
     """
     return logits.log_softmax(vocabulary_axis)
 
 
 def of_tokens(log_probabilities, targets):
-    """pick that of the target at each place
+    """pick that of the target at each position
 
     the log-probabilities of the targets, (batch, n)
     """
@@ -57,7 +57,7 @@ def filling():
 
 
 def of_real_tokens(of_tokens, padding, filling):
-    """put that at the places of padding
+    """put that at the positions of padding
 
     the log-probabilities of the real tokens, and 0 for padding, (batch, n)
     """

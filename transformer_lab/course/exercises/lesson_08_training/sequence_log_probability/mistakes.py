@@ -72,7 +72,7 @@ MISTAKES = [
         "padding_where_the_model_says_so",
         [STEPS.but(padding=lambda logits, pad_id: logits.argmax(dim=-1) == pad_id)],
         does="what is padding is read off the logits, not off the targets",
-        says="The places are left out where the *model* expects padding. Where it really is, the targets say.",
+        says="The positions are left out where the *model* expects padding. Where it really is, the targets say.",
         hints=[
             "What happens to a real token for which the model would write padding? Is it added?",
             "Which argument says what the sentence is?",
@@ -84,7 +84,7 @@ MISTAKES = [
         does="padding adds −∞, or a very negative number",
         says="Padding makes a sentence impossible: −∞ is written there, or a number far below 0.",
         hints=[
-            "What is added up at a place of padding? What should be?",
+            "What is added up at a position of padding? What should be?",
             "In attention, −∞ goes in *before* a softmax. Here its place is in a sum.",
             "`.masked_fill(targets == pad_id, 0.0)`.",
         ],
@@ -93,9 +93,9 @@ MISTAKES = [
         "padding_adds_one",
         [STEPS.but(filling=lambda: 1.0)],
         does="padding adds 1",
-        says="Each place of padding adds 1. In a product a 1 changes nothing; this is a sum.",
+        says="Each position of padding adds 1. In a product a 1 changes nothing; this is a sum.",
         hints=[
-            "What is added up at a place of padding? What should be?",
+            "What is added up at a position of padding? What should be?",
             "The logarithm of 1 is 0.",
             "`.masked_fill(targets == pad_id, 0.0)`.",
         ],
@@ -113,7 +113,7 @@ MISTAKES = [
             ).attempt,
         ],
         does="the mask of the padding is applied to the logits",
-        says="The padding is masked in the logits. A place whose logits are all the same still adds −log V to the sum.",
+        says="The padding is masked in the logits. A position whose logits are all equal still adds −log V to the sum.",
         hints=[
             "What is the `log_softmax` of the logits 0, 0, 0?",
             "The mask should act on the log-probabilities of the tokens, (batch, n).",
@@ -126,7 +126,7 @@ MISTAKES = [
         does="padding is taken out of the vocabulary before the softmax",
         says="The padding is taken out of the *vocabulary*: the other tokens then share its probability, too.",
         hints=[
-            "Add up the probabilities of the real tokens at one place, as the model gives them. Is that 1?",
+            "Add up the probabilities of the real tokens at one position, as the model gives them. Is that 1?",
             "The model's probabilities are those of its logits as they are.",
             "`torch.log_softmax(logits, dim=-1)`, and the mask on what is picked.",
         ],
@@ -363,14 +363,14 @@ MISTAKES = [
     Mistake(
         "the_likeliest_tokens",
         [STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1))],
-        does="the likeliest token is taken at each place, not the target",
+        does="the likeliest token is taken at each position, not the target",
         says=(
-            "At each place the *best* token is taken, and not the one that stands in the targets: any sentence gets "
+            "At each position the *best* token is taken, and not the one that stands in the targets: any sentence gets "
             "the same."
         ),
         hints=[
             "What part do the targets play, other than to say what is padding?",
-            "`gather` picks the log-probability of a given token at each place.",
+            "`gather` picks the log-probability of a given token at each position.",
             "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
         ],
     ),
@@ -380,11 +380,11 @@ MISTAKES = [
             STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.mean(-1)),
             STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.sum(-1)),
         ],
-        does="all tokens of the vocabulary are put together at each place",
-        says="At each place *all* tokens of the vocabulary are put together. Only that of the target should count.",
+        does="all tokens of the vocabulary are put together at each position",
+        says="At each position *all* tokens of the vocabulary are put together. Only that of the target should count.",
         hints=[
             "What part do the targets play, other than to say what is padding?",
-            "`gather` picks the log-probability of a given token at each place.",
+            "`gather` picks the log-probability of a given token at each position.",
             "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
         ],
     ),
@@ -456,7 +456,7 @@ MISTAKES = [
         says="`gather` wants an index with as many axes as the logits have: three. `targets` has two, so it crashes.",
         hints=[
             "Which shape has `targets`, and which have the log-probabilities?",
-            "At each place one token is picked: the index is (batch, n, 1).",
+            "At each position one token is picked: the index is (batch, n, 1).",
             "`targets.unsqueeze(-1)`, and `.squeeze(-1)` behind the `gather`.",
         ],
     ),
@@ -474,7 +474,7 @@ MISTAKES = [
         does="what `gather` returns keeps its last axis, of length 1",
         says=(
             "What `gather` gives has an axis of length 1 at its end. Beside a mask of shape (batch, n) it crashes, or "
-            "pairs every token with every place."
+            "pairs every token with every position."
         ),
         hints=[
             "Print the shapes of what is picked, and of the mask. Both should be (batch, n).",
@@ -498,14 +498,14 @@ MISTAKES = [
                 ]
             ),
         ],
-        does="the targets pick more, or other, entries than one token for each place",
+        does="the targets pick more, or other, entries than one token for each position",
         says=(
-            "In square brackets, `targets` picks *all* the targets at every place, or picks along another axis: it "
-            "does not pick place by place."
+            "In square brackets, `targets` picks *all* the targets at every position, or picks along another axis: it "
+            "does not pick position by position."
         ),
         hints=[
             "Print the shape of what is picked. It should be (batch, n).",
-            "`gather` goes through all the places, and takes from each the number that its index names.",
+            "`gather` goes through all the positions, and takes from each the number that its index names.",
             "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
         ],
     ),
@@ -515,8 +515,8 @@ MISTAKES = [
             STEPS.but(logits=lambda logits: logits[:, 1:], targets=lambda targets: targets[:, 1:]),
             STEPS.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, :-1]),
         ],
-        does="the first or the last place of each sentence is left out",
-        says="One place of each sentence is left out, the first or the last. All the targets belong to the sentence.",
+        does="the first or the last position of each sentence is left out",
+        says="One position of each sentence is left out, the first or the last. All targets belong to the sentence.",
         hints=[
             "How many tokens does a sentence have here, and how many should it have?",
             "The targets begin with the first token that is written: there is no bos among them.",

@@ -47,11 +47,10 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
         Mistake(
             "softmax_over_the_positions",
             [steps.but(vocabulary_axis=lambda: 1)],
-            does="the softmax runs over the places of a sentence",
+            does="the softmax runs over the positions of a sentence",
             says=(
-                "The probabilities add up to 1 over the positions: the places of a sentence compete with each other. "
-                "The "
-                "tokens of the vocabulary should, at each place."
+                "The probabilities add up to 1 over the positions: those of a sentence compete with each other. "
+                "The tokens of the vocabulary should, at each position."
             ),
             hints=[
                 "Which axis of the logits is the vocabulary?",
@@ -66,7 +65,7 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
             says=(
                 "The probabilities add up to 1 over the batch: the sentences compete with each other. The tokens of "
                 "the "
-                "vocabulary should, at each place."
+                "vocabulary should, at each position."
             ),
             hints=[
                 "Which axis of the logits is the vocabulary?",
@@ -141,7 +140,7 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
             ),
             hints=[
                 "How many tokens does a sentence have here, and how many should it have?",
-                "Logits and targets have the same length, and belong together place by place.",
+                "Logits and targets have the same length, and belong together position by position.",
                 "Leave the slices out.",
             ],
         ),

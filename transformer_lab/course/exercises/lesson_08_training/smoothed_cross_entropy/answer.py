@@ -28,7 +28,7 @@ def vocabulary_axis():
 def log_probabilities(logits, vocabulary_axis):
     """take the log-softmax over the vocabulary
 
-    the log-probabilities of all tokens at each place
+    the log-probabilities of all tokens at each position
     """
     return logits.log_softmax(vocabulary_axis)
 
@@ -36,7 +36,7 @@ def log_probabilities(logits, vocabulary_axis):
 def surprises(log_probabilities):
     """turn their signs round
 
-    the surprises: −log p of all tokens at each place
+    the surprises: −log p of all tokens at each position
     """
     return -log_probabilities
 
@@ -76,13 +76,13 @@ def smoothing_weight(smoothing):
 def losses(of_targets, average, target_weight, smoothing_weight):
     """add the two, each times its weight
 
-    the losses of all places, (batch, n)
+    the losses of all positions, (batch, n)
     """
     return target_weight * of_targets + smoothing_weight * average
 
 
 def real(targets, pad_id):
-    """mark the places that are no padding
+    """mark the positions that are no padding
 
     the mask of the real tokens, (batch, n)
     """
@@ -90,7 +90,7 @@ def real(targets, pad_id):
 
 
 def total(losses, real):
-    """add up the losses of these places
+    """add up the losses of these positions
 
     the sum of the losses of all real tokens
     """
@@ -98,7 +98,7 @@ def total(losses, real):
 
 
 def n_tokens(real):
-    """count these places
+    """count these positions
 
     the number of real tokens
     """

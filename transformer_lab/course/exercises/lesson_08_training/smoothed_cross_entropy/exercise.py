@@ -56,7 +56,7 @@ SMOOTHED_CROSS_ENTROPY = Exercise(
     steps=STEPS,
     cases=smoothed_cross_entropy_cases,
     points=3,
-    verified="Every real token counts the same, padding counts nothing, and the doubt is spread over the whole "
+    verified="Every real token counts the same, padding does not count, and the doubt is spread over the whole "
     "vocabulary. Next: how large the loss is at the start.",
     hints=[
         "Three steps: log-probabilities, one loss for each token, the mean of those that are no padding.",

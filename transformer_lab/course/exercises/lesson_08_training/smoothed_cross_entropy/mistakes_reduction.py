@@ -61,7 +61,7 @@ MISTAKES = [
         "padding_where_the_model_says_so",
         [STEPS.but(real=lambda logits, pad_id: logits.argmax(dim=-1) != pad_id)],
         does="what is padding is read off the logits, not off the targets",
-        says="The places are left out where the *model* expects padding. Where it really is, the targets say.",
+        says="The positions are left out where the *model* expects padding. Where it really is, the targets say.",
         hints=[
             "What happens to a real token for which the model would write padding? Is it counted?",
             "A model could lower this loss by expecting padding wherever it is unsure.",
@@ -94,14 +94,14 @@ MISTAKES = [
                 ).sum()
             ),
         ],
-        does="the average over the vocabulary is added up at every place, padding included",
+        does="the average over the vocabulary is added up at every position, padding included",
         says=(
             "Padding is left out of one of the two terms only: the average over the vocabulary is still added up at "
-            "*every* place."
+            "*every* position."
         ),
         hints=[
             "With smoothing 0, does padding change the loss? And with smoothing 0.1?",
-            "The loss of a place has two terms. Both should be left out where there is padding.",
+            "The loss of a position has two terms. Both should be left out where there is padding.",
             "First add the two terms, then select: `losses[targets != pad_id]`.",
         ],
     ),
@@ -114,24 +114,24 @@ MISTAKES = [
                 ).sum()
             )
         ],
-        does="the term of the target is added up at every place, padding included",
+        does="the term of the target is added up at every position, padding included",
         says=(
             "Padding is left out of one of the two terms only: the term of the target is still added up at *every* "
-            "place."
+            "position."
         ),
         hints=[
             "With smoothing 0, does padding change the loss?",
-            "The loss of a place has two terms. Both should be left out where there is padding.",
+            "The loss of a position has two terms. Both should be left out where there is padding.",
             "First add the two terms, then select: `losses[targets != pad_id]`.",
         ],
     ),
     Mistake(
         "divides_by_all_positions",
         [STEPS.but(n_tokens=lambda targets: targets.numel())],
-        does="the sum is divided by the number of all places, padding included",
+        does="the sum is divided by the number of all positions, padding included",
         says=(
-            "The losses of padding are left out, but its places are still counted in the mean: the more padding, the "
-            "smaller the loss."
+            "The losses of padding are left out, but its positions are still counted in the mean: the more padding, "
+            "the smaller the loss."
         ),
         hints=[
             "By which number is the sum divided: by all positions, or by the real tokens?",
@@ -280,7 +280,7 @@ MISTAKES = [
         says="Only the first sentence of the batch has a say. The mean runs over the real tokens of all of them.",
         hints=[
             "Change the second sentence. Should the loss stay the same?",
-            "What does the index 0 pick: a sentence, a place or a token?",
+            "What does the index 0 pick: a sentence, a position or a token?",
             "Keep the whole tables: `losses[targets != pad_id].mean()`.",
         ],
     ),
@@ -340,7 +340,7 @@ MISTAKES = [
         says="`gather` wants an index with as many axes as the logits have: three. `targets` has two, so it crashes.",
         hints=[
             "Which shape has `targets`, and which have the log-probabilities?",
-            "At each place one token is picked: the index is (batch, n, 1).",
+            "At each position one token is picked: the index is (batch, n, 1).",
             "`targets.unsqueeze(-1)`, and `.squeeze(-1)` behind the `gather`.",
         ],
     ),
@@ -366,14 +366,14 @@ MISTAKES = [
             STEPS.but(of_targets=lambda surprises, targets: surprises[targets]),
             STEPS.but(of_targets=lambda surprises, targets: surprises[:, targets]).attempt,
         ],
-        does="the targets pick more, or other, entries than one token for each place",
+        does="the targets pick more, or other, entries than one token for each position",
         says=(
-            "In square brackets, `targets` picks *all* the targets at every place, or picks along another axis: it "
-            "does not pick place by place."
+            "In square brackets, `targets` picks *all* the targets at every position, or picks along another axis: it "
+            "does not pick position by position."
         ),
         hints=[
             "Print the shape of what is picked. It should be (batch, n).",
-            "`gather` goes through all the places, and takes from each the number that its index names.",
+            "`gather` goes through all the positions, and takes from each the number that its index names.",
             "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
         ],
     ),

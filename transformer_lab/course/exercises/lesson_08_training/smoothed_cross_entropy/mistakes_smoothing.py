@@ -83,7 +83,7 @@ MISTAKES = [
         does="a sigmoid is taken of each logit, not a softmax of all of them",
         says="A sigmoid is taken of each logit by itself. The tokens of the vocabulary should compete with each other.",
         hints=[
-            "Add up the probabilities of all tokens at one place. What comes out?",
+            "Add up the probabilities of all tokens at one position. What comes out?",
             "Which function turns many logits into probabilities that add up to 1?",
             "`torch.log_softmax(logits, dim=-1)`.",
         ],
@@ -110,13 +110,13 @@ MISTAKES = [
             ),
             STEPS.but(log_probabilities=lambda logits: logits.flatten(1).log_softmax(1).view(logits.shape)),
         ],
-        does="one softmax runs over several places at once",
+        does="one softmax runs over several positions at once",
         says=(
-            "The probabilities of several places together add up to 1. Those of *each* place should, over the "
+            "The probabilities of several positions together add up to 1. Those of *each* position should, over the "
             "vocabulary."
         ),
         hints=[
-            "Add up the probabilities at one place. What comes out?",
+            "Add up the probabilities at one position. What comes out?",
             "Which axis of the logits is the vocabulary?",
             "`torch.log_softmax(logits, dim=-1)`.",
         ],
@@ -160,11 +160,11 @@ MISTAKES = [
     Mistake(
         "the_likeliest_token",
         [STEPS.but(of_targets=lambda surprises: surprises.amin(dim=-1))],
-        does="the likeliest token is taken at each place, not the target",
-        says="At each place the *likeliest* token is taken, not the target: a model is never punished for being wrong.",
+        does="the likeliest token is taken at each position, not the target",
+        says="At each position the *likeliest* token is taken, not the target: no model is ever punished for an error.",
         hints=[
             "What part do the targets play, other than to say what is padding?",
-            "`gather` picks the log-probability of a given token at each place.",
+            "`gather` picks the log-probability of a given token at each position.",
             "`log_p.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
         ],
     ),
@@ -216,7 +216,7 @@ MISTAKES = [
             "it. Look at which size is divided by."
         ),
         hints=[
-            "What do the shares of all tokens of the vocabulary add up to?",
+            "What do the target probabilities of all tokens add up to?",
             "`logits` has the shape (batch, n, vocab_size). Over which axis is the smoothing spread?",
             "`logits.shape[-1]`, or a mean over the last axis.",
         ],
@@ -282,7 +282,7 @@ MISTAKES = [
         ],
         does="the average of −log p does not run over the vocabulary alone",
         says=(
-            "The average of −log p runs over another axis than the vocabulary, or over more. Each place needs its own."
+            "The average of −log p runs over another axis than the vocabulary, or over more. Each position needs one."
         ),
         hints=[
             "What shape has the mean of all log-probabilities? It should be (batch, n).",

@@ -126,7 +126,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             does="scores that are exactly 0 are hidden as well",
             says=(
                 "What is hidden is recognised by a score of 0. A visible score can be 0 too: that of a query of zeros "
-                "is, for every key. Look at how the places are found that are filled with −∞."
+                "is, for every key. Look at how the scores to be filled with −∞ are found."
             ),
             hints=[
                 "What are the scores of a query of zeros?",

@@ -277,7 +277,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             does="the entries of query and key are added, not multiplied",
             says=(
                 "The entries of query and key are added, not multiplied: what is the same for all keys then drops out "
-                "of the softmax, and the query has no say. Look at the sign between query and key."
+                "of the softmax, and the query has no influence. Look at the sign between query and key."
             ),
             hints=[
                 "Do the weights change when the queries change?",

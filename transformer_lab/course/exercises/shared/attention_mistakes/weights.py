@@ -351,7 +351,7 @@ def of_a_softmax_too_late(steps: InSteps) -> list[Mistake]:
             ),
             hints=[
                 "Can the output hold a negative number? It should where the values do.",
-                "What are mixed by weights are the values. What are the weights made of?",
+                "It is the values that are averaged. What are the weights made of?",
                 "Take the softmax of the scores, and multiply the weights by the values.",
             ],
         )
@@ -400,7 +400,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
                 mixed(lambda weights, values: weights.mT @ values),
                 mixed(lambda weights, values: torch.einsum("...ij,...id->...jd", weights, values)),
             ],
-            does="the values are mixed by the weights turned round",
+            does="the values are averaged with the transposed weights",
             says=(
                 "The weights are the wrong way round: keys and queries have changed places in the last product. It "
                 "crashes where their numbers differ. Look at which axis of the weights meets the values."
