@@ -17,7 +17,8 @@ MISTAKE = '''def softmax(scores: Float[Tensor, "*batch n"]) -> Float[Tensor, "*b
     """Turn scores into weights that are positive and add up to 1 along the last axis."""
     exponentials = torch.exp(scores - scores.max())
     return exponentials / exponentials.sum()'''
-
+TASK = "Write softmax for any number of rows"
+"""Words of the lesson that stand above that cell."""
 
 STORED = {
     "map.png": ("08_training", "before-you-start-3"),
@@ -67,7 +68,7 @@ def take_lesson() -> None:
             book.run(book.cell_with("check(softmax)"))
             book.page.keyboard.press("Escape")
             book.page.set_viewport_size({"width": 1000, "height": 660})
-            book.page.locator(".jp-MarkdownCell", has_text="Write it for any number of rows").evaluate(
+            book.page.locator(".jp-MarkdownCell", has_text=TASK).evaluate(
                 "cell => cell.scrollIntoView({block: 'start'})"
             )
             book.page.wait_for_timeout(500)  # until it has been drawn

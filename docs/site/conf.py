@@ -47,6 +47,8 @@ MATHJAX = next(
 
 html_theme = "sphinx_book_theme"
 html_title = project
+html_favicon = "static/icon.svg"
+html_context = {"default_mode": "auto"}  # the theme follows the system until somebody chooses
 html_copy_source = False
 html_show_sourcelink = False
 html_last_updated_fmt = None

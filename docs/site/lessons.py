@@ -58,10 +58,10 @@ def fold_answers(cells: Iterable[NotebookNode]) -> None:
 
 def how_to_run(name: str, repository: Repository | None) -> str:
     """Return a line of links to places where a notebook can be run."""
-    path = f"notebooks/{name}.ipynb"
     places = ["[in JupyterLab](../docs/run.md)"]
     if repository is not None:
-        places += [f"[on Colab]({repository.colab(path)})", f"[on Binder]({repository.binder(path)})"]
+        places.append(f"[on Colab]({repository.colab(f'notebooks/{name}.ipynb')})")
+        places.append(f"[on Binder]({repository.binder(f'my-lessons/{name}.ipynb')})")  # laid out by .binder/postBuild
     return f"**Do this lesson:** {' · '.join(places)}"
 
 

@@ -95,7 +95,8 @@ def _write_all(target: Path, repository: Repository | None, root: Path) -> None:
 
 
 def front_page(readme: str) -> str:
-    """Return the README with the navigation under it."""
+    """Return the README with its pictures as links to themselves in full size, and with the navigation under it."""
+    readme = re.sub(r'<img src="([^"]+)" width="\d+" alt="([^"]+)">', r"[![\2](\1)](\1)", readme)
     trees = [
         "\n".join(["```{toctree}", ":hidden:", f":caption: {caption}", "", *pages, "```"])
         for caption, pages in tables_of_contents().items()

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,12 @@ def test_what_cannot_be_understood_is_named(graded, capsys, arguments, said):
         main(arguments)
     assert said in capsys.readouterr().err
     assert graded == []
+
+
+def test_the_version_is_that_of_the_package(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        main(["--version"])
+    assert capsys.readouterr().out == f"transformer-lab {version('transformer-lab')}\n"
 
 
 def test_an_interrupted_command_says_so_and_ends_with_130(graded, monkeypatch, capsys):

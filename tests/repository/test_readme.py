@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from docs.take_picture import STORED, stored_picture
+from docs.take_picture import STORED, TASK, stored_picture
 from tests.notebooks.lesson import Lesson
 from tests.pretrained.language_model_folders import publish
 from tests.pretrained.small_checkpoints import VARIANTS
@@ -60,4 +60,8 @@ def test_the_table_of_lessons_says_how_long_each_is_read(name):
 def test_the_pictures_of_lessons_can_be_taken_again(name, monkeypatch):
     monkeypatch.chdir(ROOT)
     assert stored_picture(*STORED[name]).startswith(b"\x89PNG")
-    assert f"(docs/{name})" in README
+    assert f'src="docs/{name}"' in README
+
+
+def test_the_picture_of_a_mistake_can_be_taken_again():
+    assert TASK in "".join(cell.source for cell in Lesson.stored("01_lookup").cells)

@@ -77,6 +77,7 @@ def browser() -> Iterator[Browser]:
 def opened(browser: Browser, address: str, size: dict[str, int] = DESK) -> Iterator[Page]:
     """Open a page; at its end, nothing may have been asked of another host, and no script may have failed."""
     context = browser.new_context(viewport=size)
+    context.set_default_timeout(120_000)  # a lesson loads in a second, and on a very busy machine in 30
     page = context.new_page()
     wrong: list[str] = []
     page.on("request", lambda sent: None if sent.url.startswith((origin(address), "data:")) else wrong.append(sent.url))

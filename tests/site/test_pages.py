@@ -35,6 +35,14 @@ def test_every_module_of_the_library_is_in_the_reference_in_reading_order() -> N
     assert [name.rpartition(".")[2] for name in rooms[0].modules[:3]] == ["dot_product", "additive", "masks"]
 
 
+@pytest.mark.parametrize("name", [pages.FRONT_PAGE, *pages.TEXTS])
+def test_every_link_of_a_text_leads_to_a_file_of_the_repository_too(name: str) -> None:
+    text = (ROOT / name).read_text(encoding="utf-8")
+    links = re.findall(r"""\]\((?!\w+:|#)([^)#\s]+)|src="([^"]+)"|href="(?!\w+:)([^"]+)""", text)
+    paths = [(ROOT / name).parent / link for found in links for link in found if link]
+    assert [path for path in paths if not path.exists()] == []
+
+
 @pytest.mark.parametrize(
     ("text", "without", "there"),
     [

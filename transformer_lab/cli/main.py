@@ -5,6 +5,7 @@ import sys
 import warnings
 from collections.abc import Sequence
 
+from transformer_lab import __version__
 from transformer_lab.extras import MissingExtra, needs_extra
 
 EXTRAS = {
@@ -51,6 +52,7 @@ def _parser() -> argparse.ArgumentParser:
     from transformer_lab.cli import evaluate, export, feedback, generate, grade, lab, push, release, train, translate
 
     parser = argparse.ArgumentParser("transformer-lab", description="Build the Transformer, cell by cell.")
+    parser.add_argument("--version", action="version", version=f"%(prog)s {__version__}")
     parser.set_defaults(passes_arguments_on=False)
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for command in (lab, release, grade, feedback, export, train, evaluate, translate, generate, push):
