@@ -1,7 +1,7 @@
 """What the plain peers are made of: operations on rows of real tokens, with gradients written by hand.
 
-A batch is a matrix with a row for each real token, so that nothing is computed for padding. Matrices of linear layers are
-stored as ``(in, out)``, so that they multiply from the right as they are.
+A batch is a matrix with a row for each real token, so that nothing is computed for padding. Matrices of linear layers
+are stored as ``(in, out)``, so that they multiply from the right as they are.
 """
 
 import math
@@ -9,9 +9,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.autograd import Function
-from torch.nn import functional as F
 
 ROWS = 256
 """So many rows of logits are held at once."""
@@ -81,7 +80,9 @@ class Attend(Function):
     """Attention of rows: of queries, keys and values side by side, or of queries and of keys and values."""
 
     @staticmethod
-    def forward(ctx: Any, x: Tensor, memory: Tensor | None, rows: Rows, memory_rows: Rows | None, causal: bool) -> Tensor:
+    def forward(
+        ctx: Any, x: Tensor, memory: Tensor | None, rows: Rows, memory_rows: Rows | None, causal: bool
+    ) -> Tensor:
         """Return softmax(q kᵀ / √d_k) v; the future is masked if causal."""
         ctx.rows, ctx.memory_rows = rows, memory_rows
         keys_of = rows if memory_rows is None else memory_rows
