@@ -96,10 +96,10 @@ def test_logits_loss_and_gradients_are_ours(task: str, batch: int, length: int, 
 def test_tokens_are_ours(task: str, batch: int) -> None:
     work = Work(task, SIZE, batch, 13, padding="LM" not in task)
     source = work.draw().source
-    ours, peer = pair(work, seed=1)
+    ours, peer = pair(work, seed=2)
     method = task.split()[0]
     wanted = getattr(ours, method)(source)
-    assert len(wanted.unique()) >= 5
+    assert len(wanted.unique()) > 5
     assert_close(getattr(peer, method)(source), wanted)
 
 
