@@ -14,6 +14,7 @@ class PlainLanguagePeer(LanguageContestant):
     """GPT-2: norms come first, and positions are learned."""
 
     name = "plain"
+    differs = "no logits at padding; no text ends, so that none is looked for"
     tasks = (*LanguageContestant.tasks, "greedy LM")
 
     def __init__(self, work: Work) -> None:

@@ -29,6 +29,7 @@ class PlainPeer(Contestant):
     """The paper's Transformer."""
 
     name = "plain"
+    differs = "no logits at padding; no text ends, so that none is looked for"
     tasks = ("train", "forward", "evaluate", "greedy", "beam")
 
     def __init__(self, work: Work) -> None:
