@@ -21,6 +21,8 @@ from benchmarks.work import Work, all_work
 
 CONTESTANTS = {
     "ours": ("Ours", "OurLanguageModel", "OurLlama"),
+    "plain_peer": ("PlainPeer",),
+    "plain_language_peer": ("PlainLanguagePeer",),
     "torch_transformer": ("TorchTransformer",),
     "hugging_face": ("Marian", "GPT2", "Llama", "GeneratingLlama"),
     "x_transformers_peer": ("XTransformer", "XLanguageModel"),
