@@ -6,7 +6,7 @@ Prints a table by exercise. Each pair is judged as an attempt is, so the table s
 * one is, and it is said that something else is not right either;
 * one is and hides the other: with both, the answer does the same as with this one alone;
 * another is, which alone or with a second does the same as these two;
-* the answer is half-way, or passes: the two slips make up for each other;
+* the answer is half-way, or passes;
 * nothing is named.
 """
 
@@ -29,11 +29,19 @@ from transformer_lab.course.exercises import every_exercise
 Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
 SAMPLE = 60
 """So many pairs of each exercise are judged for the table."""
+RIGHT_TOGETHER = [
+    {"scores_instead_of_weights", "softmax_twice"},
+    {"scores_as_weights", "softmax_twice"},
+    {"no_softmax", "softmax_twice"},
+    {"forgets_the_factor_of_two", "doubles_the_exponent"},
+]
+"""Mistakes of which each makes up for the other, so that the answer is right."""
 
 
 def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
-    """Draw some of the pairs of different mistakes."""
-    pairs = [pair for pair in behaviour(exercise, seed).pairs if pair.mistakes[0] is not pair.mistakes[1]]
+    """Draw some of the pairs of different mistakes that do not make up for each other."""
+    made = [(pair, {mistake.name for mistake in pair.mistakes}) for pair in behaviour(exercise, seed).pairs]
+    pairs = [pair for pair, names in made if len(names) == 2 and names not in RIGHT_TOGETHER]
     return random.Random(seed).sample(pairs, min(size, len(pairs)))
 
 
