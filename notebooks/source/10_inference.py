@@ -559,7 +559,7 @@ prediction_greedy, prediction_beam = ..., ...
 #
 # $$\frac{\log p(\text{text})}{((5 + \text{length}) / 6)^{\,\text{length\_penalty}}}$$
 #
-# where the length includes the eos. Like `greedy_decode`, return no bos, and only eos after an eos.
+# where the length includes the eos. Return no bos, and only eos after an eos. (Published variants pass, too.)
 
 
 # %% id="beam_search" tags=["exercise"]

@@ -517,7 +517,7 @@ diagrams.modern_block.experts()
 
 # %% [markdown]
 # **Exercise.** `logits` are the router's scores, (n, n_experts) for n tokens. Choose the k largest of each token,
-# largest first. Their weights are a softmax over the *chosen* logits.
+# in any order. Their weights are a softmax over the *chosen* logits.
 
 
 # %% id="route" tags=["exercise"]

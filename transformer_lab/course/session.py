@@ -31,7 +31,9 @@ from transformer_lab.course.workspace.progress import record_pass
 SEED = 0
 """Seed of the cases that a lesson checks with; the grader has others."""
 SECONDS = 10.0
-"""Time that all cases of one check may take together: loops in plain Python are slow, but may be right."""
+"""Time of computing that all cases of one check may take together: loops in plain Python are slow, but may be right."""
+PATIENCE = 6.0
+"""So many times as long by the clock: other programs take time, too, and what only waits has to end."""
 
 
 GENERAL_HINTS = "The hints that follow are not about this attempt: they are the steps of a right answer, in order."
@@ -57,7 +59,7 @@ class Session:
     Args:
         exercises: The exercises by name.
         shell: The IPython shell whose cells hold the learner's code; None outside of a notebook.
-        seconds: Time that all cases of one check may take together.
+        seconds: Time of computing that all cases of one check may take together.
     """
 
     def __init__(self, exercises: Mapping[str, Exercise], shell: Any = None, seconds: float = SECONDS) -> None:
@@ -124,7 +126,7 @@ class Session:
             return Verdict(exercise.name, "wrong", "It is being checked already, by the check that called it.")
         known = behaviour(exercise, SEED)
         with self.parts.without(exercise.name):
-            observed = observe_all(attempt, list(known.cases), self.seconds)
+            observed = observe_all(attempt, list(known.cases), self.seconds, PATIENCE * self.seconds)
             verdict = judge(exercise, SEED, observed)
             if not verdict.passed:
                 return self._located(verdict, known, attempt, observed)

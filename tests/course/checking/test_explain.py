@@ -397,6 +397,11 @@ def test_what_is_wrong_with_frequencies_is_named():
             {"type": "TookTooLong", "message": "no answer within 9 s"},
             "Here: stopped, no answer within 9 s. Either it never ends, or it is very slow.",
         ),
+        (
+            {"type": "TookTooLong", "message": "no answer within 9 s", "computed": 1.26},
+            "Here: stopped, no answer within 9 s. It computed for 1.3 s of these: either it waits for something, or "
+            "this machine is too busy with other work. If so, check again later.",
+        ),
     ],
 )
 def test_a_crash_is_told_with_its_line(error, says):

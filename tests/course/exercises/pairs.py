@@ -1,6 +1,13 @@
 """What is told when two known mistakes are made at once: ``python -m tests.course.exercises.pairs [exercise …]``.
 
-Prints a table by exercise. Each pair is judged as an attempt is, so the table says what a learner is told.
+Prints a table by exercise. Each pair is judged as an attempt is, so the table says what a learner is told:
+
+* both are named;
+* one is, and it is said that something else is not right either;
+* one is and hides the other: with both, the answer does the same as with this one alone;
+* another is, which alone or with a second does the same as these two;
+* the answer is half-way, or passes;
+* nothing is named.
 """
 
 import random
@@ -19,20 +26,28 @@ from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import every_exercise
 
-Told = Literal["both", "one", "another", "half-way", "passed", "nothing"]
+Told = Literal["both", "one", "one hides", "another", "half-way", "passed", "nothing"]
 SAMPLE = 60
 """So many pairs of each exercise are judged for the table."""
+RIGHT_TOGETHER = [
+    {"scores_instead_of_weights", "softmax_twice"},
+    {"scores_as_weights", "softmax_twice"},
+    {"no_softmax", "softmax_twice"},
+    {"forgets_the_factor_of_two", "doubles_the_exponent"},
+]
+"""Mistakes of which each makes up for the other, so that the answer is right."""
 
 
 def sample(exercise: Exercise, seed: int, size: int) -> list[Pair]:
-    """Draw some of the pairs of different mistakes."""
-    pairs = [pair for pair in behaviour(exercise, seed).pairs if pair.mistakes[0] is not pair.mistakes[1]]
+    """Draw some of the pairs of different mistakes that do not make up for each other."""
+    made = [(pair, {mistake.name for mistake in pair.mistakes}) for pair in behaviour(exercise, seed).pairs]
+    pairs = [pair for pair, names in made if len(names) == 2 and names not in RIGHT_TOGETHER]
     return random.Random(seed).sample(pairs, min(size, len(pairs)))
 
 
 def told(verdict: Verdict, pair: Pair) -> Told:
     """Return what is told of a pair; ``another`` where anything named is not of it."""
-    made = {mistake.name for mistake in pair.mistakes}
+    made = {mistake.name: mistake for mistake in pair.mistakes}
     named = {name for name in verdict.mistakes if name not in ("gradient_cut", "changes_argument")}
     if verdict.passed:
         return "passed"
@@ -40,9 +55,11 @@ def told(verdict: Verdict, pair: Pair) -> Told:
         return "half-way"
     if not named:
         return "nothing"
-    if not named <= made:
+    if not named <= made.keys():
         return "another"
-    return "both" if named == made else "one"
+    if named == made.keys():
+        return "both"
+    return "one hides" if made[named.pop()].says in verdict.message else "one"
 
 
 @dataclass
@@ -72,7 +89,7 @@ def tally(exercise: Exercise, seed: int, size: int) -> Tally:
 def main(names: list[str]) -> None:
     """Print the table."""
     torch.set_num_threads(1)
-    columns = ("both", "one", "half-way", "another", "nothing", "passed")
+    columns = ("both", "one", "one hides", "half-way", "another", "nothing", "passed")
     print(f"| exercise | pairs | judged | {' | '.join(columns)} | median s | slowest s |")
     print("|---|" + "--:|" * (4 + len(columns)))
     total: Counter[str] = Counter()

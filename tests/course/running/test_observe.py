@@ -1,5 +1,7 @@
 """What one call of an attempt shows: outputs, what it changed, gradients, randomness, what it takes from around it."""
 
+import contextlib
+import time
 import warnings
 
 import pytest
@@ -12,7 +14,7 @@ from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.observe import call_inputs, observe, observe_all
 from transformer_lab.course.running.plain_data import same
 from transformer_lab.course.running.stand_in_models import describe_model
-from transformer_lab.course.running.time_limit import TookTooLong, time_limit
+from transformer_lab.course.running.time_limit import Stopwatch, TookTooLong, time_limit
 
 X = torch.tensor([1.0, 2.0, 3.0])
 ONE = Case({"x": X}, "one input")
@@ -309,6 +311,30 @@ def test_the_first_case_that_outlasts_the_time_is_the_last():
     assert stopped == {
         "error": {"type": "TookTooLong", "message": "no answer within 0.2 s for all cases together"}
     }  # fmt: skip
+
+
+def test_what_the_clock_stops_says_how_much_it_computed():
+    def waits(x):
+        while True:
+            time.sleep(0.001)
+
+    [seen] = observe_all(waits, [ONE], seconds=0.2, clock=0.3)
+    assert seen["error"]["message"] == "no answer within 0.3 s for all cases together"
+    assert 0 <= seen["error"]["computed"] < 0.2
+
+
+def test_a_limit_that_falls_behind_the_last_case_takes_nothing_away(monkeypatch):
+    @contextlib.contextmanager
+    def falls_behind(*_):
+        yield
+        while watch.clock < 0.01:
+            pass
+        raise TookTooLong
+
+    watch = Stopwatch()
+    monkeypatch.setattr("transformer_lab.course.running.observe.time_limit", falls_behind)
+    [seen] = observe_all(torch.clone, [ONE], seconds=0.01)
+    assert torch.equal(seen["output"], X)
 
 
 def test_a_limit_from_outside_is_not_taken_for_the_own_one():

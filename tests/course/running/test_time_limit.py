@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from transformer_lab.course.running.time_limit import TookTooLong, time_limit
+from transformer_lab.course.running.time_limit import Stopwatch, TookTooLong, time_limit
 
 
 def spin(until=float("inf")):
@@ -25,6 +25,29 @@ def spin_and_catch():
 def test_an_endless_loop_is_stopped(endless):
     with pytest.raises(TookTooLong), time_limit(0.05):
         endless()
+
+
+def test_of_computing_only_what_is_computed_counts():
+    with time_limit(0.1, clock=60):
+        time.sleep(0.3)
+    with pytest.raises(TookTooLong), time_limit(0.1, clock=60):
+        spin()
+
+
+def test_what_computes_nothing_is_stopped_by_the_clock():
+    with pytest.raises(TookTooLong), time_limit(60, clock=0.05):
+        while True:
+            time.sleep(0.001)
+
+
+def test_threads_side_by_side_count_once():
+    others = [threading.Thread(target=spin, args=(time.monotonic() + 0.2,)) for _ in range(3)]
+    watch = Stopwatch()
+    for other in others:
+        other.start()
+    for other in others:
+        other.join()
+    assert 0 < watch.computing <= watch.clock
 
 
 def test_it_is_stopped_in_any_thread():

@@ -45,6 +45,11 @@ def can_be_worked_by_hand(case: Case) -> bool:
 
 def explain_crash(where: str, error: CrashReport, inputs: str = "") -> str:
     """Put into words what was raised, on which line of the learner's own, and what the inputs were."""
+    if error["type"] == "TookTooLong" and "computed" in error:
+        return (
+            f"{where}: stopped, {error['message']}. It computed for {error['computed']:.1f} s of these: either it "
+            "waits for something, or this machine is too busy with other work. If so, check again later."
+        )
     if error["type"] == "TookTooLong":
         return f"{where}: stopped, {error['message']}. Either it never ends, or it is very slow."
     told = f"{where}: {error['type']}" + (f": {error['message']}" if error["message"] else "")

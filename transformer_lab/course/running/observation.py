@@ -14,12 +14,16 @@ Gradients: TypeAlias = dict[str, PlainData]
 
 
 class CrashReport(TypedDict):
-    """An exception: its type, its message, and the line of the learner's own that raised it, where there is one."""
+    """An exception: its type, its message, and the line of the learner's own that raised it, where there is one.
+
+    Of an attempt that the clock stopped, ``computed`` says how many seconds it had computed.
+    """
 
     type: str
     message: str
     line: NotRequired[int | None]
     code: NotRequired[str | None]
+    computed: NotRequired[float]
 
 
 class Remarks(TypedDict, total=False):

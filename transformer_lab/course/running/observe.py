@@ -6,6 +6,7 @@ observations go out as plain data.
 """
 
 import contextlib
+import math
 import time
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
@@ -24,6 +25,7 @@ from transformer_lab.course.running.isolation import (
     suppressed_output,
 )
 from transformer_lab.course.running.observation import (
+    CrashReport,
     FunctionObservation,
     Gradients,
     ModuleObservation,
@@ -32,7 +34,7 @@ from transformer_lab.course.running.observation import (
 )
 from transformer_lab.course.running.plain_data import PlainData, same, to_plain_data
 from transformer_lab.course.running.tensor_sizes import LargestTensor
-from transformer_lab.course.running.time_limit import TookTooLong, time_limit
+from transformer_lab.course.running.time_limit import Stopwatch, TookTooLong, time_limit
 
 
 def observe(attempt: Any, case: Case) -> Observation:
@@ -60,26 +62,40 @@ def observe(attempt: Any, case: Case) -> Observation:
     return seen
 
 
-def observe_all(attempt: Any, cases: list[Case], seconds: float) -> list[Observation]:
+def observe_all(attempt: Any, cases: list[Case], seconds: float, clock: float | None = None) -> list[Observation]:
     """Call an attempt on the cases in turn, up to the first that outlasts the time they share, or fills the memory.
 
     What the attempt prints is shown for the first case only.
+
+    Args:
+        attempt: The attempt.
+        cases: The cases.
+        seconds: Time that the cases share; with ``clock``, of computing.
+        clock: Seconds of the clock that they share, for what waits or gets too little of the machine.
     """
     observed: list[Observation] = []
-    deadline = time.monotonic() + seconds
+    stopwatch = Stopwatch()
     try:
-        with restored_globals(), time_limit(seconds):
+        with restored_globals(), time_limit(seconds, clock):
             for case in cases:
                 with suppressed_output() if observed else contextlib.nullcontext():
                     observed.append(observe(attempt, case))
                 if "error" in (seen := observed[-1]) and seen["error"]["type"] == "MemoryError":
                     break  # to fill the memory again for every case would take until time is up
     except TookTooLong:
-        if time.monotonic() < deadline:  # it is an outer limit's
+        if stopwatch.clock < min(seconds, math.inf if clock is None else clock):  # it is an outer limit's
             raise
-        message = f"no answer within {seconds:g} s for all cases together"
-        observed.append({"error": {"type": "TookTooLong", "message": message}})
+        if len(observed) < len(cases):  # otherwise it came just behind the last
+            observed.append({"error": _took_too_long(stopwatch, seconds, clock)})
     return observed
+
+
+def _took_too_long(stopwatch: Stopwatch, seconds: float, clock: float | None) -> CrashReport:
+    """Report that time was up, and how much of it was spent computing where it was not the computing that took it."""
+    waited = clock is not None and stopwatch.computing < seconds
+    message = f"no answer within {clock if waited else seconds:g} s for all cases together"
+    report: CrashReport = {"type": "TookTooLong", "message": message}
+    return {**report, "computed": stopwatch.computing} if waited else report
 
 
 def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor] | None = None) -> FunctionObservation:

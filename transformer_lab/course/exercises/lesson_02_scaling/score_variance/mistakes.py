@@ -195,8 +195,8 @@ MISTAKES = [
             STEPS.but(of_the_score=lambda total: total // 1),
             STEPS.but(of_the_score=lambda total: float(round(total))).attempt,
         ],
-        does="the result is cut down to a whole number",
-        says="The result is cut down to a whole number. A variance is any number from 0 on.",
+        does="the result is made a whole number",
+        says="The result is made a whole number. A variance is any number from 0 on.",
         hints=[
             "Print the result for d_k = 1 and variance 1.5. What should it be?",
             "Look for `int`, `round` or `//`.",

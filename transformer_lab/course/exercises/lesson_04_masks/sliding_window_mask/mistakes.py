@@ -145,7 +145,7 @@ MISTAKES = [
     Mistake(
         "never_the_first",
         [STEPS.but(mask=lambda mask, positions: mask & (positions > 0))],
-        does="the first position is seen by none",
+        does="the column of the first position is set to False",
         says=(
             "No position sees the first one, not even itself: the first column is False. Look at the smallest index "
             "that a slice, or a `max`, allows."
@@ -256,7 +256,7 @@ MISTAKES = [
             STEPS.but(near=lambda back, window: back == window - 1),
             STEPS.but(near=lambda back, window: back == window),
         ],
-        does="only keys at one single distance are seen",
+        does="the condition on the distance holds at one single distance",
         says="Each position sees one key at most: those at a single distance. Look at the comparison with the window.",
         hints=[
             "How many True has the last row of 4 positions with a window of 2? How many should it have?",

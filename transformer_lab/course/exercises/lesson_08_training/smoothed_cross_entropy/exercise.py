@@ -30,7 +30,7 @@ def smoothed_cross_entropy_cases(seed: int) -> list[Case]:
         return Case({"logits": logits, "targets": targets, "pad_id": pad_id, "smoothing": smoothing}, shows)
 
     unexpected = case(3, 4, 7, 2, 0.1, "padding that is not token 0, and that nobody expects", padding=(1, 4, 2))
-    unexpected.inputs["logits"][..., 2] -= 30
+    unexpected.inputs["logits"][..., 2] -= torch.where(unexpected.inputs["targets"] == 2, 60, 30)
     sure = case(2, 3, 5, 4, 0.2, "a model that is very sure, and often wrong", padding=(3, 2))
     sure.inputs["logits"].mul_(200)
     right = case(2, 4, 3, 1, 0.0, "a model that is very sure, and right about one token", padding=(4, 3))

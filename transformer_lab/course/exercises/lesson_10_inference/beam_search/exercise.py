@@ -85,8 +85,8 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
 
     Rows of logits have different offsets, which change no probability; every position adds logits of its own, and so
     does every sentence, so that the rows of the table alone say nothing. After eos comes a token that is in no tree.
-    Ends and words are probable only where a tree says so, so that searches that stop after so many ends find the same
-    text. Token 0 is a word or nothing, but never the one that fills up a text.
+    Ends and words are probable only where a tree says so, and bos nowhere, so that searches that stop after so many
+    ends find the same text. Token 0 is a word or nothing, but never the one that fills up a text.
     """
     words = [(number, word) for number, tree in enumerate(trees) for word in _positions(tree) if word not in "<>"]
     vocab_size = len(words) + 12
@@ -94,7 +94,7 @@ def _model_of(trees: Sequence[Tree], rng: torch.Generator) -> tuple[dict[str, ob
     bos, eos, lure = (ids.pop() for _ in range(3))
     token = dict(zip(words, ids, strict=False))
     others = torch.ones(vocab_size)
-    others[[eos, lure, *token.values()]] = 1e-4
+    others[[bos, eos, lure, *token.values()]] = 1e-4
     transition, places = normal(rng, vocab_size, vocab_size), 1.5 * normal(rng, N_PLACES, vocab_size)
     for row in set(range(vocab_size)) - {bos}:
         transition[row, [eos, *token.values()]] -= 9.0

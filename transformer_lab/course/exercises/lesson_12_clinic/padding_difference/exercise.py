@@ -33,14 +33,16 @@ def padding_difference_cases(seed: int) -> list[Case]:
     ) -> Case:
         """Describe a model by what it does to padding, and texts by the number of pads on their left and right.
 
-        Padding that is attended to makes the logits larger, or smaller, if there is a sign.
+        If there is a sign, the logits have the other one until padding is attended to, which turns it in all of them.
         """
         pad = int(torch.randint(1, VOCAB_SIZE, (), generator=rng)) if pad_id is None else pad_id
         tokens = (pad + torch.randint(1, VOCAB_SIZE, (len(pads), n), generator=rng)) % VOCAB_SIZE
         for text, (left, right) in zip(tokens, pads, strict=True):
             text[:left], text[n - right :] = pad, pad
         embedding = normal(rng, VOCAB_SIZE, VOCAB_SIZE)
-        embedding[pad] += 9 * sign
+        if sign:
+            embedding = -sign * (0.2 + embedding.abs().clamp(max=1.0))
+            embedding[pad] += 10 * sign
         model = describe_model(
             "padded_reader",
             embedding=embedding,
@@ -58,8 +60,8 @@ def padding_difference_cases(seed: int) -> list[Case]:
         case(2, 1, "one pad, which is attended to", hears=1.0, sign=-1.0),
         case(2, 1, "one pad, which counts as a position", counts=True),
         case(3, 2, "padding of id 0, which is attended to", hears=0.5, pad_id=0, sign=1.0),
-        case(3, 2, "a healthy model", pads=((0, 0), (0, 0))),
-        case(4, 3, "a healthy model, and texts with padding", pads=((0, 0), (1, 0), (0, 2))),
+        case(3, 2, "a healthy model in training mode", pads=((0, 0), (0, 0)), gain_in_training=gain),
+        case(4, 3, "a healthy model, and texts with padding of id 0", pads=((2, 0), (0, 0), (1, 0)), pad_id=0),
         case(4, 2, "a model that comes in training mode", counts=True, gain_in_training=gain),
         case(4, 2, "a model in eval mode", hears=0.7, gain_in_training=gain, evaluates=torch.tensor(True)),
         case(5, 3, "texts with padding, which is attended to", pads=((1, 0), (0, 2)), hears=0.3),

@@ -160,8 +160,8 @@ MISTAKES = [
         [
             STEPS.but(total=lambda losses: losses[-1]),
             STEPS.but(total=lambda losses: losses[0]),
-            STEPS.but(loss=lambda losses, n_tokens: losses[-1] / n_tokens[-1]),
-            STEPS.but(loss=lambda losses, n_tokens: losses[0] / n_tokens[0]),
+            STEPS.but(total=lambda losses: losses[-1], count=lambda n_tokens: n_tokens[-1]),
+            STEPS.but(total=lambda losses: losses[0], count=lambda n_tokens: n_tokens[0]),
         ],
         does="the losses of one micro-batch alone are used",
         says="The losses of one micro-batch alone are used. All belong to the batch.",
@@ -257,7 +257,7 @@ MISTAKES = [
     Mistake(
         "in_float64",
         [
-            STEPS.but(loss=lambda losses, n_tokens: losses.double().sum() / n_tokens.sum()),
+            STEPS.but(loss=lambda total, count: total.double() / count),
             STEPS.but(loss=lambda loss: loss.double()).attempt,
         ],
         does="the result comes in float64",

@@ -4,8 +4,15 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_13_scale.training_flops.answer import STEPS
+from transformer_lab.course.steps import Variant
 
 SIX = "2 forward and 4 backward: `6 * n_parameters * n_tokens`."
+
+
+def operations(n: int) -> Variant:
+    """Count n operations for each parameter and token, in whatever passes: a product of two slips may be right."""
+    return STEPS.but(of_a_token=lambda n_parameters: n * n_parameters)
+
 
 MISTAKES = [
     Mistake(
@@ -21,7 +28,7 @@ MISTAKES = [
     ),
     Mistake(
         "four_operations",
-        [STEPS.but(of_a_token=lambda backward: backward)],
+        [operations(4)],
         does="4 operations are counted for each parameter and token, not 6",
         says="4 operations are counted for each parameter and token: a pass is missing, or one costs too little.",
         hints=[
@@ -84,15 +91,7 @@ MISTAKES = [
     ),
     Mistake(
         "too_many_operations",
-        [
-            STEPS.but(backward=lambda forward: 3 * forward),
-            STEPS.but(of_a_token=lambda forward, backward: 2 * forward + backward),
-            STEPS.but(of_a_token=lambda of_a_token: 2 * of_a_token),
-            STEPS.but(of_a_token=lambda of_a_token: 3 * of_a_token),
-            STEPS.but(of_a_token=lambda of_a_token: 4 * of_a_token).attempt,
-            STEPS.but(of_a_token=lambda of_a_token, n_parameters: of_a_token + n_parameters),
-            STEPS.but(of_a_token=lambda of_a_token, n_parameters: of_a_token + 4 * n_parameters).attempt,
-        ],
+        [*map(operations, (7, 8, 12, 18)), *(operations(n).attempt for n in (10, 24))],
         does="more operations are counted for each parameter and token than 2 forward and 4 backward",
         says=(
             "More than 6 operations are counted for each parameter and token: a pass, or a part of one, is "
@@ -106,10 +105,7 @@ MISTAKES = [
     ),
     Mistake(
         "five_operations",
-        [
-            STEPS.but(backward=lambda n_parameters: 3 * n_parameters),
-            STEPS.but(forward=lambda n_parameters: n_parameters, backward=lambda n_parameters: 4 * n_parameters),
-        ],
+        [operations(5)],
         does="5 operations are counted for each parameter and token",
         says=(
             "5 operations are counted for each parameter and token: in one of the passes a product or a sum is missing."
