@@ -2,6 +2,7 @@
 
 import { button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
+import { visible } from "./tokens.mjs";
 import { oncePerFrame } from "./view.mjs";
 
 const N_SHOWN = 40;
@@ -67,11 +68,6 @@ function bars(view) {
 
 function tokens(drawn) {
   return drawn.flatMap((text) => [element("span", { class: "tl-token" }, visible(text)), " "]);
-}
-
-/** Write a token so that spaces and line breaks in it can be seen. */
-export function visible(text) {
-  return text.replaceAll(" ", "␣").replaceAll("\n", "⏎") || "∅";
 }
 
 /** Write a probability in percent; one that is not 0 never as 0. */
