@@ -36,7 +36,8 @@ function inWords(view) {
   const p = view.get("probabilities");
   const best = p.indexOf(Math.max(...p.slice(0, -1)));
   const kept = `${view.get("n_kept")} of ${view.get("n_tokens")} tokens can be drawn`;
-  return `${kept}; the most probable, ${visible(view.get("shown")[best])}, with ${percent(p[best])}.`;
+  const times = `It was drawn ${view.get("counts")[best]} of ${view.get("drawn").length} times.`;
+  return `${kept}; the most probable, ${visible(view.get("shown")[best])}, with ${percent(p[best])}. ${times}`;
 }
 
 /** Make a row for each token that is shown, and one for all others. */
