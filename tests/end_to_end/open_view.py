@@ -71,8 +71,9 @@ class OpenView:
 
     def contrast(self, element: Locator) -> float:
         """Return how much the text of an element stands out from the view's ground: 4.5 can be read, 21 is the most."""
-        colour = "(node, name) => getComputedStyle(node)[name]"
-        text, ground = (element.evaluate(colour, "color"), self.root.evaluate(colour, "backgroundColor"))
+        text, ground = element.evaluate(  # both at once: the theme may be changing
+            "node => [getComputedStyle(node).color, getComputedStyle(node.closest('.tl-view')).backgroundColor]"
+        )
         light, dark = sorted((_luminance(text), _luminance(ground)), reverse=True)
         return (light + 0.05) / (dark + 0.05)
 

@@ -25,11 +25,15 @@ def test_the_explorer_shows_where_a_token_attends_however_it_is_chosen(lab: Lab)
         queries, keys = (group.get_by_role("button") for group in groups)
         assert queries.locator(".ae-text").all_inner_texts() == ["I", "like", "you"]
 
+        explorer.shows("3 queries, 3 keys, head 0; lines lead to each query's largest weight.")
+        lines = explorer.root.locator(".ae-lines line:not([display])")
+        assert lines.count() == 3
+
         queries.nth(1).hover()
         explorer.shows("Query like attends most to like 0.75, I 0.25 (head 0; 1 hidden).")
         explorer.holds("(view.query, view.key)", (1, None))
         assert keys.nth(2).get_attribute("data-hidden") == ""
-        assert explorer.root.locator(".ae-lines line:not([display])").count() == 2
+        assert lines.count() == 2
 
         explorer.root.get_by_label("numbers").check()
         assert keys.locator(".ae-number").all_inner_texts() == ["0.25", "0.75", "hidden"]

@@ -27,14 +27,14 @@ def test_weights_output_and_entropy_follow_the_arrow_and_the_sliders(lab: Lab) -
         assert handle is not None
         dial.page.mouse.move(handle["x"] + handle["width"] / 2, handle["y"] + handle["height"] / 2)
         dial.page.mouse.down()
-        for far in (0.3, 0.25, 0.2):  # upwards from the middle of the plane, which is 7.5 wide
+        for far in (0.3, 0.25, 0.2):  # upwards from the middle of the plane, which is 8.7 wide
             dial.page.mouse.move(place["x"] + place["width"] / 2, place["y"] + far * place["height"])
         dial.page.mouse.up()
-        dial.holds("[round(number) for number in view.query]", [0, 2])
-        dial.shows("chair 1.00. Output 2.01, entropy 0.01")
+        dial.holds("[round(number) for number in view.query]", [0, 3])
+        dial.shows("chair 1.00. Output 2.00, entropy 0.00")
         dial.holds("weights()", [0.0, 0.0, 1.0])
 
-        assert "to sit on 2.2" in (arrow.get_attribute("aria-valuetext") or "")
+        assert "to sit on 2.6" in (arrow.get_attribute("aria-valuetext") or "")
         for _ in range(3):
             dial.press("Shift+ArrowDown")  # the arrow has the focus since it was dragged
         dial.holds("[round(number) for number in view.query]", [0, 0])

@@ -49,3 +49,10 @@ def test_hands_and_dot_product_follow_the_positions_and_the_base(lab: Lab) -> No
         clock.runs("view.base = 12345.0; view.key_position = 60")
         expect(clock.root.get_by_role("slider", name="base")).to_have_attribute("aria-valuetext", "12,345")
         clock.shows("Query at 0, key at 60, 60 apart")
+        turn = clock.root.get_by_role("button", name="turn")
+        turn.focus()
+        clock.press("Enter")
+        expect(clock.root.locator(".tl-said")).to_have_attribute("aria-live", "off")  # what passes is not read aloud
+        clock.holds("(view.query_position, view.key_position)", (3, 63))
+        expect(turn).to_have_attribute("aria-pressed", "false")  # by itself, at the end
+        expect(clock.root.locator(".tl-said")).to_have_attribute("aria-live", "polite")

@@ -40,6 +40,7 @@ def test_bars_and_samples_follow_the_sliders_and_python(lab: Lab) -> None:
         before = dial.root.locator(".tl-drawn").inner_text()
         dial.root.get_by_role("button", name="Draw again").click()
         dial.holds("view.seed", 1)
+        dial.shows(f"It was drawn {dial.notebook.python('view.counts[0]')} of 100 times.")
         expect(dial.root.locator(".tl-drawn")).not_to_have_text(before)
         dial.runs("view.top_k, view.temperature = 4, 0.05")
         dial.shows("the most probable, ␣a, with 100.0 %.")

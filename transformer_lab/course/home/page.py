@@ -101,7 +101,8 @@ class Page:
             classes = f"tl-lesson tl-{self.word_for(lesson).replace(' ', '-')}"
             return f'<a {target} class="{classes}" aria-label="{said}"><title>{said}</title>'
 
-        return re.sub(r'<a class="tl-lesson" data-lesson="(\w+)">', marked, stored_map())
+        drawing = re.sub(r'<a class="tl-lesson" data-lesson="(\w+)">', marked, stored_map())
+        return f'<div class="tl-scroll">{drawing}</div>'
 
     def word_for(self, lesson: LessonState) -> str:
         """Return the state of a lesson, in a word or two."""

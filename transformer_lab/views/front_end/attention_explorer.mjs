@@ -3,6 +3,7 @@
 import { viridis } from "./colours.mjs";
 import { arrowKeys, choice, tick } from "./controls.mjs";
 import { attributes, element, svg } from "./dom.mjs";
+import { visible } from "./tokens.mjs";
 import { oncePerFrame } from "./view.mjs";
 import { largest, line, paint, palette, table, unpack } from "./weights.mjs";
 
@@ -113,16 +114,30 @@ function tokenColumns(view, now) {
         const weight = side && name === other ? weights[i] : undefined;
         token.show({ weight, isSelected: name === side && i === selected[side], withNumbers });
       });
+    const joined = side ? (i) => joins(side, selected, i, weights[i]) : strongest(now, head);
     strokes.forEach((stroke, i) => {
-      const weight = weights?.[i] ?? 0;
-      attributes(stroke, { display: weight < FAINT && "none" });
-      if (weight < FAINT) return;
-      const [from, to] = side === "query" ? [selected.query, i] : [i, selected.key];
+      const { from, to, weight } = joined(i);
+      attributes(stroke, { display: !(weight >= FAINT) && "none" });
+      if (!(weight >= FAINT)) return;
       attributes(stroke, { x1: 0, y1: ROW * (from + 0.5), x2: GAP, y2: ROW * (to + 0.5) });
       attributes(stroke, { "stroke-width": 1 + 7 * weight, "stroke-opacity": 0.25 + 0.75 * weight });
     });
   }
   return { ...now, root, mark };
+}
+
+/** Return the line between the selected token and one of the other side. */
+function joins(side, selected, i, weight) {
+  return side === "query" ? { from: selected.query, to: i, weight } : { from: i, to: selected.key, weight };
+}
+
+/** Return a function from a query to the line to its largest weight: what is drawn as long as nothing is selected. */
+function strongest(now, head) {
+  return (query) => {
+    const weights = query < now.nQuery ? line(now, head, { query }) : [];
+    const [key] = largest(weights, 1);
+    return { from: query, to: key, weight: weights[key] };
+  };
 }
 
 /** Return a token that is selected by pointing at it, tapping it, or giving it the focus, and what shows its state. */
@@ -131,7 +146,7 @@ function tokenSpan(view, side, text, i) {
   const span = element(
     "span",
     { class: "ae-token", role: "button", "aria-pressed": "false", title: `${side} ${i}` },
-    element("span", { class: "ae-text" }, text),
+    element("span", { class: "ae-text" }, visible(text)),
     number,
   );
   const select = () => {
@@ -162,7 +177,7 @@ function headMaps(view, now, colours) {
   const width = heads.length > 1 ? SMALL : MAP;
   const maps = heads.map((head) => headMap(view, now, head, width, colours, heads.length > 1));
   if (maps.length > 1) arrowKeys(maps.map((map) => map.root), Math.min(4, maps.length));
-  const columns = `repeat(${Math.min(4, maps.length)}, max-content)`;
+  const columns = `repeat(${Math.min(4, maps.length)}, minmax(0, max-content))`;
   const root = element("div", { class: "ae-maps", style: `grid-template-columns: ${columns}` });
   root.append(...maps.map((map) => map.root));
   return { root, mark: (selected) => maps.forEach((map) => map.mark(selected)) };
@@ -171,21 +186,21 @@ function headMaps(view, now, colours) {
 function headMap(view, now, head, width, colours, isSmall) {
   const { nQuery, nKey } = now;
   const cell = Math.min(width / Math.max(nQuery, nKey), ROW);
-  const canvas = element("canvas", { width: nKey, height: nQuery, style: `width: ${cell * nKey}px; height: ${cell * nQuery}px` });
+  const canvas = element("canvas", { width: nKey, height: nQuery });
   const context = canvas.getContext("2d");
   const image = context.createImageData(nKey, nQuery);
   paint(now.of(head), colours, image.data);
   context.putImageData(image, 0, 0);
 
   const band = element("div", { class: "ae-band" });
-  const picture = element("div", { class: "ae-picture" }, canvas, band);
+  const picture = element("div", { class: "ae-picture", style: `width: ${cell * nKey}px; aspect-ratio: ${nKey} / ${nQuery}` }, canvas, band);
   const name = `head ${head}`;
   const root = isSmall
     ? element("button", { type: "button", class: "ae-map", "aria-label": `show ${name} alone` }, name, picture)
     : element("div", { class: "ae-map" }, name, picture);
   if (isSmall) root.addEventListener("click", () => view.set({ head }));
   canvas.addEventListener("pointermove", (event) => {
-    const query = Math.min(nQuery - 1, Math.max(0, Math.floor(event.offsetY / cell)));
+    const query = Math.min(nQuery - 1, Math.max(0, Math.floor((nQuery * event.offsetY) / canvas.clientHeight)));
     if (view.get("query") !== query) view.pass({ query, key: null });
   });
 
@@ -193,8 +208,8 @@ function headMap(view, now, head, width, colours, isSmall) {
     band.style.display = query === null && key === null ? "none" : "";
     const [top, left] = [query ?? 0, key ?? 0];
     const [rows, columns] = [query === null ? nQuery : 1, key === null ? nKey : 1];
-    const place = { top, left, height: rows, width: columns };
-    for (const [side, n] of Object.entries(place)) band.style[side] = `${cell * n}px`;
+    const place = { top: top / nQuery, left: left / nKey, height: rows / nQuery, width: columns / nKey };
+    for (const [side, part] of Object.entries(place)) band.style[side] = `${100 * part}%`;
   }
   return { root, mark };
 }
@@ -202,13 +217,13 @@ function headMap(view, now, head, width, colours, isSmall) {
 /** Return what is selected and where it attends, in words. */
 function sentence(now, selected, head) {
   const where = head === ALL_HEADS ? (now.heads > 1 ? `average of ${now.heads} heads` : "head 0") : `head ${head}`;
-  if (selected.query === null && selected.key === null) return `${now.nQuery} queries, ${now.nKey} keys, ${where}.`;
+  if (selected.query === null && selected.key === null) return `${now.nQuery} queries, ${now.nKey} keys, ${where}; lines lead to each query's largest weight.`;
   const isQuery = selected.query !== null;
   const weights = line(now, head, selected);
   const names = isQuery ? now.keys : now.queries;
-  const top = largest(weights, 3).map((i) => `${names[i]} ${weights[i].toFixed(2)}`);
+  const top = largest(weights, 3).map((i) => `${visible(names[i])} ${weights[i].toFixed(2)}`);
   const hidden = weights.filter((weight) => weight === null).length;
-  const first = isQuery ? `Query ${now.queries[selected.query]}` : `Key ${now.keys[selected.key]}`;
+  const first = isQuery ? `Query ${visible(now.queries[selected.query])}` : `Key ${visible(now.keys[selected.key])}`;
   const verb = isQuery ? "attends most to" : "is attended to most by";
   const rest = hidden ? `; ${hidden} hidden` : "";
   return top.length ? `${first} ${verb} ${top.join(", ")} (${where}${rest}).` : `${first}: all hidden (${where}).`;

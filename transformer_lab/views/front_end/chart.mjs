@@ -17,7 +17,7 @@ export function chart({ caption, kinds, least, most, log }) {
     const part = (scale(Math.max(value, least)) - scale(least)) / (scale(most) - scale(least));
     return HEIGHT - BOTTOM - part * (HEIGHT - TOP - BOTTOM);
   };
-  const paths = kinds.map((kind) => svg("path", { class: `tl-run ${kind}` }));
+  const paths = kinds.map((kind) => svg("path", { class: `tl-curve ${kind}` }));
   const mark = svg("line", { class: "tl-here", y1: TOP, y2: HEIGHT - BOTTOM });
   const last = label("", WIDTH - 8, HEIGHT - 8, "middle");
   const root = svg(

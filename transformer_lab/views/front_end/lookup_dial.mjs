@@ -9,6 +9,7 @@ import { stops } from "./stops.mjs";
 import { oncePerFrame } from "./view.mjs";
 
 const SIZE = 320;
+const ROOM = 1.45; // how much further than the longest arrow the plane reaches: names stand there
 const STATE = ["query", "temperature", "d_k", "divisor", "values"];
 const TEMPERATURES = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 20, 50, 100];
 const DIRECTIONS = { ArrowRight: [1, 0], ArrowLeft: [-1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] };
@@ -57,13 +58,13 @@ function inWords(view, { weights, output, entropy }) {
 
 /** Draw the arrows. The plane is a square around the origin, and does not change while the query is moved. */
 function drawPlane(view) {
-  const reach = 1.25 * Math.max(...view.get("key_vectors").concat([view.get("query")]).flat().map(Math.abs), 1e-6);
+  const reach = ROOM * Math.max(...view.get("key_vectors").concat([view.get("query")]).flat().map(Math.abs), 1e-6);
   const across = (x) => (SIZE / 2) * (1 + x / reach);
   const down = (y) => (SIZE / 2) * (1 - y / reach);
   const root = svg("svg", { class: "tl-plane", viewBox: `0 0 ${SIZE} ${SIZE}`, role: "group", "aria-label": "plane" });
   root.append(
-    svg("line", { class: "tl-axis", x1: 0, x2: SIZE, y1: SIZE / 2, y2: SIZE / 2 }),
-    svg("line", { class: "tl-axis", y1: 0, y2: SIZE, x1: SIZE / 2, x2: SIZE / 2 }),
+    svg("line", { class: "tl-grid", x1: 0, x2: SIZE, y1: SIZE / 2, y2: SIZE / 2 }),
+    svg("line", { class: "tl-grid", y1: 0, y2: SIZE, x1: SIZE / 2, x2: SIZE / 2 }),
     label(`${view.get("axis_names")[0]} →`, SIZE - 6, SIZE - 7, "end", "tl-axis-name"),
     label(`${view.get("axis_names")[1]} ↑`, 6, 14, "start", "tl-axis-name"),
   );

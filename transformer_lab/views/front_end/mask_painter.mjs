@@ -28,7 +28,7 @@ export function draw(view) {
   paintByHand(view, cells, tokens.length);
 
   const grid = element("div", { class: "mp-grid", style: `--n: ${tokens.length}` });
-  grid.append(element("div", { class: "mp-corner" }, "query ↓ key →"), ...inputs, element("div", { class: "mp-corner" }, "output"));
+  grid.append(element("div", { class: "mp-corner" }, "key →", element("br"), "query ↓"), ...inputs, element("div", { class: "mp-corner" }, "output"));
   tokens.forEach((token, i) => {
     const row = cells.slice(i * tokens.length, (i + 1) * tokens.length);
     grid.append(element("div", { class: "mp-query" }, token), ...row, outputs[i]);
@@ -49,7 +49,8 @@ export function draw(view) {
       const isEmpty = !allowed[i].includes(true);
       const state = !lit?.[i] ? null : i < source ? "leak" : "reached";
       attributes(output, { "data-state": state, "data-empty": isEmpty });
-      output.textContent = [tokens[i], isEmpty && "zeros", state].filter(Boolean).join(" · ");
+      const found = [isEmpty && "zeros", state].filter(Boolean).join(" · ");
+      output.replaceChildren(element("span", { class: "mp-name" }, `${tokens[i]}${found && " · "}`), found);
     });
     view.say(sentence(tokens, allowed, source, lit));
   });

@@ -4,20 +4,23 @@ import { button, choice, slider } from "./controls.mjs";
 import { attributes, element, label, svg } from "./dom.mjs";
 import { drag } from "./drag.mjs";
 import { plain, written } from "./numbers.mjs";
+import { player } from "./player.mjs";
 import { frequencies, hands, products, sum } from "./position_maths.mjs";
 import { stops } from "./stops.mjs";
 import { oncePerFrame } from "./view.mjs";
 
 const STATE = ["scheme", "query_position", "key_position", "base"];
 const BASES = [10, 100, 1000, 10000, 100000, 500000, 1e6, 1e7, 1e8, 1e9];
-const [WIDTH, HEIGHT, LEFT] = [640, 150, 34];
+const [WIDTH, HEIGHT, LEFT] = [440, 130, 34];
+const FINE = 8; // points of the curve for each position
+const FRAME = 400; // milliseconds
 
 export function draw(view) {
   const { controls, body } = view.frame({
     name: "Position clock",
     help:
-      "Drag along the curve to move the key, or use the sliders; the buttons move query and key together. θ is the " +
-      "angle by which a hand turns from one position to the next, in radians.",
+      "Drag along the curve to move the key, or use the sliders; turn, − 1 and + 1 move query and key together. θ is " +
+      "the angle by which a hand turns from one position to the next, in radians.",
   });
   controls.append(...knobs(view));
   const clocks = drawClocks(view);
@@ -53,11 +56,21 @@ function state(view, changes = {}) {
 
 function knobs(view) {
   const last = view.get("length") - 1;
-  const both = (by) => () => {
-    const [m, n] = [view.get("query_position") + by, view.get("key_position") + by];
+  const positions = () => [view.get("query_position"), view.get("key_position")];
+  const move = (by) => {
+    const [m, n] = positions().map((position) => position + by);
     if (Math.min(m, n) >= 0 && Math.max(m, n) <= last) view.set({ query_position: m, key_position: n });
   };
-  const moves = [button("− 1", both(-1)), button("+ 1", both(1))];
+  const turn = player(view, {
+    name: "turn",
+    milliseconds: FRAME,
+    begin: () => Math.max(...positions()) === last && move(-Math.min(...positions())),
+    onward() {
+      move(1);
+      return Math.max(...positions()) < last;
+    },
+  });
+  const moves = [turn, button("− 1", () => move(-1)), button("+ 1", () => move(1))];
   const schemes = [
     ["sinusoidal", "sinusoidal encoding"],
     ["rotary", "RoPE on query and key"],
@@ -116,12 +129,12 @@ function drawCurve(view) {
   const marks = Array.from({ length: Math.floor(last / apart) + 1 }, (_, i) => i * apart);
   const root = svg(
     "svg",
-    { class: "tl-chart", viewBox: `0 -18 ${WIDTH} ${HEIGHT + 18}`, role: "img", "aria-label": "dot product by position" },
-    svg("line", { class: "tl-axis", x1: LEFT, x2: WIDTH - 10, y1: HEIGHT / 2 - 7, y2: HEIGHT / 2 - 7 }),
+    { class: "tl-chart", viewBox: `0 -18 ${WIDTH} ${HEIGHT + 36}`, role: "img", "aria-label": "dot product by position" },
+    svg("line", { class: "tl-grid", x1: LEFT, x2: WIDTH - 10, y1: HEIGHT / 2 - 7, y2: HEIGHT / 2 - 7 }),
     label("dot product of query and key ↑", LEFT, -4),
     label("0", LEFT - 6, HEIGHT / 2 - 3, "end"),
     ...marks.map((position) => label(String(position), across(position), HEIGHT - 6, "middle")),
-    label("position of the key →", WIDTH - 10, HEIGHT - 25, "end"),
+    label("position of the key →", WIDTH - 10, HEIGHT + 12, "end"),
     high,
     low,
     query,
@@ -136,16 +149,17 @@ function drawCurve(view) {
   return {
     root,
     redraw() {
-      const all = Array.from({ length: last + 1 }, (_, other) => sum(products(state(view, { other }))));
+      const at = (other) => sum(products(state(view, { other })));
+      const all = Array.from({ length: FINE * last + 1 }, (_, i) => i / FINE);
       const most = largest(view);
       const down = (value) => HEIGHT / 2 - 7 - (value / most) * (HEIGHT / 2 - 15);
-      attributes(line, { d: `M${all.map((value, i) => `${across(i)},${down(value)}`).join("L")}` });
+      attributes(line, { d: `M${all.map((other) => `${across(other)},${down(at(other))}`).join("L")}` });
       high.textContent = plain(most);
       low.textContent = plain(-most);
       const [m, n] = [view.get("query_position"), view.get("key_position")];
       attributes(query, { x1: across(m), x2: across(m) });
       attributes(key, { x1: across(n), x2: across(n) });
-      attributes(dot, { cx: across(n), cy: down(all[n]) });
+      attributes(dot, { cx: across(n), cy: down(at(n)) });
     },
   };
 }

@@ -1,9 +1,10 @@
 // What layers make of the residual stream: four stacks, at one depth and one moment of their training.
 
 import { chart } from "./chart.mjs";
-import { button, slider } from "./controls.mjs";
+import { slider } from "./controls.mjs";
 import { attributes, element, svg } from "./dom.mjs";
 import { drag } from "./drag.mjs";
+import { player } from "./player.mjs";
 import { stops } from "./stops.mjs";
 import { oncePerFrame } from "./view.mjs";
 
@@ -20,7 +21,7 @@ export function draw(view) {
   controls.append(
     depthSlider(view, depths),
     stops(view, { trait: "step", label: "training step", values: view.get("steps") }),
-    player(view),
+    trainer(view),
     layers,
   );
   const charts = drawCharts(view);
@@ -73,30 +74,16 @@ function depthSlider(view, depths) {
   return node;
 }
 
-/** Make a button that goes through the training, from step to step, until the end or until it is pressed again. */
-function player(view) {
-  let timer = null;
-  const pause = () => {
-    clearInterval(timer);
-    timer = null;
-    attributes(node, { "aria-pressed": "false" });
-    node.textContent = "▶ train";
-  };
+/** Make a button that goes through the training, from step to step; at its end, from the beginning. */
+function trainer(view) {
+  const steps = view.get("steps");
+  const begin = () => view.get("step") === steps.at(-1) && view.set({ step: steps[0] });
   const onward = () => {
-    const steps = view.get("steps");
-    const next = steps.indexOf(view.get("step")) + 1;
-    if (next < steps.length) view.set({ step: steps[next] });
-    if (next >= steps.length - 1) pause();
+    const next = Math.min(steps.indexOf(view.get("step")) + 1, steps.length - 1);
+    view.set({ step: steps[next] });
+    return next < steps.length - 1;
   };
-  const node = button("▶ train", () => {
-    if (timer !== null) return pause();
-    if (view.get("step") === view.get("steps").at(-1)) view.set({ step: view.get("steps")[0] });
-    timer = setInterval(onward, FRAME);
-    attributes(node, { "aria-pressed": "true" });
-    node.textContent = "❚❚ pause";
-  });
-  view.stops.push(() => clearInterval(timer));
-  return node;
+  return player(view, { name: "train", milliseconds: FRAME, begin, onward });
 }
 
 function drawCharts(view) {
@@ -127,7 +114,7 @@ function decades(values) {
 function drawTable(view) {
   const names = Object.keys(view.get("captions"));
   const rows = shown(view).map((run) => {
-    const line = svg("path", { class: `tl-run ${kind(run)}`, d: "M0,4L30,4" });
+    const line = svg("path", { class: `tl-curve ${kind(run)}`, d: "M0,4L30,4" });
     const sample = svg("svg", { class: "tl-swatch", viewBox: "0 0 30 8", "aria-hidden": "true" }, line);
     const cells = ["loss", ...names].map(() => element("td"));
     return { root: element("tr", {}, element("th", { scope: "row" }, sample, run.name), ...cells), cells };

@@ -2,6 +2,7 @@
 
 import { button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
+import { visible } from "./tokens.mjs";
 import { oncePerFrame } from "./view.mjs";
 
 const N_SHOWN = 40;
@@ -35,7 +36,8 @@ function inWords(view) {
   const p = view.get("probabilities");
   const best = p.indexOf(Math.max(...p.slice(0, -1)));
   const kept = `${view.get("n_kept")} of ${view.get("n_tokens")} tokens can be drawn`;
-  return `${kept}; the most probable, ${visible(view.get("shown")[best])}, with ${percent(p[best])}.`;
+  const times = `It was drawn ${view.get("counts")[best]} of ${view.get("drawn").length} times.`;
+  return `${kept}; the most probable, ${visible(view.get("shown")[best])}, with ${percent(p[best])}. ${times}`;
 }
 
 /** Make a row for each token that is shown, and one for all others. */
@@ -67,11 +69,6 @@ function bars(view) {
 
 function tokens(drawn) {
   return drawn.flatMap((text) => [element("span", { class: "tl-token" }, visible(text)), " "]);
-}
-
-/** Write a token so that spaces and line breaks in it can be seen. */
-export function visible(text) {
-  return text.replaceAll(" ", "␣").replaceAll("\n", "⏎") || "∅";
 }
 
 /** Write a probability in percent; one that is not 0 never as 0. */

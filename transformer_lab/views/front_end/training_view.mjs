@@ -4,6 +4,7 @@ import { ink, tint } from "./colours.mjs";
 import { button } from "./controls.mjs";
 import { attributes, element, svg } from "./dom.mjs";
 import { progressChart, rangeOf } from "./progress_chart.mjs";
+import { visible } from "./tokens.mjs";
 import { oncePerFrame } from "./view.mjs";
 
 const MAX_SCORES = 4;
@@ -122,15 +123,15 @@ function rows(height, width) {
 
 function fill(table, source, generated, weights) {
   const [head, ...below] = table.rows;
-  source.forEach((token, j) => (head.cells[j + 1].textContent = token));
+  source.forEach((token, j) => (head.cells[j + 1].textContent = visible(token)));
   below.forEach((row, i) => {
-    row.cells[0].textContent = generated[i];
+    row.cells[0].textContent = visible(generated[i]);
     weights[i].forEach((weight, j) => {
       const cell = row.cells[j + 1];
       cell.style.background = tint(weight);
       cell.style.color = ink(weight);
       cell.textContent = tenths(weight);
-      cell.title = `${generated[i]} attends to ${source[j]}: ${weight.toFixed(2)}`;
+      cell.title = `${visible(generated[i])} attends to ${visible(source[j])}: ${weight.toFixed(2)}`;
     });
   });
 }

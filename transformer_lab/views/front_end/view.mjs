@@ -16,6 +16,7 @@ const PASSING = 200; // milliseconds
  * - `follow([trait, …], react)`: call `react` now, and whenever one of them has changed, from here or from Python;
  * - `frame({name, help})`: see below;
  * - `say(text)`: what has changed, in words, below the drawing and to screen readers;
+ * - `readAloud(isOn)`: whether screen readers are to say it, too;
  * - `stops`: functions to call when the view goes, for whatever `draw` has started.
  */
 export function render(draw, kind) {
@@ -69,7 +70,7 @@ export function oncePerFrame(run) {
 
 /**
  * Put the frame of a view into its element: a name, a place for controls, one for the drawing, what was said last, and
- * a line of help. Also defines `view.say`.
+ * a line of help. Also defines `view.say` and `view.readAloud`.
  */
 function frame(view, el, kind, { name, help }) {
   // Every widget has its own copy of this module, so that none could count them.
@@ -89,6 +90,7 @@ function frame(view, el, kind, { name, help }) {
   view.say = (text) => {
     if (said.textContent !== text) said.textContent = text;
   };
+  view.readAloud = (isOn) => said.setAttribute("aria-live", isOn ? "polite" : "off");
   // JupyterLab moves between cells by arrow keys, and runs them by Enter; here, these keys are the view's.
   root.addEventListener("keydown", (event) => event.stopPropagation());
   root.dataset.lmSuppressShortcuts = "true";

@@ -1,5 +1,7 @@
-// The plugin: it opens the home page when JupyterLab starts, and has a command and a card in the launcher that do.
+// The plugin: it opens the home page when JupyterLab starts, and has a command and a card in the launcher that do. It
+// also brings back the views of notebooks that are opened.
 import { HomePage } from './page.js';
+import { bringBackViews } from './views.js';
 
 const COMMAND = 'transformer-lab:home';
 const ID = 'transformer-lab-home';
@@ -59,6 +61,7 @@ export function makePlugin(lab, folder) {
         }
       }
 
+      app.docRegistry.addWidgetExtension('Notebook', { createNew: panel => void bringBackViews(panel) });
       app.commands.addCommand(COMMAND, { label: 'Transformer Lab Home', execute: open });
       palette?.addItem({ command: COMMAND, category: 'Transformer Lab' });
       launcher?.add({ command: COMMAND, category: 'Transformer Lab' });
