@@ -42,6 +42,7 @@ def main(folder: str, forks: bool) -> None:
         _warm_up()
         confine.prepare()
         gc.freeze()  # else collecting garbage writes to all that a child shares with this process
+    gc.enable()
     guards = _probe_guards(folder)
     framing.send(answers, json.dumps(guards).encode())
     os.dup2(null, 2)
