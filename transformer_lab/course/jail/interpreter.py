@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from pathlib import Path
 from queue import Empty, SimpleQueue
@@ -41,12 +41,19 @@ class Interpreter:
         folder: The jail's folder, which contains the ``course`` and an empty folder to ``work`` in.
         forks: Whether the process forks a supervisor for each job.
         python: The command that starts Python; by default the Python that runs this.
+        environment: The command's environment; by default the few variables that Python needs.
 
     Attributes:
         process: The process itself.
     """
 
-    def __init__(self, folder: Path, forks: bool, python: Sequence[str] = (sys.executable,)) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        forks: bool,
+        python: Sequence[str] = (sys.executable,),
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
         self._folder = folder
         course, work = str(folder / "course"), str(folder / "work")
         # Python's own finders look into folders; that of an editable installation would find all of the course.
@@ -56,7 +63,7 @@ class Interpreter:
             f"sys.meta_path[:] = {own_finders}; sys.path.insert(0, {course!r}); "
             "from transformer_lab.course.jail import fork_server"
         )
-        environment = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
+        inherited = {name: os.environ[name] for name in INHERITED_VARIABLES if name in os.environ}
         with (folder / "stderr").open("wb") as stderr:
             self.process = subprocess.Popen(
                 [*python, "-P", "-s", "-c", f"{code}; fork_server.main({work!r}, {forks})"],
@@ -65,7 +72,7 @@ class Interpreter:
                 stdout=subprocess.PIPE,
                 stderr=stderr,
                 cwd=folder,
-                env=environment | FIXED_VARIABLES,
+                env=inherited | FIXED_VARIABLES if environment is None else environment,
                 start_new_session=True,
             )
 
