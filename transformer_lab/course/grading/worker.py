@@ -216,7 +216,7 @@ def _grade(task: Task, jail: Jail, connection: Connection) -> None:
         job, outcome = run_answer(task.submission, exercise, jail, task.seed)
         connection.send(outcome.seconds)
         verdict = judge_answer(exercise, job, outcome, jail, task.seed)
-        connection.send((verdict, *count_right(exercise, outcome, task.seed)))
+        connection.send((verdict, *count_right(exercise, verdict, outcome, task.seed)))
 
 
 @contextlib.contextmanager

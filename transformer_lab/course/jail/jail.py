@@ -5,11 +5,12 @@ It imports torch only once there is a job: a jail can be started before, and imp
 """
 
 import contextlib
+import json
 import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import TracebackType
@@ -140,8 +141,12 @@ class Jail:
         """The fork server's process; None while there is none, as between two jobs that are not forked."""
         return self._interpreter.process if self._interpreter else None
 
-    def run(self, job: dict[str, Any]) -> Outcome:
+    def run(self, job: dict[str, Any], packed: bytes = b"") -> Outcome:
         """Run one job; whatever goes wrong in it is part of the outcome.
+
+        Args:
+            job: The job.
+            packed: More of the job, as ``pack`` returns it: what is the same for many need not be packed for each.
 
         Raises:
             JailError: The jail itself does not start again after a job has broken it, or is not open.
@@ -149,7 +154,7 @@ class Jail:
         from transformer_lab.course.running.plain_data import NotPlainData, pack, unpack
 
         interpreter = self._started()
-        request = pack({"limits": asdict(self.limits), "job": job})
+        request = [json.dumps({"limits": asdict(self.limits)}).encode(), pack(job), packed]
         started = time.monotonic()
         reason, data = (self._run_supervised if self.forks else self._run_once)(interpreter, request)
         seconds = time.monotonic() - started
@@ -179,28 +184,28 @@ class Jail:
         talk = Conversation(interpreter, seconds, limits.answer_mb << 20)
         try:
             with contextlib.suppress(framing.BrokenFrame, TimeoutError):
-                request = pack({"limits": asdict(limits), "job": job, "cpu_seconds": cpu_seconds})
-                interpreter.send(framing.ANNOUNCEMENT, request)
+                request = json.dumps({"limits": asdict(limits), "cpu_seconds": cpu_seconds}).encode()
+                interpreter.send(framing.ANNOUNCEMENT, request, pack(job), b"")
             yield talk
         finally:
             if not (talk.end() and self.forks):
                 self._stop()
 
-    def _run_supervised(self, interpreter: Interpreter, request: bytes) -> tuple[str, bytes]:
+    def _run_supervised(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
         """Have a supervisor run the job; return why the child ended, and its answer."""
         timeout = self.limits.kill_after + SUPERVISOR_SECONDS
         try:
-            interpreter.send(framing.ANNOUNCEMENT, request)
+            interpreter.send(framing.ANNOUNCEMENT, *request)
             reason = interpreter.receive(timeout, 1 << 10).decode(errors="replace")
             return reason, interpreter.receive(timeout, self.limits.answer_mb << 20)
         except (framing.BrokenFrame, TimeoutError):
             self._stop()
             return "supervisor", b""
 
-    def _run_once(self, interpreter: Interpreter, request: bytes) -> tuple[str, bytes]:
+    def _run_once(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
         """Have the interpreter itself run the job, which ends it; return why it ended, and its answer."""
         try:
-            interpreter.send(framing.ANNOUNCEMENT, request)
+            interpreter.send(framing.ANNOUNCEMENT, *request)
             return "exit 0", interpreter.receive(self.limits.kill_after, self.limits.answer_mb << 20)
         except TimeoutError:
             return "time", b""
