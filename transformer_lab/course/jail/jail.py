@@ -6,6 +6,7 @@ It imports torch only once there is a job: a jail can be started before, and imp
 
 import contextlib
 import json
+import os
 import subprocess
 import sys
 import tempfile
@@ -228,7 +229,8 @@ class Jail:
     def _new_interpreter(self, folder: Path) -> Interpreter:
         if self.container is None:
             return Interpreter(folder, self.forks)
-        return Interpreter(folder, self.forks, self.container.command(folder, self.limits, FIXED_VARIABLES))
+        command = self.container.command(folder, self.limits, FIXED_VARIABLES)
+        return Interpreter(folder, self.forks, command, os.environ)  # whose HOME the tool needs, and gives nobody
 
     def _stop(self) -> None:
         if self._interpreter is not None:
