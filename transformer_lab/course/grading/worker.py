@@ -144,7 +144,8 @@ class Worker:
             self._jail.close()  # only what is forked has the pipes that are open here
         context: Any = multiprocessing.get_context(method)
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(target=serve, args=(theirs, self._jail, self._own), daemon=True)
+        ours = self._connection if method == "fork" else None
+        self._process = context.Process(target=_begin, args=(ours, theirs, self._jail, self._own), daemon=True)
         self._process.start()
         theirs.close()
         self._jail.leave_to_child()
@@ -190,6 +191,13 @@ def start_method() -> Literal["fork", "forkserver", "spawn"]:
         return "fork"
     multiprocessing.set_forkserver_preload([__name__, *(f"{exercises.__name__}.lesson_{name}" for name in LESSONS)])
     return "forkserver"
+
+
+def _begin(ours: Connection | None, theirs: Connection, jail: Jail, own: Sequence[OwnExercises]) -> None:
+    """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
+    if ours:
+        ours.close()
+    serve(theirs, jail, own)
 
 
 def serve(connection: Connection, jail: Jail, own: Sequence[OwnExercises] = ()) -> None:
