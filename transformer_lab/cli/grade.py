@@ -4,7 +4,6 @@ import argparse
 import contextlib
 import gc
 import sys
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -77,8 +76,6 @@ def run(args: argparse.Namespace) -> int:
 
     if not args.seconds > 0 or not args.memory > 0:
         raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
-    if find_spec("pandas") is None:  # of the extra; answers may use it, and loading it takes long
-        raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
     limits = Limits(seconds=args.seconds, memory_mb=args.memory)
     jail = Jail(limits, container=Container(args.container) if args.container else None)
     with contextlib.closing(jail):
