@@ -7,6 +7,7 @@ from types import ModuleType
 import pytest
 
 from transformer_lab.cli.main import main
+from transformer_lab.course.jail.jail import Jail
 
 GRADE = "transformer_lab.course.grading.grade"
 WORDS = ["eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn"]
@@ -76,16 +77,20 @@ def graded(monkeypatch):
         container,
         own,
         scheduler,
+        jail,
     ):
-        module.seen_scheduler = scheduler
+        module.seen_scheduler, module.seen_jail = scheduler, jail
         seen_rules.append((roster, late_policy, partial_credit))
         module.seen_own = own
+        events.append("graded")
         seen.append((paths, out, lessons, seed, seconds, memory_mb, jobs, fresh, unconfined, container))
         return "2 students, 1 lesson."
 
-    seen_rules = []
+    seen_rules, events = [], []
     module = ModuleType(GRADE)
     module.seen_rules = seen_rules
-    module.grade = grade
+    module.grade, module.seen_of_jail = grade, events
     monkeypatch.setitem(sys.modules, GRADE, module)
+    monkeypatch.setattr(Jail, "start", lambda jail: events.append("starts"))
+    monkeypatch.setattr(Jail, "close", lambda jail: events.append("closed"))
     return seen

@@ -6,7 +6,9 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import GRADE
+from tests.course.jail.sample_submissions import linux
 from transformer_lab.cli.main import main
+from transformer_lab.course.jail.limits import Limits
 
 
 def test_grade_has_limits_unless_told_otherwise(graded, capsys):
@@ -31,6 +33,18 @@ def test_grade_is_told_of_exercises_of_ones_own_whose_lesson_may_be_due(graded, 
     [own] = sys.modules[GRADE].seen_own
     assert (own.lesson, own.source) == ("week_3", own_file.read_text())
     assert sys.modules[GRADE].seen_rules[0][1].due.keys() == {"week_3"}
+
+
+@linux
+def test_the_jail_starts_while_the_grader_is_imported_and_ends_whatever_happens(graded, monkeypatch):
+    main(["grade", "handed-in", "-o", "graded", "--seconds", "2.5", "--memory", "512", "--container", "docker"])
+    stand_in = sys.modules[GRADE]
+    assert stand_in.seen_of_jail == ["starts", "graded", "closed"]
+    assert (stand_in.seen_jail.limits, stand_in.seen_jail.container.tool) == (Limits(2.5, 512), "docker")
+    monkeypatch.delattr(stand_in, "grade")
+    with pytest.raises(ImportError):
+        main(["grade", "handed-in", "-o", "graded", "--scheduler", "tcp://x:1"])
+    assert stand_in.seen_of_jail[3:] == ["closed"]  # where others grade, none starts here
 
 
 @pytest.mark.parametrize("error", [FileNotFoundError("no notebook at x.ipynb"), ValueError("no notebook at x.ipynb")])

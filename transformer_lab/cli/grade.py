@@ -1,11 +1,16 @@
 """``transformer-lab grade``: grade the exercises in notebooks."""
 
 import argparse
+import contextlib
+import gc
+import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from transformer_lab.course.grading.late_policy import LatePolicy
+    from transformer_lab.course.jail.jail import Jail
+    from transformer_lab.course.jail.limits import Limits
 
 
 def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") -> None:
@@ -65,18 +70,34 @@ def run(args: argparse.Namespace) -> int:
     Raises:
         ValueError: A limit is not positive, a date is none, or there is nothing to grade.
     """
-    from transformer_lab.course.grading.grade import grade
-    from transformer_lab.course.grading.own_exercises import read_own_exercises
+    from transformer_lab.course.jail.container import Container
+    from transformer_lab.course.jail.jail import Jail
+    from transformer_lab.course.jail.limits import Limits
 
     if not args.seconds > 0 or not args.memory > 0:
         raise ValueError(f"limits must be positive; got --seconds {args.seconds:g} --memory {args.memory}")
-    limits = {"seconds": args.seconds, "memory_mb": args.memory}
+    limits = Limits(seconds=args.seconds, memory_mb=args.memory)
+    jail = Jail(limits, container=Container(args.container) if args.container else None)
+    with contextlib.closing(jail):
+        if sys.platform == "linux" and not args.scheduler:
+            jail.start()  # it imports torch while the next lines do
+        print(_grade(args, limits, jail))
+    return 0
+
+
+def _grade(args: argparse.Namespace, limits: "Limits", jail: "Jail") -> str:
+    gc.disable()  # to look for garbage takes a tenth of the time of all that is imported
+    from transformer_lab.course.exercises import every_exercise
+    from transformer_lab.course.grading.grade import grade
+    from transformer_lab.course.grading.own_exercises import read_own_exercises
+
+    every_exercise()
+    gc.enable()
     own = read_own_exercises(args.out, args.exercises)  # their lesson may be due
     rules = {"roster": args.roster, "late_policy": _late_policy(args), "partial_credit": args.partial_credit}
     how = {"jobs": args.jobs, "fresh": args.fresh, "unconfined": args.unconfined, "container": args.container}
-    how["scheduler"] = args.scheduler
-    print(grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, own=own, **rules, **limits, **how))
-    return 0
+    how |= {"scheduler": args.scheduler, "jail": jail, "seconds": limits.seconds, "memory_mb": limits.memory_mb}
+    return grade(args.paths, args.out, lessons=args.lesson, seed=args.seed, own=own, **rules, **how)
 
 
 def _late_policy(args: argparse.Namespace) -> "LatePolicy | None":

@@ -4,6 +4,7 @@ import argparse
 import sys
 import warnings
 from collections.abc import Sequence
+from importlib.util import find_spec
 
 from transformer_lab import __version__
 from transformer_lab.extras import MissingExtra, needs_extra
@@ -38,6 +39,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         with warnings.catch_warnings(), needs_extra(f"transformer-lab {args.command}", EXTRAS.get(args.command)):
             warnings.showwarning = lambda message, *_: print(f"transformer-lab: {message}", file=sys.stderr)
+            if EXTRAS.get(args.command) == "grade" and find_spec("pandas") is None:  # answers use it, not the grader
+                raise ModuleNotFoundError("No module named 'pandas'", name="pandas")
             exit_code: int = args.run(args)
     except (OSError, ValueError, MissingExtra) as error:
         print(f"transformer-lab: {error}", file=sys.stderr)

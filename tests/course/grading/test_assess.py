@@ -20,6 +20,7 @@ from transformer_lab.course.grading.assess import (
 from transformer_lab.course.grading.submissions import Submission
 from transformer_lab.course.jail.jail import Jail, Outcome
 from transformer_lab.course.jail.limits import Limits
+from transformer_lab.course.running.plain_data import unpack
 
 SOFTMAX = every_exercise()["softmax"]
 
@@ -74,8 +75,8 @@ class FakeJail(Jail):
         self.answer = answer
         self.jobs: list[dict[str, Any]] = []
 
-    def run(self, job: dict[str, Any]) -> Outcome:
-        self.jobs.append(job)
+    def run(self, job: dict[str, Any], packed: bytes = b"") -> Outcome:
+        self.jobs.append({**job, **unpack(packed)})
         return Outcome(self.answer, "exit 0", 0.25)
 
 
@@ -179,8 +180,13 @@ def test_an_answer_on_a_wrong_one_passes_in_the_jail(jail: Jail):
 def test_right_cases_are_counted():
     expected = list(behaviour(SOFTMAX, 7).expected)
     n = len(expected)
-    assert count_right(SOFTMAX, Outcome({"observations": expected}, "", 0.1), 7) == (n, n)
+
+    def counted(answer: Any, status: Status = "wrong") -> tuple[int, int]:
+        return count_right(SOFTMAX, Verdict("softmax", status, ""), Outcome(answer, "", 0.1), 7)
+
+    assert counted({"observations": expected}) == (n, n)
     broken = [*expected[:-1], {**expected[-1], "output": None}]
-    assert count_right(SOFTMAX, Outcome({"observations": broken}, "", 0.1), 7) == (n - 1, n)
+    assert counted({"observations": broken}) == (n - 1, n)
+    assert counted({"observations": broken}, "passed") == (n, n)
     for answer in (None, {}, {"observations": 3}, {"observations": [3]}, {"crash": {}}):
-        assert count_right(SOFTMAX, Outcome(answer, "", 0.1), 7) == (0, n)
+        assert counted(answer) == (0, n)

@@ -1,4 +1,5 @@
 import json
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,13 @@ from transformer_lab.course.grading.roster import Person, Roster
 from transformer_lab.course.jail.limits import Limits
 
 
+def table_of(students: Mapping[str, Sequence[GradedSubmission]], rules: ClassRules | None = None) -> pd.DataFrame:
+    results = class_results(students, rules)
+    return pd.DataFrame([gradebook.gradebook_row(student, results) for student in results.students])
+
+
 def test_the_table_has_points_for_each_exercise_and_in_all():
-    table = gradebook.gradebook_table(class_results({"ben": [], "ada": [notebook(2)]})).set_index("student")
+    table = table_of({"ben": [], "ada": [notebook(2)]}).set_index("student")
     first, second, *others = exercises_of("01_lookup")
     assert list(table.index) == ["ada", "ben"]
     assert table.loc["ada", f"01_lookup: {first.name}"] == first.points
@@ -32,9 +38,7 @@ def test_the_table_has_points_for_each_exercise_and_in_all():
 
 @pytest.mark.parametrize("name", ["=1+1", "+1", "-1", "@SUM(A1)"])
 def test_no_cell_begins_a_formula(name: str):
-    table = gradebook.gradebook_table(
-        class_results({name: [notebook(0, file=f"{name}.ipynb", problem="It is damaged.")]})
-    )
+    table = table_of({name: [notebook(0, file=f"{name}.ipynb", problem="It is damaged.")]})
     assert table.loc[0, "student"] == f"'{name}"
     assert table.loc[0, "remarks"] == f"'{name}.ipynb: It is damaged."
 
@@ -65,7 +69,7 @@ def test_who_it_is_and_how_late_has_columns_of_its_own():
         [Override("1", "softmax", None, "=Nice.")],
     )
     late = notebook(2, handed_in="2026-10-12T12:00:00+00:00", time_source="time of the file")
-    table = gradebook.gradebook_table(class_results({"al": [late]}, rules)).set_index("student")
+    table = table_of({"al": [late]}, rules).set_index("student")
     ada, ben = table.loc["Ada Lovelace"], table.loc["'=Ben"]
     assert tuple(ada[["id", "name", "email", "login"]]) == ("1", "Ada Lovelace", "ada@uni.edu", "al")
     assert ada["points after lateness"] == ada["points"] / 2 > 0
@@ -92,6 +96,13 @@ def test_names_no_file_can_hold_are_written_all_the_same(tmp_path: Path):
         "\x1b" not in gradebook.summary(tmp_path, class_results(students))
         and gradebook.summary(tmp_path, class_results(students)).encode()
     )
+
+
+def test_the_file_holds_the_rows_as_they_are(tmp_path: Path):
+    told = 'ada, "the first"\nline'
+    written_results(tmp_path, {told: [notebook(2)], "ben": []})
+    table = pd.read_csv(tmp_path / "gradebook.csv", keep_default_na=False)
+    pd.testing.assert_frame_equal(table, table_of({told: [notebook(2)], "ben": []}))
 
 
 def test_a_folder_with_other_things_is_refused(tmp_path: Path):

@@ -14,6 +14,7 @@ from transformer_lab.course.grading.own_exercises import FOLDER, OwnExercises, r
 from transformer_lab.course.grading.report import rewrite_report
 from transformer_lab.course.grading.submissions import find_submissions
 from transformer_lab.course.jail.jail import Jail, Outcome
+from transformer_lab.course.running.plain_data import unpack
 
 RIGHT = "def centred(x):\n    return x - x.mean(-1, keepdim=True)"
 MODULE = """
@@ -61,9 +62,9 @@ def test_their_answers_never_enter_the_jail(own_file: Path, tmp_path: Path, jail
     OwnExercises.read(own_file)
     jobs, run = [], jail.run
 
-    def note(job) -> Outcome:
-        jobs.append(job)
-        return run(job)
+    def note(job, packed) -> Outcome:
+        jobs.append({**job, **unpack(packed)})
+        return run(job, packed)
 
     monkeypatch.setattr(jail, "run", note)
     handed_in(tmp_path, "def centred(x):\n    return x", MODULE.format("parts."), RIGHT)

@@ -1,5 +1,9 @@
 """A worker survives whatever comes out of its jail."""
 
+import os
+import select
+import signal
+import time
 from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -97,6 +101,23 @@ def test_one_that_was_killed_does_not_start_again(monkeypatch: pytest.MonkeyPatc
         worker.kill()
         with pytest.raises(JailError, match="was ended"):
             worker.assess(task(RIGHT["softmax"]))
+
+
+@linux
+def test_it_ends_when_the_grader_is_killed(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", says_that_it_is_ready)
+    monkeypatch.setattr(worker_module, "start_method", lambda: "fork")
+    reading, writing = os.pipe()
+    grader = os.fork()
+    if grader == 0:
+        workers = [Worker(LIMITS), Worker(LIMITS)]  # the second is forked with the first one's pipe
+        os.write(writing, b"x" if all(worker.guards for worker in workers) else b"")
+        time.sleep(600)
+    assert os.read(reading, 1) == b"x"
+    os.kill(grader, signal.SIGKILL)
+    os.waitpid(grader, 0)
+    os.close(writing)
+    assert select.select([reading], [], [], 60.0)[0] and os.read(reading, 1) == b""  # all three had its other end
 
 
 @linux

@@ -21,7 +21,8 @@ from transformer_lab.course.jail.limits import Limits
 FAKE = """#!{python}
 import json, os, sys
 with open({calls!r}, "a") as file:
-    file.write(json.dumps([sys.argv[1:], sys.stdin.read() if sys.argv[1] == "build" else ""]) + "\\n")
+    text = sys.stdin.read() if sys.argv[1] == "build" else os.environ.get("DOCKER_HOST", "")
+    file.write(json.dumps([sys.argv[1:], text]) + "\\n")
 if sys.argv[1] == "run":
     python = len(sys.argv) - sys.argv[::-1].index("python")
     os.execv({python!r}, [{python!r}, *sys.argv[python:]])
@@ -49,20 +50,29 @@ class Fake:
 def test_a_jail_in_a_container_grades_as_any_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     fake = Fake(tmp_path)
     monkeypatch.setenv("PATH", f"{tmp_path}:{os.environ['PATH']}")
+    monkeypatch.setenv("DOCKER_HOST", "unix:///run/user/7/docker.sock")
     with Jail(Limits(seconds=60.0, memory_mb=256), container=Container("podman", "an-image")) as jail:
         assert jail.guards["container"] == "podman"
         assert still_works(jail) and "exit 3" in grade_answer(jail, softmax_after("os._exit(3)")).verdict.message
         folder = jail.folder
     assert folder is not None and not folder.exists()
-    (inspected, _), (run, _), (removed, _) = fake.calls
+    (inspected, _), (run, where), (removed, _) = fake.calls
+    assert where == "unix:///run/user/7/docker.sock" and "DOCKER_HOST" not in " ".join(run)
     assert inspected == ["image", "inspect", "an-image"]
     assert removed == ["rm", "--force", folder.name]
     told = " ".join(run)
     for option in ("--network none", "--read-only", "--cap-drop all", "--security-opt no-new-privileges", "--rm"):
         assert option in told
-    assert re.search(r"--pids-limit \d+ --memory \d+m --userns keep-id", told)
+    assert re.search(r"--pids-limit \d+ --memory \d+m --user", told)
     assert [run[i + 1] for i, part in enumerate(run) if part == "--volume"] == [f"{folder}:{folder}:Z"]
     assert run[run.index("an-image") + 1] == "python" and "--privileged" not in told
+
+
+def test_podman_keeps_the_user_who_grades_unless_that_is_root_for_whom_it_refuses(tmp_path: Path, monkeypatch):
+    for uid, option in ((1000, "--userns keep-id"), (0, f"--user 0:{os.getgid()}")):
+        monkeypatch.setattr(os, "getuid", lambda uid=uid: uid)
+        monkeypatch.setattr(os, "geteuid", lambda uid=uid: uid)
+        assert f" {option} --volume" in " ".join(Container("podman").command(tmp_path, Limits(), {}))
 
 
 def test_docker_runs_it_as_the_user_who_grades(tmp_path: Path):

@@ -35,14 +35,11 @@ def jail_with(folder: Path, fork_server: str) -> Path:
 
 @pytest.fixture
 def echo(tmp_path: Path) -> Iterator[Interpreter]:
-    """An interpreter that sends back what it gets."""
+    """An interpreter that is ready, and sends back what it gets."""
     echo = Interpreter(jail_with(tmp_path, ECHO), forks=False)
+    assert echo.guards == {"work": True}
     yield echo
     echo.stop()
-
-
-def test_an_interpreter_reports_its_guards_when_it_is_ready(echo: Interpreter):
-    assert echo.guards == {"work": True}
 
 
 def test_frames_go_there_and_back(echo: Interpreter):
@@ -83,6 +80,7 @@ def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
 """
     fork_server = ECHO.replace("    framing.send(answers, b", f"{leave}    framing.send(answers, b", 1)
     echo = Interpreter(jail_with(tmp_path, fork_server), forks=False)
+    assert echo.guards == {"work": True}
     started = time.monotonic()
     echo.stop()
     assert time.monotonic() - started < 30
@@ -96,13 +94,13 @@ def test_stopping_does_not_wait_for_what_moved_out_of_reach(tmp_path: Path):
 )
 def test_an_interpreter_that_does_not_start_says_why(tmp_path: Path, fork_server: str, says: str):
     with pytest.raises(JailError, match=f"the jail does not start: {says}"):
-        Interpreter(jail_with(tmp_path, fork_server), forks=False)
+        _ = Interpreter(jail_with(tmp_path, fork_server), forks=False).guards
 
 
 def test_an_interpreter_that_starts_with_nonsense_is_stopped(tmp_path: Path):
     nonsense = ECHO.replace('{"work": true}', "{")
     with pytest.raises(ValueError, match="Expecting property name"):
-        Interpreter(jail_with(tmp_path, nonsense), forks=False)
+        _ = Interpreter(jail_with(tmp_path, nonsense), forks=False).guards
 
 
 def test_it_sees_nothing_of_the_environment_but_what_it_needs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
@@ -111,5 +109,6 @@ def test_it_sees_nothing_of_the_environment_but_what_it_needs(tmp_path: Path, mo
     told = "import json, os\n    framing.send(answers, json.dumps(sorted(os.environ)).encode())"
     fork_server = ECHO.replace("""    framing.send(answers, b'{"work": true}')""", f"    {told}")
     echo = Interpreter(jail_with(tmp_path, fork_server), forks=False)
+    guards = echo.guards
     echo.stop()
-    assert set(echo.guards) <= {*interpreter.INHERITED_VARIABLES, *interpreter.FIXED_VARIABLES, "LC_CTYPE"}
+    assert set(guards) <= {*interpreter.INHERITED_VARIABLES, *interpreter.FIXED_VARIABLES, "LC_CTYPE"}

@@ -192,6 +192,27 @@ def test_a_jail_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch):
     assert jail.folder is None and jail.process is None
 
 
+@linux
+def test_a_jail_that_was_started_can_be_left_to_a_forked_child(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("transformer_lab.course.jail.jail.copy_course", copy_idle)
+    jail = Jail(Limits(seconds=2.0))
+    jail.start()
+    folder, process = jail.folder, jail.process
+    assert folder is not None and process is not None
+    child = os.fork()
+    if child == 0:
+        with jail:
+            jail_module.remove_dead_jails()
+            os._exit(0 if folder.exists() else 1)
+    jail.leave_to_child()
+    with (folder / "lock").open("rb") as lock:
+        assert os.waitpid(child, 0)[1] == 0 and try_lock(lock)  # nobody has the jail any more
+    jail.close()
+    assert process.poll() is not None and folder.exists()  # to remove it is not for this process
+    jail_module.remove_dead_jails()
+    assert not folder.exists()
+
+
 def test_a_jail_that_does_not_start_says_why_and_leaves_nothing_behind(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
     monkeypatch.setattr("transformer_lab.course.jail.contents.JAILED", ())

@@ -49,15 +49,21 @@ def _number_distance(seen: float, right: float) -> float:
 
 
 def _tensor_distance(seen: Tensor, right: Tensor) -> float:
+    if _is_equal(seen, right):  # as most right answers are, and it takes a tenth of the time of the rest
+        return 0.0
     if seen.shape != right.shape or seen.dtype != right.dtype:
         return math.inf
     if not right.is_floating_point():
-        return 0.0 if torch.equal(seen, right) else math.inf
+        return math.inf
     a, b = seen.double(), right.double()
     equal = (a == b) | (a.isnan() & b.isnan())  # the only way in which infinities and nan agree
     relative = max(RELATIVE, EPSILONS * torch.finfo(right.dtype).eps)
     apart = ((a - b).abs() / (ABSOLUTE + relative * b.abs())).nan_to_num(nan=math.inf, posinf=math.inf)
     return float(apart.masked_fill(equal, 0.0).max()) if apart.numel() else 0.0
+
+
+def _is_equal(a: Tensor, b: Tensor) -> bool:
+    return a.shape == b.shape and a.dtype == b.dtype and torch.equal(a, b)
 
 
 def frequency_distance(seen: object, right: Tensor, n_samples: int) -> float:
@@ -112,6 +118,8 @@ def gradient_distance(seen: Observation, right: Observation) -> float:
 def gradients_apart(seen: object, right: object) -> float:
     """Return the distance between two gradients, in tolerances that suit the largest number of the expected one."""
     if seen is None and right is None:
+        return 0.0
+    if isinstance(seen, Tensor) and isinstance(right, Tensor) and _is_equal(seen, right):
         return 0.0
     if isinstance(seen, Tensor) and right is None:
         right = torch.zeros_like(seen)

@@ -35,6 +35,7 @@ from transformer_lab.course.grading.similarity import calls_of_the_answer, finge
 from transformer_lab.course.grading.submissions import Submission, find_submissions
 from transformer_lab.course.grading.worker import Worker, grade_notebooks
 from transformer_lab.course.jail.container import Container
+from transformer_lab.course.jail.jail import Jail
 from transformer_lab.course.jail.limits import Limits
 
 if TYPE_CHECKING:
@@ -64,6 +65,7 @@ def grade(
     container: str = "",
     own: Sequence[OwnExercises] = (),
     scheduler: str = "",
+    jail: Jail | None = None,
 ) -> str:
     """Grade notebooks, and write ``gradebook.csv``, ``results.json`` and a page of feedback per student.
 
@@ -88,6 +90,7 @@ def grade(
         own: Exercises of the instructor's own, which are kept in ``out``, as ``read_own_exercises`` returns them.
         scheduler: The address of a Dask scheduler, such as ``tcp://10.0.0.1:8786``, on whose workers to grade instead
             of here. They need this version of the course.
+        jail: A jail with these limits in this container that has been started before, to save its seconds.
 
     Returns:
         A few lines that say what was graded.
@@ -125,7 +128,7 @@ def grade(
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
-        with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler) as grader:
+        with open_grader(min(jobs, len(todo)), limits, seed, container, own, scheduler, jail) as grader:
             guards = min(grader.guards, key=lambda guards: LEVELS.index(isolation(guards)))  # the weakest
             if isolation(guards) == "none" and not unconfined:
                 raise ValueError(f"{caution(guards)} To grade all the same, say that the code is unconfined.")
@@ -233,7 +236,13 @@ class Here:
 
 @contextlib.contextmanager
 def open_grader(
-    n: int, limits: Limits, seed: int, container: str, own: Sequence[OwnExercises], scheduler: str
+    n: int,
+    limits: Limits,
+    seed: int,
+    container: str,
+    own: Sequence[OwnExercises],
+    scheduler: str,
+    jail: Jail | None = None,
 ) -> "Iterator[Here | OnScheduler]":
     """Start what grades n students at once, here or on the workers of a Dask scheduler; end it after the block."""
     if scheduler:
@@ -242,7 +251,7 @@ def open_grader(
         with OnScheduler(scheduler, limits, seed, container, own) as grader:
             yield grader
     else:
-        with open_workers(n, limits, Container(container) if container else None, own) as workers:
+        with open_workers(n, limits, Container(container) if container else None, own, jail) as workers:
             yield Here(workers, limits, seed)
 
 
@@ -256,11 +265,16 @@ def _looked_at(graded: GradedSubmission) -> GradedSubmission:
 
 @contextlib.contextmanager
 def open_workers(
-    n: int, limits: Limits, container: Container | None = None, own: Sequence[OwnExercises] = ()
+    n: int,
+    limits: Limits,
+    container: Container | None = None,
+    own: Sequence[OwnExercises] = (),
+    jail: Jail | None = None,
 ) -> Iterator[list[Worker]]:
-    """Start so many workers, at once, and end them after the block."""
+    """Start so many workers, at once, the first with the jail that has been started; end them after the block."""
     with contextlib.ExitStack() as stack:
-        yield [stack.enter_context(Worker(limits, container, own)) for _ in range(n)]
+        jails = [jail, *[None] * (n - 1)]
+        yield [stack.enter_context(Worker(limits, container, own, one)) for one in jails]
 
 
 def isolation(guards: Mapping[str, Any]) -> str:

@@ -1,8 +1,9 @@
 """The gradebook (a table with a row per student) and the results (everything, as JSON for programs)."""
 
 import csv
+import io
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
 from importlib.metadata import PackageNotFoundError, version
@@ -10,7 +11,6 @@ from pathlib import Path
 from platform import platform, python_version
 from typing import Any
 
-import pandas as pd
 import torch
 
 from transformer_lab.atomic_write import atomic_write_text
@@ -46,12 +46,8 @@ def versions() -> dict[str, str]:
     return {"transformer-lab": _version(), "torch": torch.__version__, "python": python_version()}
 
 
-def gradebook_table(results: ClassResults) -> pd.DataFrame:
-    """Return the gradebook: who it is, points for each exercise, their sum, what being late costs, and remarks."""
-    return pd.DataFrame([_row(student, results) for student in results.students])
-
-
-def _row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
+def gradebook_row(student: StudentResult, results: ClassResults) -> dict[str, Any]:
+    """Return a row of the gradebook: who it is, points for each exercise, their sum, what being late costs, remarks."""
     person = student.person
     listed = {"id": person.id, "name": person.name, "email": person.email, "login": person.login}
     shown = {title: escape_formula(text) for title, text in listed.items()} if results.is_listed else {}
@@ -140,8 +136,16 @@ def write_gradebook(out: Path, results: ClassResults, settings: Mapping[str, Any
     out.mkdir(parents=True, exist_ok=True)
     # First the file that identifies the folder: after an interruption it may be written again.
     atomic_write_text(out / "results.json", json.dumps(told, indent=1, ensure_ascii=False) + "\n")
-    table = gradebook_table(results).to_csv(index=False, quoting=csv.QUOTE_NONNUMERIC)
-    atomic_write_text(out / "gradebook.csv", table)
+    atomic_write_text(out / "gradebook.csv", _as_csv([gradebook_row(student, results) for student in results.students]))
+
+
+def _as_csv(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Return rows, which all have the same columns, as CSV."""
+    text = io.StringIO()
+    writer = csv.DictWriter(text, rows[0] if rows else [], quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(rows)
+    return text.getvalue()
 
 
 def _as_dict(student: StudentResult) -> dict[str, Any]:

@@ -8,7 +8,6 @@ import contextlib
 import multiprocessing
 import os
 import sys
-import threading
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -65,10 +64,18 @@ class Worker:
         limits: Resource limits of each answer.
         container: The container to run the jail in, if any.
         own: Exercises of an instructor's own.
+        jail: A jail that has been started before, to be used as long as the first process lasts.
     """
 
-    def __init__(self, limits: Limits, container: Container | None = None, own: Sequence[OwnExercises] = ()) -> None:
+    def __init__(
+        self,
+        limits: Limits,
+        container: Container | None = None,
+        own: Sequence[OwnExercises] = (),
+        jail: Jail | None = None,
+    ) -> None:
         self._limits, self._container, self._own = limits, container, own
+        self._started_jail = jail
         self._is_killed = False
         self._start()
 
@@ -125,16 +132,23 @@ class Worker:
         self._process.kill()
         self._process.join()
         self._connection.close()
+        self._jail.close()
 
     def _start(self) -> None:
         self._guards: dict[str, Any] | None = None
-        context: Any = multiprocessing.get_context(start_method())
+        self._jail, self._started_jail = self._started_jail or Jail(self._limits, container=self._container), None
+        method = start_method()
+        if method == "fork":
+            every_exercise()  # imported once for all that are forked
+        else:
+            self._jail.close()  # only what is forked has the pipes that are open here
+        context: Any = multiprocessing.get_context(method)
         self._connection, theirs = context.Pipe()
-        self._process = context.Process(
-            target=serve, args=(theirs, self._limits, self._container, self._own), daemon=True
-        )
+        ours = self._connection if method == "fork" else None
+        self._process = context.Process(target=_begin, args=(ours, theirs, self._jail, self._own), daemon=True)
         self._process.start()
         theirs.close()
+        self._jail.leave_to_child()
 
     def _wait_until_ready(self) -> dict[str, Any]:
         if self._guards is None:
@@ -179,17 +193,22 @@ def start_method() -> Literal["fork", "forkserver", "spawn"]:
     return "forkserver"
 
 
-def serve(
-    connection: Connection, limits: Limits, container: Container | None, own: Sequence[OwnExercises] = ()
-) -> None:
+def _begin(ours: Connection | None, theirs: Connection, jail: Jail, own: Sequence[OwnExercises]) -> None:
+    """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
+    if ours:
+        ours.close()
+    serve(theirs, jail, own)
+
+
+def serve(connection: Connection, jail: Jail, own: Sequence[OwnExercises] = ()) -> None:
     """Open a jail, say which guards it has, and grade one exercise after the other until None comes."""
     for added in own:
         added.add()
-    imports = threading.Thread(target=every_exercise)  # a jail takes as long to start: on two cores, both at once
-    imports.start()
     try:
-        with Jail(limits, container=container) as jail:
-            imports.join()  # now, since later they would count as an answer's time
+        if jail.folder is None:
+            jail.start()
+        every_exercise()  # a jail takes as long to start; and later, imports would count as an answer's time
+        with jail:
             connection.send(jail.guards)
             with contextlib.suppress(EOFError, KeyboardInterrupt):  # the grader has ended, or is about to
                 while (task := connection.recv()) is not None:
@@ -205,7 +224,7 @@ def _grade(task: Task, jail: Jail, connection: Connection) -> None:
         job, outcome = run_answer(task.submission, exercise, jail, task.seed)
         connection.send(outcome.seconds)
         verdict = judge_answer(exercise, job, outcome, jail, task.seed)
-        connection.send((verdict, *count_right(exercise, outcome, task.seed)))
+        connection.send((verdict, *count_right(exercise, verdict, outcome, task.seed)))
 
 
 @contextlib.contextmanager

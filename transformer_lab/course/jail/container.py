@@ -66,7 +66,8 @@ class Container:
             limits: Limits of a job; the container as a whole gets a little more.
             variables: The environment.
         """
-        user = ["--userns", "keep-id"] if self.tool == "podman" else ["--user", f"{os.getuid()}:{os.getgid()}"]
+        is_rootless = self.tool == "podman" and os.geteuid() != 0  # for root, podman refuses to keep the user
+        user = ["--userns", "keep-id"] if is_rootless else ["--user", f"{os.getuid()}:{os.getgid()}"]
         return [
             *(self.tool, "run", "--rm", "--interactive", "--name", folder.name),
             *("--network", "none", "--read-only", "--cap-drop", "all", "--security-opt", "no-new-privileges"),

@@ -22,6 +22,7 @@ from transformer_lab.course.jail import cgroups, confine, framing, namespaces, o
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.jail.process_settings import DUMPABLE, SUBREAPER, prctl
 from transformer_lab.course.running.job import run_job
+from transformer_lab.course.running.plain_data import pack, unpack
 
 
 def main(folder: str, forks: bool) -> None:
@@ -42,6 +43,7 @@ def main(folder: str, forks: bool) -> None:
         _warm_up()
         confine.prepare()
         gc.freeze()  # else collecting garbage writes to all that a child shares with this process
+    gc.enable()
     guards = _probe_guards(folder)
     framing.send(answers, json.dumps(guards).encode())
     os.dup2(null, 2)
@@ -82,7 +84,7 @@ def _warm_up() -> None:
     source = "def warm(x):\n    return torch.softmax(x @ x.mT, dim=-1)"
     case = {"inputs": {"x": torch.ones(2, 2)}, "label": ""}
     cells = [{"id": "", "source": source}]
-    run_job({"name": "warm", "cells": cells, "cases": [case], "seconds": 10.0, "library": {}})
+    unpack(pack(run_job({"name": "warm", "cells": cells, "cases": [case], "seconds": 10.0, "library": {}})))
     for thread in threading.enumerate():
         if thread is not threading.current_thread():
             thread.join()  # a process with threads should not fork

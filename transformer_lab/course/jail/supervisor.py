@@ -1,6 +1,7 @@
 """Supervise one job: run it in a child process, kill it when time is up, and leave nothing of it behind."""
 
 import contextlib
+import json
 import math
 import os
 import select
@@ -12,7 +13,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any, BinaryIO
+from typing import BinaryIO, cast
 
 from transformer_lab.course.jail import cgroups, confine, framing, limit_reports, namespaces, own_disk
 from transformer_lab.course.jail.delete_tree import delete_tree
@@ -34,15 +35,22 @@ class Request:
     """What the trusted side wants.
 
     Args:
-        job: The job.
+        packed: The job, in two parts, which only the process that runs it unpacks: that is another copy of torch's
+            memory less to touch, and what is touched is copied.
         limits: Its limits.
         cpu_seconds: For a job that is traced, the time that its process may compute after it has defined the answer; 0
             for one that is observed.
     """
 
-    job: Job
+    packed: tuple[bytes, bytes]
     limits: Limits
     cpu_seconds: float = 0.0
+
+    @property
+    def job(self) -> Job:
+        """The job."""
+        own, of_all = self.packed
+        return cast(Job, {**unpack(own), **(unpack(of_all) if of_all else {})})
 
 
 def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
@@ -63,7 +71,7 @@ def supervise(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     if request.cpu_seconds:
         reason, answer = _trace_in_child(request, own_folder, watch, jobs, answers), b""
     else:
-        reason, answer = _run_in_child(request.job, request.limits, own_folder, watch)
+        reason, answer = _run_in_child(request, own_folder, watch)
     own_disk.unmount(own_folder)
     delete_tree(own_folder, seconds=5.0)  # when the jail is closed, it deletes what takes longer
     framing.send(answers, reason.encode())
@@ -75,14 +83,15 @@ def run_in_this_process(jobs: BinaryIO, answers: BinaryIO, folder: str) -> None:
     request = _receive_job(jobs)
     own_folder = tempfile.mkdtemp(dir=folder)
     if request.cpu_seconds:
+        job = request.job
         confine.confine(request.limits, own_folder)
         receive = partial(framing.receive, jobs, MAX_JOB_BYTES)
-        serve_traces(request.job, receive, partial(_send_trace, answers))
+        serve_traces(job, receive, partial(_send_trace, answers))
         framing.send(answers, b"exit 0")
         framing.send(answers, b"")
     else:
         jobs.close()
-        framing.send(answers, _run_confined(request.job, request.limits, own_folder))
+        framing.send(answers, _run_confined(request, own_folder))
 
 
 def _send_trace(answers: BinaryIO, answer: bytes) -> None:
@@ -109,30 +118,32 @@ def fork(act: Callable[[], object]) -> int:
 
 
 def _receive_job(jobs: BinaryIO) -> Request:
-    request: dict[str, Any] = unpack(framing.receive(jobs, MAX_JOB_BYTES))
-    return Request(request["job"], Limits(**request["limits"]), request.get("cpu_seconds", 0.0))
+    told = json.loads(framing.receive(jobs, MAX_JOB_BYTES))
+    packed = framing.receive(jobs, MAX_JOB_BYTES), framing.receive(jobs, MAX_JOB_BYTES)
+    return Request(packed, Limits(**told["limits"]), told.get("cpu_seconds", 0.0))
 
 
-def _run_confined(job: Job, limits: Limits, folder: str) -> bytes:
+def _run_confined(request: Request, folder: str) -> bytes:
     """Confine this process, run the job, and return its answer as bytes."""
-    before_kb = limit_reports.peak_kb()
+    job, before_kb = request.job, limit_reports.peak_kb()
     try:
-        confine.confine(limits, folder)
+        confine.confine(request.limits, folder)
         answer = run_job(job)
     except BaseException as error:
         answer = {"crash": {"type": type(error).__name__, "message": ""}}
     try:
-        limit_reports.name_limits(answer, limits, (limit_reports.peak_kb() - before_kb) >> 10)
+        limit_reports.name_limits(answer, request.limits, (limit_reports.peak_kb() - before_kb) >> 10)
         return pack(answer)
     except BaseException:  # safetensors panics where memory ends, and a panic is no MemoryError
         return pack({"crash": {"type": "MemoryError", "message": "there is no memory left to give back what it made"}})
 
 
-def _run_in_child(job: Job, limits: Limits, folder: str, watch: FolderWatch) -> tuple[str, bytes]:
+def _run_in_child(request: Request, folder: str, watch: FolderWatch) -> tuple[str, bytes]:
     """Run a job in a child process; return why the child ended, and its answer."""
+    limits = request.limits
     reading, writing = os.pipe()
     group = cgroups.make(limits)
-    child = fork(lambda: _child_main(job, limits, folder, group, writing))
+    child = fork(lambda: _child_main(request, folder, group, writing))
     os.close(writing)
     try:
         deadline = time.monotonic() + limits.kill_after
@@ -161,13 +172,13 @@ def _end(child: int, group: Path | None) -> tuple[int, int]:
     return os.waitstatus_to_exitcode(status), (usage.ru_maxrss - limit_reports.peak_kb()) >> 10
 
 
-def _child_main(job: Job, limits: Limits, folder: str, group: Path | None, writing: int) -> None:
+def _child_main(request: Request, folder: str, group: Path | None, writing: int) -> None:
     os.setsid()
     cgroups.join(group)
     os.dup2(writing, 3)
     os.closerange(4, 1 << 16)
     with open(3, "wb", buffering=0) as pipe:
-        framing.send_raw(pipe, _run_confined(job, limits, folder))
+        framing.send_raw(pipe, _run_confined(request, folder))
 
 
 def _collect_answer(child: int, reading: int, deadline: float, max_bytes: int, watch: FolderWatch) -> tuple[str, bytes]:
@@ -231,9 +242,10 @@ def _traced_child_main(request: Request, folder: str, group: Path | None, writin
         os.dup2(pipe, number)
     os.closerange(5, 1 << 16)
     with open(3, "wb", buffering=0) as answers, open(4, "rb", buffering=0) as questions:
+        job = request.job
         confine.confine(request.limits, folder)
         receive = partial(framing.receive, questions, MAX_JOB_BYTES)
-        serve_traces(request.job, receive, partial(framing.send, answers))
+        serve_traces(job, receive, partial(framing.send, answers))
 
 
 def _collect_frame(

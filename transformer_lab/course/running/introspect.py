@@ -32,6 +32,8 @@ def functions_of(attempt: Any) -> list[FunctionType]:
     try:
         while isinstance(attempt, functools.partial):
             attempt = attempt.func
+        if isinstance(attempt, FunctionType):
+            return [function for function in [_unwrapped(attempt)] if isinstance(function, FunctionType)]
         kind = attempt if isinstance(attempt, type) else type(attempt)
         own = [base for base in kind.__mro__ if base.__module__ == kind.__module__]  # its bases, but not nn.Module
         below = map(_unwrapped, (attempt, *(thing for base in own for thing in vars(base).values())))
@@ -103,11 +105,12 @@ def _is_of_math(name: str, value: Any) -> bool:
 
 def _is_empty(function: FunctionType) -> bool:
     """Return whether a function has no body yet, whatever its arguments and its docstring."""
-    return _instructions(function) in _EMPTY_BODIES
+    return _instructions(function.__code__) in _EMPTY_BODIES
 
 
-def _instructions(function: FunctionType) -> list[tuple[str, Any]]:
-    return [(step.opname, step.argval) for step in dis.get_instructions(function) if step.opname not in _NO_OPERATION]
+@functools.lru_cache(maxsize=1024)
+def _instructions(code: CodeType) -> list[tuple[str, Any]]:
+    return [(step.opname, step.argval) for step in dis.get_instructions(code) if step.opname not in _NO_OPERATION]
 
 
 def _raises() -> None:
@@ -122,4 +125,4 @@ def _does_nothing() -> None: ...
 
 
 _NO_OPERATION = ("RESUME", "NOP")
-_EMPTY_BODIES = [_instructions(_unwrapped(stub)) for stub in (_raises, _raises_an_instance, _does_nothing)]
+_EMPTY_BODIES = [_instructions(_unwrapped(stub).__code__) for stub in (_raises, _raises_an_instance, _does_nothing)]

@@ -71,8 +71,10 @@ def same(a: Any, b: Any, tolerance: float = 0.0) -> bool:
     if isinstance(a, Tensor) and isinstance(b, Tensor):
         if a.shape != b.shape or a.dtype != b.dtype:
             return False
+        if torch.equal(a, b):  # a tenth of the time that the other takes
+            return True
         if not (a.is_floating_point() or a.is_complex()):
-            return torch.equal(a, b)
+            return False
         return torch.allclose(a, b, rtol=tolerance, atol=tolerance, equal_nan=True)
     if isinstance(a, tuple | list) and isinstance(b, tuple | list):
         return len(a) == len(b) and all(same(x, y, tolerance) for x, y in zip(a, b, strict=True))
