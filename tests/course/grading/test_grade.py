@@ -332,7 +332,6 @@ def says_that_no_jail_starts(connection: Connection, *_: object) -> None:
 
 def test_a_jail_that_does_not_start_leaves_no_results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr("transformer_lab.course.grading.worker.serve", says_that_no_jail_starts)
-    monkeypatch.setattr("transformer_lab.course.grading.worker.start_method", lambda: "fork")  # with what is patched
     with pytest.raises(JailError, match="says nothing"):
         grade([write_notebook(tmp_path / "ada" / "01_lookup.ipynb", [])], tmp_path / "out")
     assert not (tmp_path / "out").exists()

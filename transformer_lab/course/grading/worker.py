@@ -8,7 +8,7 @@ import contextlib
 import multiprocessing
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
 from types import TracebackType
@@ -145,7 +145,7 @@ class Worker:
         context: Any = multiprocessing.get_context(method)
         self._connection, theirs = context.Pipe()
         ours = self._connection if method == "fork" else None
-        self._process = context.Process(target=_begin, args=(ours, theirs, self._jail, self._own), daemon=True)
+        self._process = context.Process(target=_begin, args=(serve, ours, theirs, self._jail, self._own), daemon=True)
         self._process.start()
         theirs.close()
         self._jail.leave_to_child()
@@ -193,7 +193,13 @@ def start_method() -> Literal["fork", "forkserver", "spawn"]:
     return "forkserver"
 
 
-def _begin(ours: Connection | None, theirs: Connection, jail: Jail, own: Sequence[OwnExercises]) -> None:
+def _begin(
+    serve: Callable[..., None],
+    ours: Connection | None,
+    theirs: Connection,
+    jail: Jail,
+    own: Sequence[OwnExercises],
+) -> None:
     """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
     if ours:
         ours.close()
