@@ -17,7 +17,7 @@ def cosine_attention_cases(seed: int) -> list[Case]:
     cold = attention_cases(seed + 2)[1]
     temperatures = [uniform(rng, 0.2, 0.4) for _ in cases]
     drawn = [Case({**case.inputs, "temperature": t}, case.label) for case, t in zip(cases, temperatures, strict=True)]
-    drawn.insert(4, Case({**cold.inputs, "temperature": 0.004}, "a temperature of 0.004: scores far above 88"))
+    drawn.insert(4, Case({**cold.inputs, "temperature": 0.001}, "a temperature of 0.001: scores far above 88"))
     return drawn
 
 

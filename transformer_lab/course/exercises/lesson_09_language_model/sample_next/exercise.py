@@ -29,9 +29,13 @@ def sample_next_cases(seed: int) -> list[Case]:
     rng = generator(seed)
 
     def logits(*rows):
-        """Make logits of these probabilities, each row in an order of its own and with a constant of its own."""
+        """Make logits of these probabilities, each row in an order of its own and with a constant of its own.
+
+        That of the first row of several is large, so that its logits add up to more than any top_p.
+        """
         shuffled = [torch.tensor(row)[torch.randperm(len(row), generator=rng)] for row in rows]
-        return torch.stack([row.log() + uniform(rng, -3.0, 3.0) for row in shuffled])
+        lowest = [2.0 if i == 0 and len(rows) > 1 else -3.0 for i in range(len(rows))]
+        return torch.stack([row.log() + uniform(rng, low, 3.0) for row, low in zip(shuffled, lowest, strict=True)])
 
     def drawn(rows, shows, **keywords):
         return Case({"logits": logits(*rows)}, shows, kind="sampler", keywords=keywords, n_samples=N_SAMPLES)
