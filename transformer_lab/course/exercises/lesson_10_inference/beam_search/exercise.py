@@ -66,6 +66,7 @@ def beam_search_cases(seed: int) -> list[Case]:
         case([AT_ONCE], 5, 2, 0.0, "an empty text is the best"),
         case([two_ends(0.3, 1.03)], 6, 2, 0.0, "a short text and a long one, no length penalty"),
         case([two_ends(0.45, 2.1)], 8, 2, 0.0, "a short text and one far less likely, no length penalty"),
+        case([two_ends(0.45, 3.05, 6)], 6, 2, 0.0, "a short text and one that takes all the places, no length penalty"),
         case([two_ends(0.3, 1.03)], 6, 2, 1.0, "a short text and a long one with a length penalty of 1"),
         case([two_ends(0.3, 1.45)], 6, 2, 2.0, "a short text and a long one with a length penalty of 2"),
         case([two_ends(0.4, 1.6)], 6, 2, 1.0, "a short text that is much better than a long one"),
