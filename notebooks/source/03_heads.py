@@ -544,9 +544,7 @@ runs = {kind: [train(*how, seed=seed) for seed in range(3)] for kind, how in kin
 final = {kind: [right[-20:].mean().item() for _, right in of_kind] for kind, of_kind in runs.items()}
 compare(prediction, measured=f"{min(final['1 head']):.1f} to {max(final['1 head']):.1f}")
 curves = {kind: torch.stack([right.view(-1, 10).mean(dim=1) for _, right in of_kind]) for kind, of_kind in runs.items()}
-ax = plots.lines(range(5, 300, 10), curves, xlabel="step", ylabel="both neighbours right")
-ax.get_legend().set(loc="upper left", bbox_to_anchor=(1, 1))
-ax.figure.set_size_inches(8, 3.2)
+plots.lines(range(5, 300, 10), curves, xlabel="step", ylabel="both neighbours right", legend_beside=True)
 rows = []
 for kind, [(model, _), *_] in runs.items():
     n_parameters = sum(p.numel() for p in model.parameters())

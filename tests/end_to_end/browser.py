@@ -66,6 +66,7 @@ def running_lab(command: Sequence[str], folder: Path, home: Path, has_answered: 
             server.wait(20)
         except subprocess.TimeoutExpired:
             server.kill()
+            server.wait()
 
 
 def _wait_for(address: str, server: subprocess.Popen[bytes], log: Path) -> None:

@@ -30,9 +30,9 @@ def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None
         same_weights()
 
         painter.root.get_by_role("button", name="like", exact=True).click()
-        painter.shows("Input like reaches like, you.")
+        painter.shows("Input “like” reaches the outputs at “like” and “you”.")
         cells.nth(1 * 4 + 2).click()
-        painter.shows("Input like reaches I, like, you. Leak: I comes before it.")
+        painter.shows("Input “like” reaches the outputs at “I”, “like” and “you”. Leak: “I” comes before it.")
         painter.holds("(view.source, view.reached.tolist())", (2, [False, True, True, True]))
         assert painter.root.locator("[data-state=leak]").all_inner_texts() == ["I · leak"]
 
@@ -40,7 +40,7 @@ def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None
         assert painter.contrast(painter.root.locator(".mp-query").first) > 7
         cells.nth(0).focus()
         painter.press("Space")
-        painter.shows("Nothing left to attend to for <bos>: the output is zeros.")
+        painter.shows("Nothing left to attend to for “<bos>”: the output is zeros.")
         painter.press("ArrowDown")
         painter.press("Enter")
         painter.holds("view.allowed[1]", [False, True, True, False])
@@ -56,8 +56,8 @@ def test_a_mask_is_painted_and_the_weights_and_the_leak_follow(lab: Lab) -> None
         same_weights()
 
         painter.runs("view.mask = torch.ones(4, 4, dtype=torch.bool).tril(1).bool(); view.source = 3")
-        painter.shows("Input you reaches like, you. Leak: like comes before it.")
+        painter.shows("Input “you” reaches the outputs at “like” and “you”. Leak: “like” comes before it.")
         painter.root.get_by_role("slider", name="layers").focus()
         painter.press("ArrowRight")
-        painter.shows("Leak: I, like come before it.")
+        painter.shows("Leak: “I” and “like” come before it.")
         painter.holds("view.layers", 2)

@@ -50,6 +50,12 @@ def test_the_picture_has_a_map_for_each_head_that_is_shown_and_greys_what_is_hid
     assert len(explorer.still().axes[0].images) == 1
 
 
+@pytest.mark.parametrize(("n_heads", "size"), [(1, (1, 1)), (2, (1, 2)), (3, (2, 2)), (4, (2, 2)), (9, (3, 4))])
+def test_more_than_two_maps_are_drawn_in_rows_which_a_narrow_page_can_show(n_heads, size):
+    picture = AttentionExplorer(SELF[:1].expand(n_heads, -1, -1), ["I", "like", "you"]).still()
+    assert picture.axes[0].get_subplotspec().get_gridspec().get_geometry() == size
+
+
 def test_a_models_layers_are_explored_with_the_tokens_of_their_sides():
     model = build(CONFIGS["two vocabularies, pre-norm"])
     source, target = inputs(model, batch=2, n=5)

@@ -18,7 +18,7 @@ def test_weights_follow_from_the_mask_and_an_empty_row_has_none():
     painter.mask = causal_mask(4) & torch.tensor([False, True, True, True])
     assert painter.allowed[3] == [False, True, True, True]
     assert painter.weights[0].tolist() == [0, 0, 0, 0]
-    assert "Nothing is left for <pad>: the output is zeros." in painter.words()
+    assert "Nothing is left for “<pad>”: the output is zeros." in painter.words()
 
 
 @pytest.mark.parametrize("n_layers", [1, 2, 3])
@@ -35,7 +35,9 @@ def test_the_reach_is_that_of_gradients_through_layers(n_layers):
 
 def test_an_output_before_the_input_is_a_leak():
     painter = MaskPainter(TOKENS, torch.ones(4, 4, dtype=torch.bool).tril(1), source=2)
-    assert painter.words().endswith("Input like reaches I, like, you after 1 layer (leak: I).")
+    assert painter.words().endswith(
+        "Input “like” reaches the outputs at “I”, “like” and “you” after 1 layer (leak: “I”)."
+    )
 
 
 @pytest.mark.parametrize(

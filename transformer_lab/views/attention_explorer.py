@@ -157,10 +157,10 @@ class AttentionExplorer(View):
         """Return the maps of the heads that are shown."""
         table = self.table
         heads = range(len(table.weights)) if self.head == ALL_HEADS else [self.head]
-        n_columns = min(len(heads), 4)
+        n_columns = min(len(heads), max(2, ceil(len(heads) / 2)), 4)  # in two rows a narrow page can still show them
         n_rows = ceil(len(heads) / n_columns)
         _, n_query, n_key = table.weights.shape
-        width, height = (min(max(0.28 * n, 1.4), 7.0 / min(n_columns, 2)) for n in (n_key, n_query))
+        width, height = (min(max(0.2 * n, 1.4), 7.0 / min(n_columns, 2)) for n in (n_key, n_query))
         figure = blank(1.6 + n_columns * (0.4 + width), 1.1 + n_rows * (0.5 + height))
         axes = [figure.add_subplot(n_rows, n_columns, 1 + i) for i in range(len(heads))]
         queries, keys = (side if len(side) <= MAX_NAMED else None for side in (table.queries, table.keys))

@@ -34,11 +34,11 @@ class MaskPainter(View):
     Raises:
         ValueError: There are no tokens or more than 16, or the mask or the scores are of another size.
 
-    >>> painter = MaskPainter(["I", "like", "you"], torch.ones(3, 3, dtype=torch.bool).tril(), source=1)
+    >>> painter = MaskPainter(["I", "am", "you"], torch.ones(3, 3, dtype=torch.bool).tril(), source=1)
     >>> painter.reached
     tensor([False,  True,  True])
     >>> print(painter.words())
-    Mask painter: I like you; may attend: 100 110 111. Input like reaches like, you after 1 layer.
+    Mask painter: I am you; may attend: 100 110 111. Input “am” reaches the outputs at “am” and “you” after 1 layer.
     """
 
     front_end = "mask_painter"
@@ -124,7 +124,7 @@ class MaskPainter(View):
         rows = " ".join("".join(str(int(may)) for may in row) for row in self.allowed)
         said = [f"Mask painter: {' '.join(self.tokens)}; may attend: {rows}."]
         if empty := [token for token, row in zip(self.tokens, self.allowed, strict=True) if not any(row)]:
-            said.append(f"Nothing is left for {', '.join(empty)}: the output is zeros.")
+            said.append(f"Nothing is left for {_listed(empty)}: the output is zeros.")
         if self.source is not None:
             said.append(f"{self._reach(self.source)}.")
         return " ".join(said)
@@ -133,5 +133,12 @@ class MaskPainter(View):
         lit = [token for token, lit in zip(self.tokens, self.reached.tolist(), strict=True) if lit]
         early = [token for token, lit in zip(self.tokens[:source], self.reached.tolist(), strict=False) if lit]
         layers = "1 layer" if self.layers == 1 else f"{self.layers} layers"
-        leak = f" (leak: {', '.join(early)})" if early else ""
-        return f"Input {self.tokens[source]} reaches {', '.join(lit)} after {layers}{leak}"
+        outputs = "outputs" if len(lit) > 1 else "output"
+        leak = f" (leak: {_listed(early)})" if early else ""
+        return f"Input {_listed([self.tokens[source]])} reaches the {outputs} at {_listed(lit)} after {layers}{leak}"
+
+
+def _listed(tokens: Sequence[str]) -> str:
+    """Return tokens in quotes, one after another, as a sentence names them."""
+    *before, last = (f"“{token}”" for token in tokens)
+    return f"{', '.join(before)} and {last}" if before else last

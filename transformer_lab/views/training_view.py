@@ -135,21 +135,22 @@ class TrainingView(View):
         return f"Training, {self.state}: step {self.step} of {self.n_steps}{loss}{scores}."
 
     def still(self) -> Figure:
-        """Return the curves, and beside them the weights of the sample."""
+        """Return the curves, and below them the weights of the sample."""
         weights = self.sample.get("weights")
-        figure = blank(12.5 if weights else 9.0, 3.0)
-        left, middle, *right = figure.subplots(1, 3 if weights else 2)
+        figure = blank(7.0, 5.8 if weights else 2.8)
+        grid = figure.add_gridspec(2 if weights else 1, 2)
+        left, right = (figure.add_subplot(place) for place in (grid[0, 0], grid[0, 1]))
         losses = [_number(loss) for _, loss in self.curve]
         scores = {name: [*map(_number, values)] for name, values in self.scores.items()}
         plots.lines([step for step, _ in self.curve], {"training": losses}, "step", "loss", ax=left)
-        plots.lines(self.scored_at, scores or {"nothing yet": []}, "step", "score", ax=middle)
+        plots.lines(self.scored_at, scores or {"nothing yet": []}, "step", "score", ax=right)
         if scores and all(0 <= value <= 1 for values in scores.values() for value in values):
-            middle.set_ylim(-0.02, 1.02)
-        for ax in (left, middle):
+            right.set_ylim(-0.02, 1.02)
+        for ax in (left, right):
             ax.set_xlim(0, self.n_steps)
-        for ax in right:
-            names = self.sample["generated"], self.sample["source"]
-            plots.weights(torch.tensor(weights), *names, ax=ax, xlabel="source", ylabel="generated")
+        if weights:
+            names, below = (self.sample["generated"], self.sample["source"]), figure.add_subplot(grid[1, :])
+            plots.weights(torch.tensor(weights), *names, ax=below, xlabel="source", ylabel="generated")
         return figure
 
     def _redraw(self, state: str | None = None) -> None:

@@ -17,7 +17,7 @@ def test_only_the_last_state_reaches_the_decoder() -> None:
 def test_each_state_follows_the_one_before_and_each_token_is_read_at_the_next_step() -> None:
     links = recurrent.unrolled("ab", "xyz").links()
     assert {("h₁", "h₂"), ("s₁", "s₂"), ("s₂", "s₃")} < links
-    assert {("a", "h₁"), ("b", "h₂"), ("s₁", "x"), ("mark", "s₁"), ("x", "s₂"), ("y", "s₃")} < links
+    assert {("a", "h₁"), ("b", "h₂"), ("s₁", "x"), ("start\ntoken", "s₁"), ("x", "s₂"), ("y", "s₃")} < links
     assert ("z", "s₃") not in links
 
 

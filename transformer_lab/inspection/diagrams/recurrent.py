@@ -10,7 +10,7 @@ from transformer_lab.inspection.diagrams.canvas import BLUE, GREY, ORANGE, PINK,
 
 STEP = 0.54
 """From one token to the next."""
-MARK = "mark"
+START = "start\ntoken"
 """What the decoder reads before its first token."""
 SPACE = "␣"
 
@@ -105,7 +105,7 @@ def _encoder(d: Diagram, source: str) -> list[Box]:
 def _decoder(d: Diagram, target: str, y: float) -> list[Box]:
     """Draw the states of the decoder, and the characters that are read off them, each of which goes into the next."""
     states: list[Box] = []
-    generated = d.box(MARK, (0.0, y + 0.75), PINK, outline="square", width=0.45)
+    generated = d.box(START, (0.0, y + 0.75), PINK, outline="square", width=0.45)
     for t, character in enumerate(target, start=1):
         state = d.box(_name("s", t), (t * STEP, y), GREY, width=0.38)
         d.path([generated.spot(0.8, 0), state.spot(0.2, 1)], dashed=True)

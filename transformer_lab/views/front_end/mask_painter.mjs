@@ -4,6 +4,7 @@ import { ink, tint } from "./colours.mjs";
 import { arrowKeys, button, slider } from "./controls.mjs";
 import { attributes, element } from "./dom.mjs";
 import { PAD, PRESETS, preset, reached, weights } from "./masks.mjs";
+import { listed } from "./tokens.mjs";
 
 const MAX_LAYERS = 4;
 
@@ -107,12 +108,12 @@ function sentence(tokens, allowed, source, lit) {
   const pairs = allowed.flat().filter(Boolean).length;
   const empty = tokens.filter((_, i) => !allowed[i].includes(true));
   const said = [`${pairs} of ${tokens.length ** 2} pairs allowed.`];
-  if (empty.length) said.push(`Nothing left to attend to for ${empty.join(", ")}: the output is zeros.`);
+  if (empty.length) said.push(`Nothing left to attend to for ${listed(empty)}: the output is zeros.`);
   if (lit) {
     const outputs = tokens.filter((_, i) => lit[i]);
     const early = tokens.filter((_, i) => lit[i] && i < source);
-    said.push(`Input ${tokens[source]} reaches ${outputs.join(", ")}.`);
-    if (early.length) said.push(`Leak: ${early.join(", ")} ${early.length > 1 ? "come" : "comes"} before it.`);
+    said.push(`Input ${listed([tokens[source]])} reaches the ${outputs.length > 1 ? "outputs" : "output"} at ${listed(outputs)}.`);
+    if (early.length) said.push(`Leak: ${listed(early)} ${early.length > 1 ? "come" : "comes"} before it.`);
   }
   return said.join(" ");
 }

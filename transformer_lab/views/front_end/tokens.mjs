@@ -4,3 +4,9 @@
 export function visible(text) {
   return text.replaceAll(" ", "␣").replaceAll("\n", "⏎") || "∅";
 }
+
+/** Name tokens in a sentence: in quotes, the last two joined by "and". */
+export function listed(tokens) {
+  const quoted = tokens.map((token) => `“${token}”`);
+  return [quoted.slice(0, -1).join(", "), quoted.at(-1)].filter(Boolean).join(" and ");
+}

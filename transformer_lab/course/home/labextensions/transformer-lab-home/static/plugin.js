@@ -48,7 +48,8 @@ export function makePlugin(lab, folder) {
         made.onAfterAttach = () => made.isVisible && page.start();
         made.onBeforeHide = () => page.stop();
         made.onBeforeDetach = () => page.stop();
-        made.onActivateRequest = () => made.node.focus();
+        // JupyterLab asks later than it shows: what has the focus by then keeps it.
+        made.onActivateRequest = () => made.node.contains(document.activeElement) || made.node.focus();
         return made;
       }
 

@@ -1,0 +1,72 @@
+"""A page that is loaded anew shows the views of its notebook as they were, as long as their kernel runs."""
+
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.end_to_end.browser import find_browser, open_notebook, running_lab
+from tests.end_to_end.open_view import METADATA, OpenView
+
+COMMAND = [sys.executable, "-m", "transformer_lab.cli", "lab", "--no-browser"]
+CELLS = ("from transformer_lab.views import MaskPainter\nview = MaskPainter(['I', 'like', 'you'], source=1)", "view")
+BROWSER = find_browser()
+NAME = "view.ipynb"
+
+pytestmark = [
+    pytest.mark.skipif(BROWSER is None, reason="no Chromium is installed, so no JupyterLab can be opened in one"),
+    pytest.mark.rotating("browser", "reload"),
+]
+
+
+def test_a_saved_view_comes_back_with_its_kernel_and_is_a_picture_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lessons, settings = tmp_path / "lessons", tmp_path / "home"
+    lessons.mkdir()
+    settings.mkdir()
+    monkeypatch.setenv("TRANSFORMER_LAB_LESSONS", str(lessons))
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in CELLS], metadata=METADATA)
+    nbformat.write(book, lessons / NAME)
+    assert BROWSER is not None
+
+    with (
+        running_lab(COMMAND, tmp_path, settings) as address,
+        open_notebook(address, NAME, BROWSER) as notebook,
+    ):
+        page, painter = notebook.page, OpenView(notebook)
+        notebook.run_all()
+        painter.root.get_by_role("button", name="causal", exact=True).click()
+        painter.shows("6 of 9 pairs allowed.")
+        painter.holds("sum(map(sum, view.allowed))", 6)
+        notebook.save()
+        kept = nbformat.read(lessons / NAME, as_version=4).cells[1].outputs[0]
+        assert {"image/png", "text/plain"} == set(kept.data)
+
+        load(page, address)
+        painter.shows("6 of 9 pairs allowed.")
+        assert not page.evaluate("window.jupyterapp.shell.currentWidget.context.model.dirty")
+        painter.root.locator(".mp-cell").nth(1).click()  # I attends to like
+        painter.shows("Leak: “I” comes before it.")
+        painter.holds("sum(map(sum, view.allowed))", 7)
+
+        page.evaluate("window.jupyterapp.shell.currentWidget.sessionContext.session.kernel.restart()")
+        load(page, address)
+        painter.holds("'view' in globals()", False)
+        expect(page.locator(".jp-RenderedImage img")).to_be_visible(timeout=60_000)
+        assert painter.root.count() == 0
+
+
+def load(page: Page, address: str) -> None:
+    """Load the page with the notebook anew, and wait until the notebook has its kernel."""
+    page.goto(f"{address}/lab/tree/{NAME}")
+    page.wait_for_function(
+        """path => {
+            const {context} = window.jupyterapp?.shell.currentWidget ?? {};
+            return context?.path === path && context.isReady && context.sessionContext.isReady;
+        }""",
+        arg=NAME,
+        timeout=60_000,
+    )
