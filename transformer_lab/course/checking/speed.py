@@ -1,13 +1,17 @@
-"""Running time of an attempt, compared with that of the reference."""
+"""Processor time of an attempt, compared with that of the reference.
+
+What the clock says would depend on what else the machine has to do.
+"""
 
 import math
-import time
+import os
 from collections.abc import Callable
 from typing import Any
 
 from transformer_lab.course.running.case import Case
 from transformer_lab.course.running.isolation import suppressed_output
 from transformer_lab.course.running.observe import observe_all
+from transformer_lab.course.running.time_limit import Stopwatch
 
 MAX_SLOWDOWN = 5.0
 """Lessons need not train with a right answer that takes more times as long as the reference."""
@@ -16,30 +20,32 @@ MARGIN = 1.5
 TURNS = 5
 """Number of times that both are timed at most."""
 SECONDS = 1.0
-"""Time after which no further turn begins; each is timed once at least."""
+"""Processor time after which no further turn begins; each is timed once at least."""
+TICK = 1 / 64 if os.name == "nt" else 1e-9
+"""Seconds in which processor time is counted: what takes less may take none."""
 
 
 def slowdown(attempt: Any, reference: Callable[..., Any], case: Case, best: float, limit: float) -> float:
     """Return how many times as long as the reference an attempt takes.
 
-    The fastest of a few turns taken alternately are compared, which a busy machine disturbs least. An attempt that is
-    fast enough takes two turns, and so does one that is slow beyond doubt.
+    The fastest of a few turns taken alternately are compared: other programs slow a processor down, too. An attempt
+    that is fast enough takes two turns, and so does one that is slow beyond doubt.
 
     Args:
         attempt: The function to time.
         reference: The function to compare it with.
         case: The arguments of both.
-        best: Seconds that the attempt has taken before.
+        best: Seconds of processor time that the attempt has taken before.
         limit: Seconds that one call may take.
     """
     best_of_reference = math.inf
-    deadline = time.perf_counter() + SECONDS
+    stopwatch = Stopwatch()
     for turn in range(TURNS):
-        best_of_reference = min(best_of_reference, _time(reference, case, limit))
+        best_of_reference = min(best_of_reference, max(_time(reference, case, limit), TICK))
         best = min(best, _time(attempt, case, limit))
         is_fast = best <= MAX_SLOWDOWN * best_of_reference
         is_slow_beyond_doubt = best > 10 * MARGIN * MAX_SLOWDOWN * best_of_reference
-        if (turn > 0 and (is_fast or is_slow_beyond_doubt)) or time.perf_counter() > deadline:
+        if (turn > 0 and (is_fast or is_slow_beyond_doubt)) or stopwatch.computing > SECONDS:
             break
     return best / best_of_reference
 

@@ -30,7 +30,7 @@ class Remarks(TypedDict, total=False):
     """What is told to the learner, but does not make an answer wrong.
 
     Attributes:
-        seconds: Time that the first call took.
+        seconds: Processor time that the first call took.
         differentiable: Whether a gradient can pass from the output to the inputs; None where no input is a float.
         reads: Data of the notebook that the attempt reads.
         unfinished: Functions of the notebook that the attempt calls and that have no body yet.

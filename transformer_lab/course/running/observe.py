@@ -7,7 +7,6 @@ observations go out as plain data.
 
 import contextlib
 import math
-import time
 from collections.abc import Iterator, Mapping
 from typing import Any, cast
 
@@ -103,9 +102,9 @@ def _observe_function(attempt: Any, case: Case, parameters: Mapping[str, Tensor]
     models = [value for value in inputs.values() if isinstance(value, nn.Module)]
     with contextlib.ExitStack() as stack:
         watched = {name: stack.enter_context(LargestTensor(inputs[name])) for name in case.max_numbers}
-        started = time.perf_counter()
+        stopwatch = Stopwatch()
         output = to_plain_data(returned := attempt(*inputs.values(), **keywords))
-        seconds = time.perf_counter() - started
+        seconds = stopwatch.computing
     too_large = [name for name, most in case.max_numbers.items() if watched[name].largest > most]
     changed = _changed(case, {**inputs, **keywords})
     own_parameters = None
@@ -262,12 +261,12 @@ def _observe_sampler(attempt: Any, case: Case) -> SamplerObservation:
         inputs, keywords = copy_inputs(given), copy_inputs(case.keywords)
         return attempt(*inputs.values(), **keywords, generator=seeded(seed)), inputs
 
-    before, started = torch.get_rng_state(), time.perf_counter()
+    before, stopwatch = torch.get_rng_state(), Stopwatch()
     samples, inputs = draw(0)
     seen: SamplerObservation = {
         "used_global_generator": not torch.equal(before, torch.get_rng_state()),
         "changed": [name for name, value in inputs.items() if not same(value, given[name])],
-        "remarks": {"seconds": time.perf_counter() - started, "differentiable": None},
+        "remarks": {"seconds": stopwatch.computing, "differentiable": None},
         **count_samples(samples, case),  # type: ignore[typeddict-item]
     }
     if "frequencies" in seen:

@@ -35,8 +35,9 @@ def greedy_decode_cases(seed: int) -> list[Case]:
     def case(ends, max_length, shows):
         """Walk from token to token, less and less surely; a source may say that eos comes in some round.
 
-        What would follow the end is a token that is never seen. At the first place another token lures, which is
-        what those write who always look from there.
+        The last token of the walk is never seen: it would follow the end, the lure, and bos at any place but the first,
+        where those see it who append in front. At the first place the lure follows all else, which is what those
+        write who always look from there.
         """
         bos, eos, lure, *walk = (1 + torch.randperm(VOCAB_SIZE - 1, generator=rng)).tolist()
         transition = normal(rng, VOCAB_SIZE, VOCAB_SIZE)
@@ -48,6 +49,9 @@ def greedy_decode_cases(seed: int) -> list[Case]:
         transition[bos, walk[0]] += 300
         reading[walk[0], eos] += 300 / N_SOURCE
         transition[eos, walk[-1]] += 600
+        transition[bos, walk[-1]] += 390
+        transition[lure, walk[-1]] += 300
+        places[1:, walk[-1]] = 20.0
         places[0, lure] = 200.0
         source = torch.tensor([[lure if end is None else walk[end]] * N_SOURCE for end in ends])
         model = describe_model("table_translator", transition=transition, reading=reading, places=places)
