@@ -203,6 +203,7 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
         lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}")
     for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
+    lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
     if results.is_listed:
         missing = sum(student.status == "nothing handed in" for student in results.students)
         unlisted = [student.name for student in results.students if not student.is_listed]

@@ -76,14 +76,14 @@ class Records:
         atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
     def update_times(self, student: str, submissions: Sequence[Submission]) -> None:
-        """Note when the notebooks of a student who is up to date were handed in, as it is known now."""
+        """Note when the notebooks of a student who is up to date were handed in, and by whom, as it is known now."""
         record = _read(self._path(student))
         times = {(printable(str(one.path.name)), one.digest): one for one in submissions}
         before = json.dumps(record)
         for notebook in record["notebooks"] if record else []:
             if one := times.get((Path(notebook["notebook"]).name, notebook["digest"])):
                 notebook |= {"handed_in": one.handed_in, "time_source": one.time_source}
-                notebook |= {"marked_late": one.is_marked_late, "lms_id": one.lms_id}
+                notebook |= {"marked_late": one.is_marked_late, "lms_id": one.lms_id, "remark": one.remark}
         if json.dumps(record) != before:
             atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
@@ -124,6 +124,7 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
         "notebook": printable(str(notebook.submission.path)),
         "lesson": notebook.submission.lesson,
         "problem": notebook.submission.problem,
+        "remark": notebook.submission.remark,
         "digest": notebook.submission.digest,
         "sha256": notebook.submission.sha256,
         "lms_id": notebook.submission.lms_id,
@@ -159,6 +160,7 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
         Path(notebook["notebook"]),
         notebook["lesson"],
         problem=notebook["problem"],
+        remark=notebook.get("remark", ""),  # earlier editions have none
         digest=notebook["digest"],
         sha256=notebook["sha256"],
         lms_id=notebook["lms_id"],
@@ -186,7 +188,7 @@ def _read(path: Path) -> dict[str, Any] | None:
         _check(record, {str: ["student", "key"], list: ["notebooks"]})
         for notebook in record["notebooks"]:
             _check(notebook, NOTEBOOK)
-            for text in (*notebook["notes"], *notebook["written"].values()):
+            for text in (*notebook["notes"], *notebook["written"].values(), notebook.get("remark", "")):
                 _check({"text": text}, {str: ["text"]})
             for exercise in notebook["exercises"]:
                 _check(exercise, EXERCISE)
