@@ -13,8 +13,6 @@ from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
 
-from tqdm import tqdm
-
 from transformer_lab.course.exercises import every_lesson
 from transformer_lab.course.grading import gradebook
 from transformer_lab.course.grading.assess import GradedSubmission
@@ -28,6 +26,7 @@ from transformer_lab.course.grading.class_results import (
 from transformer_lab.course.grading.late_policy import LatePolicy
 from transformer_lab.course.grading.overrides import make_overrides_file
 from transformer_lab.course.grading.own_exercises import OwnExercises
+from transformer_lab.course.grading.progress import show_progress
 from transformer_lab.course.grading.records import Records, read_records
 from transformer_lab.course.grading.report import write_report
 from transformer_lab.course.grading.roster import read_roster
@@ -188,8 +187,7 @@ def _grade_students(
         records.write(name, students[name], looked_at, guards)
 
     with contextlib.closing(grader.grade(wanted, keep)) as graded:
-        for _ in tqdm(graded, total=len(wanted), unit=" students", leave=False, disable=None):
-            pass
+        show_progress(graded, len(wanted))
 
 
 class Here:

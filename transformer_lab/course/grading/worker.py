@@ -8,6 +8,7 @@ import contextlib
 import multiprocessing
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -201,6 +202,7 @@ def _begin(
     own: Sequence[OwnExercises],
 ) -> None:
     """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
+    warnings.simplefilter("ignore")  # the terminal is the grader's, and what matters comes back
     if ours:
         ours.close()
     serve(theirs, jail, own)
