@@ -5,8 +5,8 @@ import logging
 import secrets
 import shutil
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
@@ -124,6 +124,8 @@ def grade(
     settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
     records = Records(out, settings)
     todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
+    for line in [] if fresh else _why_again(todo, records):
+        logging.getLogger(__name__).warning(line)  # before anything runs: another limit may be meant
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
@@ -147,6 +149,12 @@ def grade(
         _keep_rules(out, roster, late_policy, partial_credit, own)
         shown = write_report(out, earlier or {})
     return gradebook.summary(out, shown, n_kept=len(read_records(out)) - len(todo))
+
+
+def _why_again(students: Iterable[str], records: Records) -> Iterator[str]:
+    """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
+    for changes, n in Counter(filter(None, map(records.changed_settings, students))).items():
+        yield f"Graded again, with other settings: {gradebook.pluralise(n, 'student')} ({changes})."
 
 
 def _keep_rules(

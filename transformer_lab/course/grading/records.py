@@ -48,6 +48,12 @@ class Records:
         record = _read(self._path(student))
         return record is not None and record["key"] == self._key(submissions)
 
+    def changed_settings(self, student: str) -> str:
+        """Say which settings a student was graded with otherwise; nothing if there are none, or it is not known."""
+        before, now = (_read(self._path(student)) or {}).get("settings", self._told), self._told
+        names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
+        return "; ".join(f"{name}: {now.get(name, 'none')} now, {before.get(name, 'none')} last time" for name in names)
+
     def write(
         self,
         student: str,
@@ -69,6 +75,7 @@ class Records:
         record = {
             "student": student,
             "key": self._key(submissions),
+            "settings": self._told,
             "guards": dict(guards),
             "notebooks": [{**as_dict(one), "fingerprint": sorted(one.fingerprint)} for one in graded],
         }
@@ -95,6 +102,18 @@ class Records:
     def _path(self, student: str) -> Path:
         stem = re.sub(r"[^\w.-]+", "_", student).strip("._")[:60]
         return self._folder / f"{stem}-{hashlib.sha256(student.encode()).hexdigest()[:8]}.json"
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """The settings that may differ in a folder of results, in words."""
+        told = {name: setting for name, setting in self._settings.items() if name != "seed"}
+        if limits := told.get("limits"):
+            told["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
+        if "lessons" in told:
+            told["lessons"] = ", ".join(told["lessons"]) or "all"
+        if own := told.pop("own", None):
+            told["exercises of your own"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
+        return {name: str(setting) for name, setting in told.items()}
 
     def _key(self, submissions: Sequence[Submission]) -> str:
         notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]
@@ -186,6 +205,8 @@ def _read(path: Path) -> dict[str, Any] | None:
         record: dict[str, Any] = json.loads(path.read_text("utf-8"))
         json.dumps(record, ensure_ascii=False).encode()  # every text can be written again
         _check(record, {str: ["student", "key"], list: ["notebooks"]})
+        settings = record.get("settings", {})  # earlier editions have none
+        _check(settings, {str: [*settings]})
         for notebook in record["notebooks"]:
             _check(notebook, NOTEBOOK)
             for text in (*notebook["notes"], *notebook["written"].values(), notebook.get("remark", "")):
