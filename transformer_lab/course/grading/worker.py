@@ -109,7 +109,7 @@ class Worker:
             self._wait_until_ready()
             try:
                 self._connection.send(task)
-                seconds = judged = self._receive(task.limits.kill_after + SUPERVISOR_SECONDS)
+                seconds = judged = self._receive(task.limits.killed_after + SUPERVISOR_SECONDS)
                 if not isinstance(seconds, str):
                     judged = self._receive(JUDGE_SECONDS)
                 if not isinstance(judged, str):
