@@ -202,7 +202,8 @@ def test_students_whose_names_look_alike_stay_two_and_it_is_said(tmp_path: Path,
     found = find_submissions([tmp_path])
     assert len({one.student for one in found}) == len(found) == 2
     first, second = sorted(found, key=lambda one: one.student.endswith(" (2)"))
-    assert second.student.endswith(" (2)") and second.remark.startswith(f"This name differs from that of “{first.student}”")
+    assert second.student.endswith(" (2)")
+    assert second.remark.startswith(f"This name differs from that of “{first.student}”")
     assert first.remark == first.problem == second.problem == ""
 
 

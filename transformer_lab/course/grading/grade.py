@@ -124,8 +124,7 @@ def grade(
     settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
     records = Records(out, settings)
     todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
-    for line in [] if fresh else _why_again(todo, records):
-        logging.getLogger(__name__).warning(line)  # before anything runs: another limit may be meant
+    _say_why_again(() if fresh else todo, records)  # before anything runs: another limit may be meant
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
@@ -151,10 +150,11 @@ def grade(
     return gradebook.summary(out, shown, n_kept=len(read_records(out)) - len(todo))
 
 
-def _why_again(students: Iterable[str], records: Records) -> Iterator[str]:
+def _say_why_again(students: Iterable[str], records: Records) -> None:
     """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
     for changes, n in Counter(filter(None, map(records.changed_settings, students))).items():
-        yield f"Graded again, with other settings: {gradebook.pluralise(n, 'student')} ({changes})."
+        line = f"Graded again, with other settings: {gradebook.pluralise(n, 'student')} ({changes})."
+        logging.getLogger(__name__).warning(line)
 
 
 def _keep_rules(

@@ -24,8 +24,8 @@ def explain_exit(reason: str, limits: Limits) -> str:
 
     Args:
         reason: What ``exit_reason`` returns; or ``time``, ``size``, ``disk`` or ``memory`` if the process was killed
-            for exceeding that limit, ``time and memory`` if it had taken much memory when time was up; or
-            ``busy`` if other programs had the processors most of the time; or ``supervisor`` if it killed or blocked its supervisor.
+            for exceeding that limit, ``time and memory`` if it had taken much memory when time was up; ``busy`` if
+            other programs had the processors most of it; or ``supervisor`` if it killed or blocked its supervisor.
         limits: Limits that it ran under.
     """
     if reason in ("time", "SIGXCPU"):
