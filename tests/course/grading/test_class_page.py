@@ -46,7 +46,7 @@ def test_the_mistake_of_most_students_comes_first():
 def test_everybody_who_needs_a_word_is_named():
     page = text_of(class_page(a_class()))
     assert "Handed in nothing (1) idle" in page
-    assert "at least in part (1) &lt;b&gt;eve: 01_lookup.ipynb: It is &lt;i&gt;damaged." in page
+    assert "Could not be graded (1) &lt;b&gt;eve: 01_lookup.ipynb: It is &lt;i&gt;damaged." in page
     assert "late: 01_lookup, 2 days late (time of the file)" in page and "Not in the roster (1) late" in page
     assert "6 of 7 students handed in." in page
 

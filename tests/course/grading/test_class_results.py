@@ -8,7 +8,10 @@ import pytest
 
 from tests.course.grading.sample_results import notebook
 from transformer_lab.course.exercises import exercises_of
+from transformer_lab.course.grading.class_page import class_page
 from transformer_lab.course.grading.class_results import ClassRules, class_results, read_class_rules
+from transformer_lab.course.grading.feedback import feedback_page
+from transformer_lab.course.grading.gradebook import summary
 from transformer_lab.course.grading.late_policy import LatePolicy
 from transformer_lab.course.grading.overrides import Override
 from transformer_lab.course.grading.roster import Person, Roster
@@ -63,6 +66,17 @@ def test_what_two_systems_call_one_person_is_one_row():
     ada, *_ = class_results({"ada@uni.edu": [notebook(1)], "x": [notebook(2, lms_id="1")]}, LISTED).students
     assert len(ada.notebooks) == 2 and ada.points == FIRST.points + SECOND.points
     assert list(ada.remarks) == ["2 notebooks of 01_lookup: the best one counts."]
+
+
+def test_a_name_that_looks_like_anothers_is_remarked_once_and_leaves_the_student_graded():
+    alike = "This name differs from that of “Eve” only in case."
+    twice = [notebook(2, remark=alike), notebook(1, file="01_lookup-1.ipynb", remark=alike)]
+    results = class_results({"Eve": [notebook(1)], "eve (2)": twice})
+    told = {student.name: (student.status, [*student.remarks]) for student in results.students}
+    best = "2 notebooks of 01_lookup: the best one counts."
+    assert told == {"Eve": ("graded", []), "eve (2)": ("graded", [alike, best])}
+    assert summary(Path("out"), results).count(alike) == class_page(results).count(alike) == 1
+    assert "could not" not in class_page(results).lower() and alike not in feedback_page(results.students[1])
 
 
 def test_what_is_given_by_hand_stands_over_the_grader_and_is_marked():

@@ -389,6 +389,25 @@ def test_what_the_instructor_sets_holds_for_later_gradings(canned: Canned, tmp_p
 
 
 @pytest.mark.usefixtures("canned")
+def test_who_is_graded_again_because_of_other_limits_is_told_which_hold(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+):
+    out = tmp_path / "out"
+    for student in ("ada", "ben"):
+        write_notebook(tmp_path / "class" / student / "01_lookup.ipynb", cells({}))
+    grade([tmp_path / "class"], out, seconds=60.0)
+    grade([tmp_path / "class"], out, seconds=60.0)
+    assert not caplog.messages
+    grade([tmp_path / "class" / "ada"], out)
+    one = "Graded again, with other settings: 1 student (limits: 10 s and 2048 MB now, 60 s and 2048 MB last time)."
+    assert caplog.messages == [one]
+    grade([tmp_path / "class"], out)  # whose limits differ is only ben, whatever was graded last
+    assert caplog.messages == [one, one] and results(out)["limits"]["seconds"] == 10.0
+    grade([tmp_path / "class"], out, seconds=60.0, fresh=True)
+    assert caplog.messages == [one, one]
+
+
+@pytest.mark.usefixtures("canned")
 def test_partial_credit_and_a_roster_are_asked_for_once(tmp_path: Path):
     handed_in_at(tmp_path / "ada" / "01_lookup.ipynb", datetime(2026, 10, 12, tzinfo=UTC), "other")
     grade([tmp_path / "ada"], tmp_path / "out", partial_credit=True)

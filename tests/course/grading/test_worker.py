@@ -71,6 +71,7 @@ def breaks_down(folder: Path, connection: Connection, *_: object) -> None:
     while (task := connection.recv()) is not None:
         with (folder / task.name).open("a") as tried:
             tried.write("x")
+        connection.send(None)
         if task.name == "similarity" or len((folder / task.name).read_text()) == 1:
             connection.send("the system has no process or thread left")
             return
@@ -101,6 +102,18 @@ def test_one_that_was_killed_does_not_start_again(monkeypatch: pytest.MonkeyPatc
         worker.kill()
         with pytest.raises(JailError, match="was ended"):
             worker.assess(task(RIGHT["softmax"]))
+
+
+def never_has_the_reference(connection: Connection, *_: object) -> None:
+    says_that_it_is_ready(connection)
+    connection.recv()
+
+
+def test_that_the_courses_own_answer_is_late_costs_no_learner_anything(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(worker_module, "serve", never_has_the_reference)
+    monkeypatch.setattr(worker_module, "REFERENCE_SECONDS", 0.1)
+    with Worker(LIMITS) as worker, pytest.raises(JailError, match=r"own answer to softmax is not ready after 0\.1 s"):
+        worker.assess(task(RIGHT["softmax"]))
 
 
 @linux

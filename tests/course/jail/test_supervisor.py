@@ -12,7 +12,9 @@ from tests.course.jail.sample_submissions import (
     softmax_after,
     still_works,
 )
+from transformer_lab.course.jail import supervisor
 from transformer_lab.course.jail.jail import Jail
+from transformer_lab.course.jail.limits import Limits
 
 pytestmark = linux
 
@@ -80,3 +82,21 @@ def test_an_answer_that_dawdles_is_cut_off(jail: Jail):
         graded = grade_answer(jail, softmax_after(DAWDLE))
     assert STOPPED in graded.verdict.message
     assert graded.seconds < 60
+
+
+@pytest.mark.parametrize(
+    ("clock", "delay", "says"),
+    [
+        (10.9, 0.0, ""),
+        (11.1, 0.0, "time"),  # what sleeps has no delay, and is ended as on an idle machine
+        (13.9, 3.0, ""),
+        (14.1, 3.0, "time"),
+        (30.9, 99.0, ""),
+        (31.1, 99.0, "busy"),
+    ],
+)
+def test_time_for_which_others_had_the_processors_does_not_count_up_to_a_bound(
+    monkeypatch: pytest.MonkeyPatch, clock: float, delay: float, says: str
+):
+    monkeypatch.setattr(supervisor, "delay_seconds", lambda _: delay)
+    assert supervisor._time_is_up(1, clock, Limits(seconds=10.0)) == says

@@ -6,6 +6,7 @@ each answer in the jail and judges what was observed there, ``places`` finds whe
 a process that does so, and ``dask_workers`` are those on other machines; ``records`` keeps what is finished. What the
 instructor sets: ``own_exercises``, of which ``handout`` makes a notebook, ``roster``, ``late_policy``, ``overrides``;
 ``class_results`` puts it over the verdicts. What goes out: ``gradebook`` (safe to open, see ``spreadsheet``),
-``feedback``, ``class_page``, ``exports``; ``report`` writes all of them, ``grade`` does everything. The security model
-is in ``course/jail/README.md``, the instructor's guide in ``docs/grading.md``. Uses ``checking`` and ``jail``.
+``feedback``, ``class_page``, ``exports``; ``report`` writes all of them, ``grade`` does everything, and
+``progress`` shows how far it is. The security model is in ``course/jail/README.md``, the instructor's guide in
+``docs/grading.md``. Uses ``checking`` and ``jail``.
 """

@@ -168,7 +168,7 @@ def assess_exercise(submission: Submission, exercise: Exercise, jail: Jail, seed
 
 def run_answer(submission: Submission, exercise: Exercise, jail: Jail, seed: int) -> tuple[dict[str, Any], Outcome]:
     """Run the answer to an exercise in the jail: the job, and its outcome."""
-    own = {"cells": submission.cells, "seconds": jail.limits.seconds}
+    own = {"cells": submission.cells, "seconds": jail.limits.seconds, "clock": jail.limits.clock}
     of_all, packed = _same_for_everybody(exercise, seed)
     return {**own, **of_all}, jail.run(own, packed)
 

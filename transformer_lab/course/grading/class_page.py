@@ -123,10 +123,12 @@ def _mistake(one: SharedMistake, where: str = "") -> str:
 def _people(results: ClassResults) -> Iterator[str]:
     groups = {
         "Handed in nothing": [s.name for s in results.students if s.status == "nothing handed in"],
-        "Could not be graded, at least in part": [
-            f"{student.name}: {' '.join(student.remarks)}"
-            for student in results.students
-            if any(notebook.submission.problem for notebook in student.notebooks)
+        **{
+            status.capitalize(): [f"{s.name}: {' '.join(s.remarks)}" for s in results.students if s.status == status]
+            for status in ("could not be graded", "graded in part")
+        },
+        "Called nearly the same as somebody else": [
+            f"{student.name}: {remark}" for student in results.students for remark in student.remarks_on_name
         ],
         "Late, or handed in at a time that is not known": [
             f"{student.name}: {lesson.lesson}, {lesson.lateness.says}"

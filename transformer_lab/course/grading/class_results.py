@@ -173,8 +173,14 @@ class StudentResult:
         return next((level for level in ("none", "shared user", "full") if level in levels), "")
 
     @property
+    def remarks_on_name(self) -> list[str]:
+        """What the instructor should know about whose notebooks these are."""
+        return list(dict.fromkeys(one.submission.remark for one in self.notebooks if one.submission.remark))
+
+    @property
     def remarks(self) -> Iterator[str]:
         """What the instructor should know about this row."""
+        yield from self.remarks_on_name
         if not self.is_listed:
             yield "Not in the roster."
         yield from (f"{nb.submission.file}: {nb.submission.problem}" for nb in self.notebooks if nb.submission.problem)

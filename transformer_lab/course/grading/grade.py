@@ -5,15 +5,13 @@ import logging
 import secrets
 import shutil
 import sys
-from collections import defaultdict
-from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from dataclasses import replace
 from pathlib import Path
 from queue import SimpleQueue
 from typing import TYPE_CHECKING, Any
-
-from tqdm import tqdm
 
 from transformer_lab.course.exercises import every_lesson
 from transformer_lab.course.grading import gradebook
@@ -28,6 +26,7 @@ from transformer_lab.course.grading.class_results import (
 from transformer_lab.course.grading.late_policy import LatePolicy
 from transformer_lab.course.grading.overrides import make_overrides_file
 from transformer_lab.course.grading.own_exercises import OwnExercises
+from transformer_lab.course.grading.progress import show_progress
 from transformer_lab.course.grading.records import Records, read_records
 from transformer_lab.course.grading.report import write_report
 from transformer_lab.course.grading.roster import read_roster
@@ -125,6 +124,7 @@ def grade(
     settings |= {"own": {exercises.lesson: exercises.sha256 for exercises in own}} if own else {}
     records = Records(out, settings)
     todo = {name: every for name, every in students.items() if fresh or not records.is_up_to_date(name, every)}
+    _say_why_again(() if fresh else todo, records)  # before anything runs: another limit may be meant
     for name in students.keys() - todo.keys():
         records.update_times(name, students[name])
     if todo:
@@ -148,6 +148,13 @@ def grade(
         _keep_rules(out, roster, late_policy, partial_credit, own)
         shown = write_report(out, earlier or {})
     return gradebook.summary(out, shown, n_kept=len(read_records(out)) - len(todo))
+
+
+def _say_why_again(students: Iterable[str], records: Records) -> None:
+    """Say why students who were graded before are graded again, where not their notebooks alone have changed."""
+    for changes, n in Counter(filter(None, map(records.changed_settings, students))).items():
+        line = f"Graded again, with other settings: {gradebook.pluralise(n, 'student')} ({changes})."
+        logging.getLogger(__name__).warning(line)
 
 
 def _keep_rules(
@@ -188,8 +195,7 @@ def _grade_students(
         records.write(name, students[name], looked_at, guards)
 
     with contextlib.closing(grader.grade(wanted, keep)) as graded:
-        for _ in tqdm(graded, total=len(wanted), unit=" students", leave=False, disable=None):
-            pass
+        show_progress(graded, len(wanted))
 
 
 class Here:

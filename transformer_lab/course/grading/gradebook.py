@@ -194,23 +194,25 @@ def summary(out: Path, results: ClassResults, n_kept: int = 0) -> str:
     notebooks = [notebook for student in results.students for notebook in student.notebooks]
     graded_lessons = [notebook.submission.lesson for notebook in notebooks]
     counts = [f"{lesson} ({graded_lessons.count(lesson)})" for lesson in results.lessons]
-    total = f"Graded {_pluralise(len(notebooks), 'notebook')} of {_pluralise(len(results.students), 'student')}"
+    total = f"Graded {pluralise(len(notebooks), 'notebook')} of {pluralise(len(results.students), 'student')}"
     lines = [f"{total}: {', '.join(counts)}." if counts else f"{total}."]
     if n_kept:
-        lines.append(f"  The results of {_pluralise(n_kept, 'student')} are those of an earlier grading.")
+        lines.append(f"  The results of {pluralise(n_kept, 'student')} are those of an earlier grading.")
     for student in results.students if len(results.students) <= MAX_LISTED_STUDENTS else []:
         bonus = f" and {plain_number(student.bonus)} bonus" if student.bonus else ""
         lines.append(f"  {student.name}: {plain_number(student.points)} of {results.max_points} points{bonus}")
     for submission in [notebook.submission for notebook in notebooks if notebook.submission.problem]:
         lines.append(f"  {printable(str(submission.path))}: {submission.problem}")
+    lines += [f"  {student.name}: {remark}" for student in results.students for remark in student.remarks_on_name]
     if results.is_listed:
         missing = sum(student.status == "nothing handed in" for student in results.students)
         unlisted = [student.name for student in results.students if not student.is_listed]
-        lines.append(f"  {_pluralise(missing, 'student')} of the roster handed in nothing.")
+        lines.append(f"  {pluralise(missing, 'student')} of the roster handed in nothing.")
         lines += [f"  {printable(name)} is not in the roster." for name in unlisted]
     lines += [f"  {line}" for line in results.unknown]
     return "\n".join([*lines, f"The gradebook, the results with their seed and the feedback are in {out}."])
 
 
-def _pluralise(number: int, noun: str) -> str:
+def pluralise(number: int, noun: str) -> str:
+    """Return a number with a noun."""
     return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -48,6 +48,12 @@ class Records:
         record = _read(self._path(student))
         return record is not None and record["key"] == self._key(submissions)
 
+    def changed_settings(self, student: str) -> str:
+        """Say which settings a student was graded with otherwise; nothing if there are none, or it is not known."""
+        before, now = (_read(self._path(student)) or {}).get("settings", self._told), self._told
+        names = [name for name in {**now, **before} if before.get(name) != now.get(name)]
+        return "; ".join(f"{name}: {now.get(name, 'none')} now, {before.get(name, 'none')} last time" for name in names)
+
     def write(
         self,
         student: str,
@@ -69,6 +75,7 @@ class Records:
         record = {
             "student": student,
             "key": self._key(submissions),
+            "settings": self._told,
             "guards": dict(guards),
             "notebooks": [{**as_dict(one), "fingerprint": sorted(one.fingerprint)} for one in graded],
         }
@@ -76,14 +83,14 @@ class Records:
         atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
     def update_times(self, student: str, submissions: Sequence[Submission]) -> None:
-        """Note when the notebooks of a student who is up to date were handed in, as it is known now."""
+        """Note when the notebooks of a student who is up to date were handed in, and by whom, as it is known now."""
         record = _read(self._path(student))
         times = {(printable(str(one.path.name)), one.digest): one for one in submissions}
         before = json.dumps(record)
         for notebook in record["notebooks"] if record else []:
             if one := times.get((Path(notebook["notebook"]).name, notebook["digest"])):
                 notebook |= {"handed_in": one.handed_in, "time_source": one.time_source}
-                notebook |= {"marked_late": one.is_marked_late, "lms_id": one.lms_id}
+                notebook |= {"marked_late": one.is_marked_late, "lms_id": one.lms_id, "remark": one.remark}
         if json.dumps(record) != before:
             atomic_write_text(self._path(student), json.dumps(record, indent=1, ensure_ascii=False) + "\n")
 
@@ -95,6 +102,18 @@ class Records:
     def _path(self, student: str) -> Path:
         stem = re.sub(r"[^\w.-]+", "_", student).strip("._")[:60]
         return self._folder / f"{stem}-{hashlib.sha256(student.encode()).hexdigest()[:8]}.json"
+
+    @property
+    def _told(self) -> dict[str, str]:
+        """The settings that may differ in a folder of results, in words."""
+        told = {name: setting for name, setting in self._settings.items() if name != "seed"}
+        if limits := told.get("limits"):
+            told["limits"] = f"{limits[0]:g} s and {limits[1]} MB"
+        if "lessons" in told:
+            told["lessons"] = ", ".join(told["lessons"]) or "all"
+        if own := told.pop("own", None):
+            told["exercises of your own"] = ", ".join(f"{lesson} ({sha256[:8]})" for lesson, sha256 in own.items())
+        return {name: str(setting) for name, setting in told.items()}
 
     def _key(self, submissions: Sequence[Submission]) -> str:
         notebooks = [(one.path.name, one.lesson, one.digest, one.problem) for one in submissions]
@@ -124,6 +143,7 @@ def as_dict(notebook: GradedSubmission) -> dict[str, Any]:
         "notebook": printable(str(notebook.submission.path)),
         "lesson": notebook.submission.lesson,
         "problem": notebook.submission.problem,
+        "remark": notebook.submission.remark,
         "digest": notebook.submission.digest,
         "sha256": notebook.submission.sha256,
         "lms_id": notebook.submission.lms_id,
@@ -159,6 +179,7 @@ def from_dict(notebook: Mapping[str, Any]) -> GradedSubmission:
         Path(notebook["notebook"]),
         notebook["lesson"],
         problem=notebook["problem"],
+        remark=notebook.get("remark", ""),  # earlier editions have none
         digest=notebook["digest"],
         sha256=notebook["sha256"],
         lms_id=notebook["lms_id"],
@@ -184,9 +205,11 @@ def _read(path: Path) -> dict[str, Any] | None:
         record: dict[str, Any] = json.loads(path.read_text("utf-8"))
         json.dumps(record, ensure_ascii=False).encode()  # every text can be written again
         _check(record, {str: ["student", "key"], list: ["notebooks"]})
+        settings = record.get("settings", {})  # earlier editions have none
+        _check(settings, {str: [*settings]})
         for notebook in record["notebooks"]:
             _check(notebook, NOTEBOOK)
-            for text in (*notebook["notes"], *notebook["written"].values()):
+            for text in (*notebook["notes"], *notebook["written"].values(), notebook.get("remark", "")):
                 _check({"text": text}, {str: ["text"]})
             for exercise in notebook["exercises"]:
                 _check(exercise, EXERCISE)

@@ -42,6 +42,7 @@ class Submission:
         lesson: The lesson, one of ``every_lesson()``; empty if it is unknown.
         cells: The code cells, each with its ``id`` and ``source``.
         problem: Why it cannot be graded; empty if it can.
+        remark: What the instructor should know about the student's name; empty if nothing.
         raw_name: The student's name as the file system has it. Two that are told apart there stay two students here.
         digest: SHA-256 of its code cells and written answers; empty if it cannot be read.
         sha256: That of the whole file.
@@ -57,6 +58,7 @@ class Submission:
     lesson: str = ""
     cells: Sequence[dict[str, str]] = field(default_factory=list)
     problem: str = ""
+    remark: str = ""
     raw_name: str = ""
     digest: str = ""
     sha256: str = ""
@@ -143,7 +145,7 @@ def _without_prefix(submissions: Sequence[Submission], folder: str, repositories
 def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
     """Number the students whose names look alike, and say so: "Zoë" has two encodings, "bob " ends in a space."""
     shown: dict[str, str] = {}
-    warnings = []
+    remarks: dict[str, str] = {}
     for submission in submissions:
         if submission.raw_name in shown:
             continue
@@ -151,11 +153,11 @@ def _told_apart(submissions: Sequence[Submission]) -> list[Submission]:
         number = f" ({submission.lms_id or len(alike) + 1})" if alike else ""
         shown[submission.raw_name] = f"{submission.student}{number}"
         if alike:
-            problem = f"This name differs from that of “{alike[0]}” only in case, in spaces or in how it is encoded."
+            remark = f"This name differs from that of “{alike[0]}” only in case, in spaces or in how it is encoded."
             if submission.lms_id:
-                problem = f"Another student is called “{alike[0]}”, too."
-            warnings.append(replace(submission, path=submission.path.parent, lesson="", cells=[], problem=problem))
-    return [replace(submission, student=shown[submission.raw_name]) for submission in (*submissions, *warnings)]
+                remark = f"Another student is called “{alike[0]}”, too."
+            remarks[submission.raw_name] = remark
+    return [replace(one, student=shown[one.raw_name], remark=remarks.get(one.raw_name, "")) for one in submissions]
 
 
 def _without_number(name: str) -> str:

@@ -8,6 +8,7 @@ import contextlib
 import multiprocessing
 import os
 import sys
+import warnings
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from multiprocessing.connection import Connection
@@ -15,6 +16,7 @@ from types import TracebackType
 from typing import Any, Literal
 
 from transformer_lab.course import exercises
+from transformer_lab.course.checking.behaviour import behaviour
 from transformer_lab.course.checking.verdict import Verdict
 from transformer_lab.course.exercise import Exercise
 from transformer_lab.course.exercises import LESSONS, every_exercise
@@ -33,6 +35,8 @@ from transformer_lab.course.jail.interpreter import START_TIMEOUT, JailError
 from transformer_lab.course.jail.jail import SUPERVISOR_SECONDS, Jail
 from transformer_lab.course.jail.limits import Limits
 
+REFERENCE_SECONDS = 120.0
+"""Time in which the course's own answer must be ready, which takes below a second: else no answer can be judged."""
 JUDGE_SECONDS = 30.0
 """Time in which an answer must be judged; what honest answers take is below a second."""
 JUDGE_MB = 2048
@@ -101,18 +105,22 @@ class Worker:
         """Grade one exercise.
 
         Raises:
-            JailError: The jail does not start, or the process has been killed.
+            JailError: The jail does not start, the process has been killed, or the course's own answer takes too long,
+                which is no learner's fault.
         """
         exercise = every_exercise()[task.name]
         for is_again in (False, True):
             self._wait_until_ready()
             try:
                 self._connection.send(task)
-                seconds = judged = self._receive(task.limits.kill_after + SUPERVISOR_SECONDS)
+                self._wait_for_reference(task.name)
+                seconds = judged = self._receive(task.limits.killed_after + SUPERVISOR_SECONDS)
                 if not isinstance(seconds, str):
                     judged = self._receive(JUDGE_SECONDS)
                 if not isinstance(judged, str):
                     return GradedExercise(exercise, judged[0], seconds, *judged[1:])
+            except JailError:
+                raise
             except (EOFError, OSError, TimeoutError):
                 judged = None
             self._end()
@@ -122,6 +130,13 @@ class Worker:
             if judged is None or is_again:  # once, a jail may break because the system has no process left
                 break
         return GradedExercise(exercise, Verdict(task.name, "crashed", TOO_MUCH), task.limits.kill_after)
+
+    def _wait_for_reference(self, name: str) -> None:
+        if not self._connection.poll(REFERENCE_SECONDS):
+            self._end()
+            late = f"the course's own answer to {name} is not ready after {REFERENCE_SECONDS:g} s"
+            raise JailError(f"{late}: either this machine is too busy, or it never ends. What is graded is kept.")
+        self._connection.recv()
 
     def kill(self) -> None:
         """End the process at once, and its jail with it; whoever waits for an answer gets none."""
@@ -201,6 +216,7 @@ def _begin(
     own: Sequence[OwnExercises],
 ) -> None:
     """Serve, after letting go of the grader's end of the pipe: else the grader's death would never show."""
+    warnings.simplefilter("ignore")  # the terminal is the grader's, and what matters comes back
     if ours:
         ours.close()
     serve(theirs, jail, own)
@@ -227,6 +243,8 @@ def _grade(task: Task, jail: Jail, connection: Connection) -> None:
     exercise = every_exercise()[task.name]
     jail.limits = task.limits
     with limited_memory(JUDGE_MB):
+        _ = behaviour(exercise, task.seed).expected  # first, so that its time is not that of the answer
+        connection.send(None)
         job, outcome = run_answer(task.submission, exercise, jail, task.seed)
         connection.send(outcome.seconds)
         verdict = judge_answer(exercise, job, outcome, jail, task.seed)

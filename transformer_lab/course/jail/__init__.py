@@ -7,7 +7,6 @@ starts a Python process on the copy that ``contents`` makes, in a ``container`` 
 the system permits it on a disk (``own_disk``) and in a group (``cgroups``) of its own; ``framing`` is the protocol,
 and ``conversation`` what the grader sees of a job that is traced; ``exit_reasons`` say why a process ended, and
 ``limit_reports`` what the errors in it have to do with its limits; ``process_settings`` are those that Linux keeps,
-and ``delete_tree`` deletes its files. The README beside this file is the security model. The whole folder is copied
-into the jail, together with
-``running``. Uses ``running``.
+``process_times`` what it measures, and ``delete_tree`` deletes its files. The README beside this file is the security
+model. The whole folder is copied into the jail, together with ``running``. Uses ``running``.
 """

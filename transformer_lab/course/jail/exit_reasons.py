@@ -24,12 +24,17 @@ def explain_exit(reason: str, limits: Limits) -> str:
 
     Args:
         reason: What ``exit_reason`` returns; or ``time``, ``size``, ``disk`` or ``memory`` if the process was killed
-            for exceeding that limit, ``time and memory`` if it had taken much memory when time was up; or
-            ``supervisor`` if it killed or blocked its supervisor.
+            for exceeding that limit, ``time and memory`` if it had taken much memory when time was up; ``busy`` if
+            other programs had the processors most of it; or ``supervisor`` if it killed or blocked its supervisor.
         limits: Limits that it ran under.
     """
     if reason in ("time", "SIGXCPU"):
         return f"Stopped: no answer within {limits.seconds:g} s. Either it never ends, or it is very slow."
+    if reason == "busy":
+        return (
+            f"Stopped: no answer within {limits.clock:g} s, but for most of them other programs had the processors. "
+            "If your code has not started them, the machine was too busy: ask for it to be graded again."
+        )
     if reason == "time and memory":
         return (
             f"Stopped: no answer within {limits.seconds:g} s, and by then it had taken more than half of the "

@@ -194,7 +194,7 @@ class Jail:
 
     def _run_supervised(self, interpreter: Interpreter, request: Sequence[bytes]) -> tuple[str, bytes]:
         """Have a supervisor run the job; return why the child ended, and its answer."""
-        timeout = self.limits.kill_after + SUPERVISOR_SECONDS
+        timeout = self.limits.killed_after + SUPERVISOR_SECONDS
         try:
             interpreter.send(framing.ANNOUNCEMENT, *request)
             reason = interpreter.receive(timeout, 1 << 10).decode(errors="replace")

@@ -7,13 +7,16 @@ MAX_LIMIT = 1_000_000
 GRACE_SECONDS = 1.0
 """Time between a job's own time limit and the moment its process is killed."""
 
+PATIENCE = 3.0
+"""So many times its time limit a job may take by the clock, if it is ready to run and the machine does other work."""
+
 
 @dataclass(frozen=True)
 class Limits:
     """Resource limits of one exercise of one submission.
 
     Args:
-        seconds: Wall-clock time for all cases together.
+        seconds: Wall-clock time for all cases together, less that for which other programs had the processors.
         memory_mb: Memory on top of what Python and torch take.
         processes: Number of processes and threads.
         file_mb: Size of each file that it writes.
@@ -44,3 +47,13 @@ class Limits:
     def kill_after(self) -> float:
         """Seconds after which the process is killed: long enough for it to report itself that time is up."""
         return self.seconds + GRACE_SECONDS
+
+    @property
+    def clock(self) -> float:
+        """Seconds of the clock that all cases together may take on a busy machine."""
+        return PATIENCE * self.seconds
+
+    @property
+    def killed_after(self) -> float:
+        """Seconds of the clock after which the process has been killed, however busy the machine is."""
+        return self.clock + GRACE_SECONDS

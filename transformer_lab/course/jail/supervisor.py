@@ -21,6 +21,7 @@ from transformer_lab.course.jail.exit_reasons import exit_reason
 from transformer_lab.course.jail.limits import Limits
 from transformer_lab.course.jail.own_disk import FolderWatch
 from transformer_lab.course.jail.process_settings import SUBREAPER, prctl
+from transformer_lab.course.jail.process_times import cpu_seconds, delay_seconds
 from transformer_lab.course.running.job import Job, run_job
 from transformer_lab.course.running.plain_data import pack, unpack
 from transformer_lab.course.running.trace_job import serve_traces
@@ -146,8 +147,7 @@ def _run_in_child(request: Request, folder: str, watch: FolderWatch) -> tuple[st
     child = fork(lambda: _child_main(request, folder, group, writing))
     os.close(writing)
     try:
-        deadline = time.monotonic() + limits.kill_after
-        reason, answer = _collect_answer(child, reading, deadline, limits.answer_mb << 20, watch)
+        reason, answer = _collect_answer(child, reading, limits, watch)
     finally:
         os.close(reading)
         code, took_mb = _end(child, group)
@@ -181,15 +181,17 @@ def _child_main(request: Request, folder: str, group: Path | None, writing: int)
         framing.send_raw(pipe, _run_confined(request, folder))
 
 
-def _collect_answer(child: int, reading: int, deadline: float, max_bytes: int, watch: FolderWatch) -> tuple[str, bytes]:
+def _collect_answer(child: int, reading: int, limits: Limits, watch: FolderWatch) -> tuple[str, bytes]:
     """Read what a child writes until it ends, or until it exceeds its time, its disk or the size of an answer.
 
     Returns:
-        ``exit``, ``time``, ``disk`` or ``size``; and the bytes it wrote, which are empty unless it ended by itself.
+        ``exit``, ``time``, ``busy``, ``disk`` or ``size``; and the bytes it wrote, which are empty unless it ended by
+        itself.
     """
     answer = bytearray()
     pipe_is_open = True
-    while time.monotonic() < deadline:
+    begun = time.monotonic()
+    while not (up := _time_is_up(child, time.monotonic() - begun, limits)):
         if watch.is_exceeded():
             return "disk", b""
         ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -198,13 +200,26 @@ def _collect_answer(child: int, reading: int, deadline: float, max_bytes: int, w
             chunk = os.read(reading, 1 << 20)
             pipe_is_open = bool(chunk)
             answer += chunk
-            if len(answer) > max_bytes:
+            if len(answer) > limits.answer_mb << 20:
                 return "size", b""
         elif ended:
             return "exit", bytes(answer)
         elif not pipe_is_open:
             time.sleep(0.001)
-    return "time", b""
+    return up, b""
+
+
+def _time_is_up(child: int, clock: float, limits: Limits) -> str:
+    """Return whether a child has had its time: ``time``, ``busy`` if others had more of it, or nothing until then.
+
+    Sleeping counts, and waiting for what it has started. Only the time for which it was ready and others ran does not,
+    up to a bound: an answer can be kept busy by its own processes, too.
+    """
+    late = clock - limits.kill_after
+    if late < 0:
+        return ""
+    delay, most = delay_seconds(child), limits.killed_after - limits.kill_after
+    return "" if late < min(delay, most) else "time" if delay < most else "busy"
 
 
 def _trace_in_child(request: Request, folder: str, watch: FolderWatch, jobs: BinaryIO, answers: BinaryIO) -> str:
@@ -225,7 +240,7 @@ def _trace_in_child(request: Request, folder: str, watch: FolderWatch, jobs: Bin
             if not question:
                 return "exit 0"
             if cpu_limit == math.inf:
-                cpu_limit = _cpu_seconds(child) + request.cpu_seconds
+                cpu_limit = cpu_seconds(child) + request.cpu_seconds
             _write(asking, len(question).to_bytes(framing.LENGTH_BYTES, "big") + question, deadline)
     finally:
         os.close(asking)
@@ -258,7 +273,7 @@ def _collect_frame(
     """
     received = bytearray()
     length = -1
-    while time.monotonic() < deadline and _cpu_seconds(child) < cpu_limit:
+    while time.monotonic() < deadline and cpu_seconds(child) < cpu_limit:
         if watch.is_exceeded():
             return "disk", b""
         ended = os.waitid(os.P_PID, child, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
@@ -288,14 +303,6 @@ def _write(pipe: int, payload: bytes, deadline: float) -> None:
         while rest and time.monotonic() < deadline:
             if select.select([], [pipe], [], 0.02)[1]:
                 rest = rest[os.write(pipe, rest[:PIPE_BYTES]) :]
-
-
-def _cpu_seconds(process: int) -> float:
-    """Return the time that a child process has computed, measured by the kernel (``man 3 clock_getcpuclockid``)."""
-    try:
-        return time.clock_gettime(~process << 3 | 2)
-    except OSError:  # it has ended
-        return 0.0
 
 
 def kill_descendants(uid: int | None = None) -> None:

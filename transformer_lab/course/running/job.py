@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from types import ModuleType
-from typing import Any, TypedDict
+from typing import Any, NotRequired, TypedDict
 
 import numpy
 import torch
@@ -29,11 +29,14 @@ from transformer_lab.course.running.parts import Parts
 class Job(TypedDict):
     """An exercise and a notebook that should answer it.
 
+    Only ``clock`` may be missing: time is that of the clock then.
+
     Attributes:
         name: The name of the exercise.
         cells: The code cells, each with its ``id`` and ``source``.
         cases: The fields of each case.
-        seconds: Time that all cases may take together.
+        seconds: Time that all cases may take together; with ``clock``, of computing.
+        clock: Time of the clock that they may take together.
         library: The parts of the library: for each other exercise the ``module`` its reference lives in, or its
             ``source``.
     """
@@ -42,6 +45,7 @@ class Job(TypedDict):
     cells: Sequence[dict[str, str]]
     cases: Sequence[dict[str, Any]]
     seconds: float
+    clock: NotRequired[float]
     library: dict[str, dict[str, str]]
 
 
@@ -87,7 +91,7 @@ def run_job(job: Job) -> JobResult:
     """Return the observations of one job, or the crash that came before them, or that no cell has an answer."""
     try:
         with defined_answer(job) as (attempt, cases):
-            return {"observations": observe_all(attempt, cases, job["seconds"])}
+            return {"observations": observe_all(attempt, cases, job["seconds"], job.get("clock"))}
     except NoAnswer:
         return {"missing": True}
     except CannotBeDefined as error:
