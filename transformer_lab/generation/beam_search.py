@@ -107,6 +107,7 @@ def beam_search_from_state(
     return texts[:, 0], scores[:, 0]
 
 
+@torch.no_grad()
 def beam_search(
     model: Transformer,
     source: Int[Tensor, "batch n_source"],
@@ -120,6 +121,7 @@ def beam_search(
     return beam_search_n_best(model, source, bos_id, eos_id, max_length, beam_size, alpha)[0][:, 0]
 
 
+@torch.no_grad()
 def beam_search_n_best(
     model: Transformer,
     source: Int[Tensor, "batch n_source"],
