@@ -86,7 +86,8 @@ class BeamCache:
             for source in self.sources:
                 source.reorder(rows, n_rows)
             self._keep((rows // self.width).unique())  # type: ignore[no-untyped-call]
-        self._set_width(len(rows) // self.n_sources)
+        if self.width != len(rows) // self.n_sources or self._own.shape[0] != self.n_sources:
+            self._set_width(len(rows) // self.n_sources)
         if seen is not None:
             self._seen = seen.flatten(0, 1).index_select(0, rows).view(self.n_sources, self.width, -1)
 

@@ -164,7 +164,7 @@ class LayerStep:
     ) -> Float[Tensor, "rows d_model"]:
         """Return what self-attention adds."""
         d_model = x.shape[1]
-        q, kv = linear(x, self.qkv).split([d_model, 2 * d_model], dim=1)
+        q, kv = linear(x, self.qkv).split_with_sizes([d_model, 2 * d_model], dim=1)
         k, v = beams.append(i, kv)
         return linear(self.attend(q, k, v, bias), self.target_o)
 
@@ -183,11 +183,11 @@ class LayerStep:
         bias: Float[Tensor, "sources_and_heads #width n"] | None,
     ) -> Float[Tensor, "rows d_model"]:
         """Return the mixed values; the rows of one source are queries of the same product, and scaled already."""
-        shape = len(k) // self.n_heads, -1, self.n_heads, self.d_k
-        q = q.view(shape).transpose(1, 2).reshape(len(k), -1, self.d_k)
+        n, h = k.shape[0], self.n_heads
+        q = q.view(n // h, -1, h, self.d_k).transpose(1, 2).reshape(n, -1, self.d_k)
         scores = torch.bmm(q, k.mT) if bias is None else torch.baddbmm(bias, q, k.mT)
         mixed = torch.bmm(scores.softmax(dim=-1), v)
-        return mixed.view(-1, self.n_heads, mixed.shape[1], self.d_k).transpose(1, 2).reshape(-1, self.n_heads * self.d_k)
+        return mixed.view(n // h, h, -1, self.d_k).transpose(1, 2).reshape(-1, h * self.d_k)
 
     def feed_forward(self, x: Float[Tensor, "rows d_model"]) -> Float[Tensor, "rows d_model"]:
         """Return what the feed-forward network adds."""
