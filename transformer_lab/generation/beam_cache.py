@@ -38,7 +38,9 @@ class BeamCache:
         self._set_width(len(tokens) // self.n_sources)
         self._tokens.append(tokens.reshape(self.n_sources, -1))
         kept = torch.stack([layer.self_attention.kept for layer in self.cache.layers])
-        self._buffer = kept.unflatten(2, (self.n_sources, self.width)).transpose(3, 4).flatten(4, 5)
+        layers, _, rows, heads, n, d_k = kept.shape
+        kept = kept.view(layers, 2, self.n_sources, rows // self.n_sources, heads, n, d_k)
+        self._buffer = kept.transpose(3, 4).flatten(4, 5)
         self.n_slots = self._buffer.shape[4]
         if self.width > 1:
             self._seen = self._own.repeat_interleave(self.length, dim=2)

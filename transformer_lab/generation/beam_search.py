@@ -82,7 +82,7 @@ def n_best_from_state(
         row = torch.arange(len(active), device=tokens.device)
         beams = torch.cat([beams[row[:, None], beam], next_tokens[..., None]], dim=2)
         state.reorder((row[:, None] * n_beams + beam).flatten())
-        if n == max_new_tokens or some_finished and should_compact(finished.all(dim=1)):
+        if n == max_new_tokens or (some_finished and should_compact(finished.all(dim=1))):
             ranked, winners = (total / length_penalty(length, alpha)).topk(min(n_best, total.shape[1]), dim=1)
             scores[active, : winners.shape[1]] = ranked
             texts[active, : winners.shape[1], :n] = beams[row[:, None], winners]
