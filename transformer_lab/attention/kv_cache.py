@@ -54,7 +54,7 @@ class KVCache:
             self._buffer = self._longer(k, end)
         self._buffer[0, :, :, start:end], self._buffer[1, :, :, start:end] = k, v
         self.length = end
-        keys, values = self._buffer[:, :, :, :end]
+        keys, values = self.kept
         return keys, values
 
     def _longer(self, k: Float[Tensor, "batch n_kv_heads n_new d_k"], length: int) -> Tensor:
@@ -64,6 +64,12 @@ class KVCache:
         if self._buffer is not None:
             longer[:, :, :, : self.length] = self._buffer[:, :, :, : self.length]
         return longer
+
+    @property
+    def kept(self) -> Float[Tensor, "2 batch n_kv_heads n d_k"]:
+        """Keys and values of all tokens so far; there is one at least."""
+        assert self._buffer is not None
+        return self._buffer[:, :, :, : self.length]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``."""
@@ -122,12 +128,12 @@ class ModelCache:
 
     def __init__(self, layers: Sequence[LayerCache]) -> None:
         self.layers = layers
-        self._tokens: Int[Tensor, "batch n"] | None = None
+        self.tokens: Int[Tensor, "batch n"] | None = None  # those read
 
     @property
     def length(self) -> int:
         """Number of tokens read."""
-        return 0 if self._tokens is None else self._tokens.shape[1]
+        return 0 if self.tokens is None else self.tokens.shape[1]
 
     def with_new(self, tokens: Int[Tensor, "batch n_new"]) -> Int[Tensor, "batch n"]:
         """Return the tokens so far, followed by these; the cache is unchanged until ``commit``.
@@ -135,13 +141,13 @@ class ModelCache:
         Raises:
             ValueError: They are of another number of sentences than those so far.
         """
-        if self._tokens is not None and self._tokens.shape[0] != tokens.shape[0]:
-            raise ValueError(f"this cache is of {self._tokens.shape[0]} sentences; got tokens of {tokens.shape[0]}")
-        return tokens if self._tokens is None else torch.cat([self._tokens, tokens], dim=1)
+        if self.tokens is not None and self.tokens.shape[0] != tokens.shape[0]:
+            raise ValueError(f"this cache is of {self.tokens.shape[0]} sentences; got tokens of {tokens.shape[0]}")
+        return tokens if self.tokens is None else torch.cat([self.tokens, tokens], dim=1)
 
     def commit(self, tokens: Int[Tensor, "batch n"]) -> None:
         """Make these the tokens so far: all layers have read them."""
-        self._tokens = tokens
+        self.tokens = tokens
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``; there may be more or fewer rows than before.
@@ -152,16 +158,16 @@ class ModelCache:
         for layer in self.layers:
             layer.self_attention.reorder(rows)
             if layer.source is not None:
-                if self._tokens is None:  # before the first token, a row for each source
-                    self._tokens = rows.new_empty(len(layer.source.k), 0)
-                layer.source.reorder(rows, len(self._tokens))
-        if self._tokens is not None:
-            self._tokens = self._tokens[rows]
+                if self.tokens is None:  # before the first token, a row for each source
+                    self.tokens = rows.new_empty(len(layer.source.k), 0)
+                layer.source.reorder(rows, len(self.tokens))
+        if self.tokens is not None:
+            self.tokens = self.tokens[rows]
 
     def truncate(self, length: int) -> None:
         """Keep the first ``length`` tokens only."""
-        if self._tokens is not None:
-            self._tokens = self._tokens[:, :length]
+        if self.tokens is not None:
+            self.tokens = self.tokens[:, :length]
         for layer in self.layers:
             layer.self_attention.truncate(length)
 

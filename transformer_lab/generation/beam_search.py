@@ -61,27 +61,28 @@ def n_best_from_state(
     beams = tokens.new_empty(batch, 1, 0)
     total = torch.zeros(batch, 1, device=tokens.device)  # log-probability
     length = torch.zeros(batch, 1, device=tokens.device)
-    finished = torch.zeros(batch, 1, dtype=torch.bool, device=tokens.device)
+    finished, some_finished = torch.zeros(batch, 1, dtype=torch.bool, device=tokens.device), not batch
     for n in range(1, max_new_tokens + 1):
         logits = state.next_logits(tokens).float()
         n_beams, vocab_size = total.shape[1], logits.shape[1]
         # Of one text, only its beam_size most probable tokens can be among the best of all.
         steps, choices = logits.log_softmax(dim=-1).topk(min(beam_size, vocab_size))
         steps, choices = (x.view(*total.shape, x.shape[1]) for x in (steps, choices))
-        # A text that has finished continues with eos_id only.
-        first = torch.arange(steps.shape[2], device=tokens.device) == 0
-        steps = steps.masked_fill(finished[..., None], -torch.inf).masked_fill(finished[..., None] & first, 0.0)
-        choices = choices.masked_fill(finished[..., None], eos_id)
+        if some_finished:  # such a text continues with eos_id only
+            first = torch.arange(steps.shape[2], device=tokens.device) == 0
+            steps = steps.masked_fill(finished[..., None], -torch.inf).masked_fill(finished[..., None] & first, 0.0)
+            choices = choices.masked_fill(finished[..., None], eos_id)
         totals, lengths = total[..., None] + steps, length + ~finished
         ranks = totals / length_penalty(lengths, alpha)[..., None]
         best = ranks.flatten(1).topk(min(beam_size, n_beams * ranks.shape[2])).indices
         beam, next_tokens = best // choices.shape[2], choices.flatten(1).gather(1, best)
         total = totals.flatten(1).gather(1, best)
         length, finished = lengths.gather(1, beam), finished.gather(1, beam) | (next_tokens == eos_id)
+        some_finished = some_finished or eos_id in next_tokens.flatten().tolist()
         row = torch.arange(len(active), device=tokens.device)
         beams = torch.cat([beams[row[:, None], beam], next_tokens[..., None]], dim=2)
         state.reorder((row[:, None] * n_beams + beam).flatten())
-        if n == max_new_tokens or should_compact(finished.all(dim=1)):
+        if n == max_new_tokens or (some_finished and should_compact(finished.all(dim=1))):
             ranked, winners = (total / length_penalty(length, alpha)).topk(min(n_best, total.shape[1]), dim=1)
             scores[active, : winners.shape[1]] = ranked
             texts[active, : winners.shape[1], :n] = beams[row[:, None], winners]
@@ -107,6 +108,7 @@ def beam_search_from_state(
     return texts[:, 0], scores[:, 0]
 
 
+@torch.no_grad()
 def beam_search(
     model: Transformer,
     source: Int[Tensor, "batch n_source"],
@@ -120,6 +122,7 @@ def beam_search(
     return beam_search_n_best(model, source, bos_id, eos_id, max_length, beam_size, alpha)[0][:, 0]
 
 
+@torch.no_grad()
 def beam_search_n_best(
     model: Transformer,
     source: Int[Tensor, "batch n_source"],

@@ -35,27 +35,29 @@ def generate_steps(
             Rows that have finished are dropped from the state when ``should_compact`` says so.
     """
     n_rows, active = len(tokens), None  # the rows that are still in the state; None: all
-    finished = torch.zeros(n_rows, dtype=torch.bool, device=tokens.device)  # of the rows in the state
+    finished = None  # which of the rows in the state have finished; None: not one
     for _ in range(max_new_tokens):
         with torch.no_grad():  # not around the loop: it would also hold while this generator is suspended
             next_tokens = sample(state.next_logits(tokens))
         if eos_id is None:
             yield next_tokens
         else:
-            next_tokens = next_tokens.masked_fill(finished, eos_id)
-            finished = next_tokens == eos_id
+            if finished is not None:
+                next_tokens = next_tokens.masked_fill(finished, eos_id)
             yield (
                 next_tokens
                 if active is None
                 else next_tokens.new_full((n_rows,), eos_id).index_copy(0, active, next_tokens)
             )
-            if should_compact(finished):
-                unfinished = (~finished).nonzero()[:, 0]
-                if not len(unfinished):
-                    return
-                state.reorder(unfinished)
-                active = unfinished if active is None else active[unfinished]
-                next_tokens, finished = next_tokens[unfinished], finished[unfinished]
+            if not n_rows or eos_id in next_tokens.tolist():
+                finished = next_tokens == eos_id
+                if should_compact(finished):
+                    unfinished = (~finished).nonzero()[:, 0]
+                    if not len(unfinished):
+                        return
+                    state.reorder(unfinished)
+                    active = unfinished if active is None else active[unfinished]
+                    next_tokens, finished = next_tokens[unfinished], None
         tokens = next_tokens[:, None]
 
 

@@ -6,6 +6,7 @@ import torch
 from jaxtyping import Float, Int
 from torch import Tensor
 
+from transformer_lab.attention.kv_cache import ModelCache
 from transformer_lab.checks import check_length
 from transformer_lab.generation.decoder_step import DecoderStep
 from transformer_lab.generation.text_step import TextStep
@@ -40,34 +41,24 @@ class TranslationState:
     def __init__(self, model: Transformer, source: Int[Tensor, "batch n_source"], max_length: int) -> None:
         check_length(max_length, model.config.max_length)
         self.model, self.source, self.memory = model, source, model.encode(source)
-        self.cache = model.new_cache(self.memory, max_length)
-        self._step = DecoderStep(model) if DecoderStep.repeats(model) else None
-        self._memory_bias = self._new_memory_bias()
+        self._cache = model.new_cache(self.memory, max_length)
+        self._step = DecoderStep(model, self._cache, source) if DecoderStep.repeats(model) else None
+
+    @property
+    def cache(self) -> ModelCache:
+        """What the model keeps."""
+        if self._step is not None:
+            self._step.hand_back()
+        return self._cache
 
     def next_logits(self, tokens: Int[Tensor, "rows n"]) -> Float[Tensor, "rows vocab_size"]:
         """Take the newest tokens of every row; return the logits of the token after them.
 
         A single token goes the shorter way of ``DecoderStep`` where that gives the same.
         """
-        if self._step is None or self._step.watchers or self._memory_bias is None or not self._one_token(tokens):
-            return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
-        return self._step(tokens, self.cache, self._memory_bias)
-
-    def _one_token(self, tokens: Int[Tensor, "rows n"]) -> bool:
-        """Return whether each row goes on by one token, which may attend to all of the target."""
-        config = self.model.config
-        if tokens.shape != (len(self.source), 1):
-            return False
-        return not config.hide_target_padding or not bool((self.cache.with_new(tokens) == config.target_pad_id).any())
-
-    def _new_memory_bias(self) -> Tensor | None:
-        """Return the bias of the sources for ``DecoderStep``; None where it does not apply."""
-        kept = self.cache.layers[0].source
-        if self._step is None or kept is None:
-            return None
-        sources = self.source.reshape(len(kept.k), -1, self.source.shape[1])[:, 0]
-        mask = sources != self.model.config.source_pad_id
-        return self._step.memory_bias(mask) if mask.any(dim=1).all() else None
+        if self._step is not None and tokens.shape == (len(self.source), 1) and self._step.applies(tokens):
+            return self._step(tokens)
+        return self.model.decode(tokens, self.memory, self.source, self.cache)[:, -1]
 
     def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
         """Continue row i from row ``rows[i]``.
@@ -75,10 +66,11 @@ class TranslationState:
         There may be more or fewer rows than before, within the limits of ``ModelCache.reorder``; rows of one sentence
         share the keys and values of their source.
         """
-        self.cache.reorder(rows)
+        (self._cache if self._step is None else self._step).reorder(rows)
         if len(rows) != len(self.source):
             self.memory, self.source = self.memory[rows], self.source[rows]
-            self._memory_bias = self._new_memory_bias()
+            if self._step is not None:
+                self._step.look_at(self.source)
 
 
 class TextState:

@@ -1,0 +1,112 @@
+"""A cache whose keys and values stay where they were written, whichever rows go on: what each row sees is noted.
+
+``KVCache.reorder`` copies all keys and values at each step of a beam search. Here the rows of a source write theirs
+side by side, and a row that goes on from another one sees what that one saw. Its queries meet the keys of the source's
+other rows, too, and −∞ is added to their scores: for a beam of 4, that is less work than the copies.
+"""
+
+import torch
+from jaxtyping import Float, Int
+from torch import Tensor
+
+from transformer_lab.attention.kv_cache import FIRST_CAPACITY, KVCache, ModelCache
+
+
+class BeamCache:
+    """What has been computed of the tokens so far, with a slot for each row of a source at each position.
+
+    Args:
+        cache: A decoder's cache; what is in it is taken over, and is not kept up there until ``hand_back``.
+    """
+
+    def __init__(self, cache: ModelCache) -> None:
+        self.cache = cache
+        self.sources = [layer.source for layer in cache.layers if layer.source is not None]  # a decoder's each have one
+        source = self.sources[0]
+        self.n_sources, self.max_length = len(source.k), cache.layers[0].self_attention.max_length
+        self.length = self.n_slots = 0
+        self._tokens: list[Tensor] = []  # of each position, or of several: (n_sources, slots)
+        self._seen: Tensor | None = None  # what is added to scores: (n_sources, width, slots); None: all see everything
+        self._buffer = source.k.new_empty(len(cache.layers), 2, self.n_sources, source.k.shape[1], 0, source.k.shape[3])
+        self._set_width(1)
+        if cache.tokens is not None and cache.length:
+            self._take_over(cache.tokens)
+
+    def _take_over(self, tokens: Int[Tensor, "rows n"]) -> None:
+        """Take what the cache has: each row has its own slot at all positions so far."""
+        self.length = tokens.shape[1]
+        self._set_width(len(tokens) // self.n_sources)
+        self._tokens.append(tokens.reshape(self.n_sources, -1))
+        kept = torch.stack([layer.self_attention.kept for layer in self.cache.layers])
+        layers, _, rows, heads, n, d_k = kept.shape
+        kept = kept.view(layers, 2, self.n_sources, rows // self.n_sources, heads, n, d_k)
+        self._buffer = kept.transpose(3, 4).flatten(4, 5)
+        self.n_slots = self._buffer.shape[4]
+        if self.width > 1:
+            self._seen = self._own.repeat_interleave(self.length, dim=2)
+
+    def _set_width(self, width: int) -> None:
+        """Set the number of rows of each source."""
+        self.width = width
+        own = torch.eye(width, dtype=self._buffer.dtype, device=self._buffer.device).log()
+        self._own = own.expand(self.n_sources, width, width)  # lets each row see its own slot alone
+
+    def extend(self, tokens: Int[Tensor, "rows 1"]) -> Float[Tensor, "sources_and_heads width slots"] | None:
+        """Make room for new tokens; return what is to be added to the scores of each head, if anything is."""
+        self._tokens.append(tokens.view(self.n_sources, self.width))
+        self.length, self.n_slots = self.length + 1, self.n_slots + self.width
+        if self.n_slots > self._buffer.shape[4]:
+            *shape, _, d_k = self._buffer.shape
+            most = self.n_slots + (self.max_length - self.length) * self.width
+            capacity = min(max(2 * self.n_slots, FIRST_CAPACITY * self.width), most)
+            longer = self._buffer.new_empty(*shape, capacity, d_k)
+            longer[..., : self._buffer.shape[4], :] = self._buffer
+            self._buffer = longer
+        self._layers = self._buffer[..., : self.n_slots, :].unbind()
+        if self.width == 1 and self._seen is None:
+            return None
+        self._seen = self._own if self._seen is None else torch.cat([self._seen, self._own], dim=2)
+        heads = self._buffer.shape[3]
+        return self._seen[:, None].expand(-1, heads, -1, -1).reshape(-1, self.width, self.n_slots)
+
+    def append(
+        self, i: int, kv: Float[Tensor, "rows d_k_of_heads_twice"]
+    ) -> tuple[Float[Tensor, "sources_and_heads slots d_k"], ...]:
+        """Store the keys and values of new tokens in layer i, side by side; return those of all slots."""
+        layer = self._layers[i]
+        _, _, heads, _, d_k = layer.shape
+        layer[..., -self.width :, :] = kv.view(self.n_sources, self.width, 2, heads, d_k).permute(2, 0, 3, 1, 4)
+        return layer.flatten(1, 2).unbind()
+
+    def reorder(self, rows: Int[Tensor, " new_rows"]) -> None:
+        """Continue row i from row ``rows[i]``, within the limits of ``ModelCache.reorder``."""
+        n_rows = self.n_sources * self.width
+        seen = self._seen
+        if seen is None and len(rows) > n_rows:
+            seen = self._buffer.new_zeros(self.n_sources, self.width, self.n_slots)
+        if len(rows) < n_rows:
+            for source in self.sources:
+                source.reorder(rows, n_rows)
+            self._keep((rows // self.width).unique())  # type: ignore[no-untyped-call]
+        if self.width != len(rows) // self.n_sources or self._own.shape[0] != self.n_sources:
+            self._set_width(len(rows) // self.n_sources)
+        if seen is not None:
+            self._seen = seen.flatten(0, 1).index_select(0, rows).view(self.n_sources, self.width, -1)
+
+    def _keep(self, sources: Int[Tensor, " left"]) -> None:
+        """Keep the slots of these sources only."""
+        if len(sources) < self.n_sources:
+            self.n_sources = len(sources)
+            self._buffer = self._buffer.index_select(2, sources)
+            self._tokens = [tokens[sources] for tokens in self._tokens]
+
+    def hand_back(self) -> None:
+        """Make the model's cache what it would be if it had been used all the time."""
+        shape = self.n_sources, self.width, self.n_slots
+        seen = self._buffer.new_zeros(shape) if self._seen is None else self._seen
+        slots = (seen == 0).flatten(0, 1).nonzero()[:, 1].view(-1, self.length)
+        source = torch.arange(len(slots), device=slots.device)[:, None] // self.width
+        self.cache.commit(torch.cat(self._tokens, dim=1)[source, slots])
+        for layer, buffer in zip(self.cache.layers, self._buffer, strict=True):
+            layer.self_attention = KVCache(self.max_length)
+            layer.self_attention.append(*buffer.permute(1, 3, 0, 2, 4)[source, slots].permute(2, 0, 3, 1, 4))
