@@ -38,7 +38,10 @@ def repository(tmp_path, monkeypatch):
 def test_arguments_pass_through(repository):
     opened = repository.run("lab", "--no-browser", "--port", "8890")
     assert opened.stdout == "transformer_lab/cli lab --no-browser --port 8890\n"
-    assert repository.run("test", "-k", "a or b", "-x").stdout == "pytest -n auto --maxprocesses 2 --dist loadfile -k a or b -x\n"
+    assert (
+        repository.run("test", "-k", "a or b", "-x").stdout
+        == "pytest -n auto --maxprocesses 2 --dist loadfile -k a or b -x\n"
+    )
 
 
 def test_all_checks_run_with_one_thread_each(repository):
@@ -52,7 +55,10 @@ def test_a_thorough_run_makes_all_checks_and_repeats_tests(repository):
     done = repository.run("test", "--thorough")
     assert done.stdout.splitlines()[:2] == ["ruff check", "ruff format --check"]
     assert done.stdout.splitlines()[2] == "pytest -n 3 --dist loadfile --thorough"
-    assert repository.run("test", "--thorough", "-k", "softmax").stdout == "pytest -n auto --maxprocesses 2 --dist loadfile --thorough -k softmax\n"
+    assert (
+        repository.run("test", "--thorough", "-k", "softmax").stdout
+        == "pytest -n auto --maxprocesses 2 --dist loadfile --thorough -k softmax\n"
+    )
 
 
 def test_the_site_gets_what_it_needs_once_and_the_other_commands_never(repository):
