@@ -13,7 +13,8 @@ from torch.testing import assert_close
 
 from tests.helpers.small_models import CONFIGS, CONTINUES, EXPERTS, TRANSLATES, build
 from transformer_lab.attention.multi_head import MultiHeadAttention
-from transformer_lab.fast import packed_models
+from transformer_lab.fast import packed_attention, packed_models
+from transformer_lab.fast.packed_attention import attend_rows
 from transformer_lab.fast.packed_models import packed_loss, packs
 from transformer_lab.inspection.hooks import record_attention
 from transformer_lab.layers.lora import add_lora
@@ -74,6 +75,44 @@ def test_losses_and_gradients_are_those_of_the_model(model):
     assert_same(model, *batch(model, (6, 6), (5, 5)))  # without padding
 
 
+@pytest.mark.parametrize(("apart_from", "longest"), [(6, 9), (0, 128), (48, 5)])
+@pytest.mark.parametrize("multiple", [1, 4])
+def test_sentences_that_go_together_alone_or_through_the_kernel_give_the_same(
+    model, monkeypatch, apart_from, longest, multiple
+):
+    monkeypatch.setattr(packed_attention, "TOGETHER", apart_from)
+    monkeypatch.setattr(packed_models, "LONGEST", longest)
+    monkeypatch.setattr(packed_models, "row_multiple", lambda tokens: multiple)
+    assert_same(model, *batch(model))
+
+
+def test_the_gradient_of_a_tied_vocabulary_is_dense_and_kept_apart_from_an_untied_one():
+    for config in (TRANSLATES, replace(TRANSLATES, source_vocab_size=13), CONTINUES, replace(CONTINUES, tied=False)):
+        model = build(config)
+        packed_loss(model, *batch(model), PAD).backward()
+        assert all(p.grad is None or p.grad.layout == torch.strided for p in model.parameters())
+
+
+def test_dropped_attention_weights_and_long_sentences_are_left_to_the_kernel(monkeypatch):
+    taken = []
+    monkeypatch.setattr(packed_models, "attend_rows", lambda *args: taken.append(1) or attend_rows(*args))
+    model = build(TRANSLATES)
+    inputs, labels = batch(model)
+    packed_loss(model, inputs, labels, PAD)
+    assert taken
+    taken.clear()
+    monkeypatch.setattr(packed_models, "LONGEST", 8)
+    packed_loss(model, inputs, labels, PAD)
+    assert len(taken) == len(model.encoder.layers)  # sources have 8 tokens, targets 9
+    taken.clear()
+    monkeypatch.setattr(packed_models, "LONGEST", 128)
+    for module in model.modules():
+        if isinstance(module, MultiHeadAttention):
+            module.dropout = 0.5
+    packed_loss(model.train(), inputs, labels, PAD)
+    assert not taken
+
+
 def test_rows_of_padding_for_a_round_number_of_rows_change_nothing(model, monkeypatch):
     monkeypatch.setattr(packed_models, "row_multiple", lambda tokens: 4)
     assert_same(model, *batch(model))  # 15 tokens and one more, 18 and two more
@@ -82,7 +121,12 @@ def test_rows_of_padding_for_a_round_number_of_rows_change_nothing(model, monkey
 def test_under_autocast_batches_of_other_lengths_have_as_many_rows(monkeypatch):
     model = build(TRANSLATES).float()
     taken = set()
-    monkeypatch.setattr(F, "embedding", lambda *args, was=F.embedding: taken.add(args[0].numel()) or was(*args))
+
+    def count(tokens, *rest, was=F.embedding, **options):
+        taken.add(tokens.numel())
+        return was(tokens, *rest, **options)
+
+    monkeypatch.setattr(F, "embedding", count)
     for half, numbers in ((False, {60, 61, 62, 63}), (True, {64})):
         taken.clear()
         with torch.autocast("cpu", torch.bfloat16, enabled=half):

@@ -6,5 +6,6 @@ does not apply, the plain one is taken. A test of each shows that both compute t
 In reading order, with what each takes off a training step of the small model of ``benchmarks/``, on one thread:
 ``vocabulary_loss`` makes the gradients of the last layer on the way forward (6 to 13 %); ``dropout`` draws its mask
 from fewer random numbers, which halves the time of dropout (8 %); ``packed_rows`` and ``packed_models`` do no work on
-padding (28 %, where a third of the batch is padding). Uses ``models``.
+padding (28 %, where a third of the batch is padding); ``packed_attention`` attends to sentences of up to 128 tokens by
+the formula (9 % at 128 tokens, 0 to 3 % at 24). Uses ``models``.
 """

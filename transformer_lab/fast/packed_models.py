@@ -21,6 +21,7 @@ from transformer_lab.attention.multi_head import AttentionBase, MultiHeadAttenti
 from transformer_lab.attention.positions import Positional
 from transformer_lab.checks import check_tokens, look_up
 from transformer_lab.fast.dropout import dropout
+from transformer_lab.fast.packed_attention import LONGEST, attend_rows
 from transformer_lab.fast.packed_rows import PackedRows, can_be_packed
 from transformer_lab.fast.vocabulary_loss import vocabulary_loss
 from transformer_lab.layers.decoder_layer import DecoderLayer, PreNormDecoderLayer
@@ -115,13 +116,13 @@ def packed_translation(
     source_rows = PackedRows(mask[:, 0, 0], row_multiple(source))
     bias = None if source_rows.is_full else torch.where(mask, 0.0, -torch.inf).to(model.decoder.embedding.weight.dtype)
     to_source, to_target = Visible(mask, bias), Visible(causal_mask(target.shape[1], device=target.device), None, True)
-    memory = _embed(model.encoder, source, source_rows)
+    memory = _embed(model.encoder, source, source_rows, model.decoder.embedding.weight)
     for layer in cast("Iterable[EncoderLayer]", model.encoder.layers):
         attention = partial(_self_attention, layer.self_attention, source_rows, to_source)
         memory = _add(layer, layer.norm_1, memory, attention)
         memory = _add(layer, layer.norm_2, memory, layer.feed_forward)
     memory = model.encoder.norm(memory)
-    x = _embed(model.decoder, target, rows)
+    x = _embed(model.decoder, target, rows, model.decoder.embedding.weight)
     for decoder_layer in cast("Iterable[DecoderLayer]", model.decoder.layers):
         attention = partial(_self_attention, decoder_layer.self_attention, rows, to_target)
         to_memory = partial(_cross_attention, decoder_layer.cross_attention, rows, to_source, memory, source_rows)
@@ -138,7 +139,7 @@ def packed_text(
     config = model.config
     check_tokens(tokens, config.max_length)
     positions = model.position_ids(tokens)
-    x = look_up(model.embedding, rows.of(tokens)) * model.scale
+    x = _look_up(model.embedding, rows.of(tokens), model.head.weight) * model.scale
     if model.positions is not None:
         x = x + F.embedding(rows.of(positions.expand_as(tokens)), model.positions)
     x = dropout(model.dropout, x)
@@ -152,12 +153,24 @@ def packed_text(
 
 
 def _embed(
-    stack: Encoder | Decoder, tokens: Int[Tensor, "batch n"], rows: PackedRows
+    stack: Encoder | Decoder, tokens: Int[Tensor, "batch n"], rows: PackedRows, last: Tensor
 ) -> Float[Tensor, "1 n_rows d_model"]:
     check_tokens(tokens, len(stack.positions))
     scale = math.sqrt(stack.embedding.embedding_dim)
-    x = look_up(stack.embedding, rows.of(tokens)) * scale + F.embedding(rows.positions, stack.positions)
+    x = _look_up(stack.embedding, rows.of(tokens), last) * scale + F.embedding(rows.positions, stack.positions)
     return dropout(stack.dropout, x)
+
+
+def _look_up(
+    embedding: nn.Embedding, tokens: Int[Tensor, "1 n_rows"], last: Tensor
+) -> Float[Tensor, "1 n_rows d_model"]:
+    """Look up tokens, with a gradient of these rows alone if the last layer has the same weights.
+
+    Autograd adds it to the last layer's, which comes first and is of all rows, so that the sum is as always.
+    """
+    tied = embedding.weight is last and last.device.type == "cpu"
+    usual = _is_plain(embedding, nn.Embedding) and not (embedding.max_norm or embedding.scale_grad_by_freq)
+    return look_up(embedding, tokens, sparse_gradient=tied and usual)
 
 
 def _add(
@@ -173,7 +186,10 @@ def _self_attention(attention: nn.Module, rows: PackedRows, visible: Visible, x:
     if not _is_plain(attention, MultiHeadAttention):
         padded = rows.unpack(x)
         return rows.pack(attention(padded, padded, padded, visible.mask))
-    q, k, v = rows.unpack(_project_together([attention.w_q, attention.w_k, attention.w_v], x)).chunk(3, dim=-1)
+    qkv = _project_together([attention.w_q, attention.w_k, attention.w_v], x)
+    if _attends_by_rows(attention, rows, rows):
+        return attention.w_o(attend_rows(qkv[0], rows, None, rows, attention.n_heads, visible.is_causal)[None])
+    q, k, v = rows.unpack(qkv).chunk(3, dim=-1)
     return _attend(attention, rows, visible, q, k, v)
 
 
@@ -183,8 +199,16 @@ def _cross_attention(
     if not _is_plain(attention, MultiHeadAttention):
         padded = source_rows.unpack(memory)
         return rows.pack(attention(rows.unpack(x), padded, padded, visible.mask))
-    k, v = source_rows.unpack(_project_together([attention.w_k, attention.w_v], memory)).chunk(2, dim=-1)
-    return _attend(attention, rows, visible, rows.unpack(attention.w_q(x)), k, v)
+    q, kv = attention.w_q(x), _project_together([attention.w_k, attention.w_v], memory)
+    if _attends_by_rows(attention, rows, source_rows):
+        return attention.w_o(attend_rows(q[0], rows, kv[0], source_rows, attention.n_heads, False)[None])
+    k, v = source_rows.unpack(kv).chunk(2, dim=-1)
+    return _attend(attention, rows, visible, rows.unpack(q), k, v)
+
+
+def _attends_by_rows(attention: AttentionBase, *rows: PackedRows) -> bool:
+    drops = attention.dropout > 0 and attention.training
+    return attention.weights_hook is None and not drops and max(r.shape[1] for r in rows) <= LONGEST
 
 
 def _attend(
@@ -211,9 +235,17 @@ def _block_attention(
 ) -> Tensor:
     if not _is_plain(attention, GroupedQueryAttention):
         return rows.pack(attention(rows.unpack(x), mask, positional, None, is_causal))
-    projected = rows.unpack(_project_together([attention.w_q, attention.w_k, attention.w_v], x))
+    qkv = _project_together([attention.w_q, attention.w_k, attention.w_v], x)
+    nothing_between = positional.rotation is None and type(attention.norm_q) is nn.Identity
+    if (
+        is_causal
+        and nothing_between
+        and attention.n_kv_heads == attention.n_heads
+        and _attends_by_rows(attention, rows)
+    ):
+        return attention.w_o(attend_rows(qkv[0], rows, None, rows, attention.n_heads, True)[None])
     n_heads = (attention.n_heads, attention.n_kv_heads, attention.n_kv_heads)
-    parts = torch.split(projected, [n * attention.d_k for n in n_heads], dim=-1)
+    parts = torch.split(rows.unpack(qkv), [n * attention.d_k for n in n_heads], dim=-1)
     q, k, v = (split_heads(part, n) for part, n in zip(parts, n_heads, strict=True))
     q, k = attention.norm_q(q), attention.norm_k(k)
     if positional.rotation is not None:

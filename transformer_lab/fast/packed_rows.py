@@ -30,7 +30,7 @@ class PackedRows:
     """
 
     def __init__(self, real: Bool[Tensor, "batch n"], multiple: int = 1) -> None:
-        self.shape = real.shape
+        self.shape, self.real = real.shape, real
         if not can_be_packed(real):
             raise ValueError("only sentences with padding at their end, and with a token before it, can be packed")
         self.index = real.flatten().nonzero()[:, 0]
@@ -40,6 +40,8 @@ class PackedRows:
             self.index = torch.cat([self.index, (~real).flatten().nonzero()[:n_more, 0]])
         self.is_full = len(self.index) == real.numel()
         self.positions = self.index[None] % real.shape[1]
+        self.lengths = real.sum(1).tolist()
+        self._of_heads: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
 
     def of(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, "1 n_rows"]:
         """Return the token of each row, or what else there is a number of for each position."""
@@ -55,6 +57,46 @@ class PackedRows:
         if not self.is_full:
             x = _Place.apply(x[0], self.index, self.shape.numel())  # type: ignore[no-untyped-call]
         return x.view(*self.shape, x.shape[-1])
+
+    def heads(
+        self, x: Float[Tensor, "n_rows d"], n_heads: int, n_parts: int, apart: bool
+    ) -> list[Float[Tensor, "n_parts n_all_heads _ d_k"]]:
+        """Return what is side by side in each row, as so many parts of so many heads: of all sentences, or of each."""
+        d_k = x.shape[1] // (n_parts * n_heads)
+        if apart:
+            sentences = x[: self.n_real].view(-1, n_parts, n_heads, d_k).permute(1, 2, 0, 3)
+            return list(torch.split(sentences, self.lengths, dim=2))
+        index, _ = self._index_of_heads(n_heads, n_parts)
+        return [x.reshape(-1, d_k).index_select(0, index).view(n_parts, -1, self.shape[1], d_k)]
+
+    def merge_heads(
+        self, pieces: list[Float[Tensor, "n_parts n_all_heads _ d_k"]], n_heads: int, apart: bool
+    ) -> Float[Tensor, "n_rows d"]:
+        """Return the rows again."""
+        n_parts, _, _, d_k = pieces[0].shape
+        if apart:
+            merged = pieces[0].new_empty(len(self.index), n_parts, n_heads, d_k)
+            merged[self.n_real :] = 0
+            for rows, piece in zip(torch.split(merged[: self.n_real], self.lengths), pieces, strict=True):
+                rows.copy_(piece.permute(2, 0, 1, 3))
+        else:
+            _, index = self._index_of_heads(n_heads, n_parts)
+            merged = pieces[0].view(-1, d_k).index_select(0, index)
+        return merged.view(len(self.index), -1)
+
+    def _index_of_heads(self, n_heads: int, n_parts: int) -> tuple[Tensor, Tensor]:
+        """Return which vectors of d_k numbers ``heads`` takes from the rows, and which ``merge_heads`` takes back.
+
+        In the places of padding are those of the last row before them.
+        """
+        if (n_heads, n_parts) not in self._of_heads:
+            parts = torch.arange(n_parts * n_heads, device=self.index.device).view(n_parts, 1, n_heads, 1)
+            row = self.real.flatten().cumsum(0).sub_(1).view(1, -1, 1, self.shape[1])
+            taken = (row * n_parts * n_heads + parts).flatten()
+            vectors = torch.arange(len(taken), device=self.index.device).view(n_parts, -1, n_heads, self.shape[1])
+            back = vectors.permute(1, 3, 0, 2).flatten(0, 1).index_select(0, self.index).flatten()
+            self._of_heads[n_heads, n_parts] = taken, back
+        return self._of_heads[n_heads, n_parts]
 
 
 def can_be_packed(real: Bool[Tensor, "batch n"]) -> bool:
