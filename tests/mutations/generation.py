@@ -11,16 +11,14 @@ CACHE = [
     Mutation(
         47,
         "only the new keys are given",
-        Edit("KVCache.append", "self._buffer[:, :, :, :_end]", "self._buffer[:, :, :, start:_end]"),
+        Edit("KVCache.append", "_keys, _values = self.kept", "_keys, _values = k, v"),
     ),
     Mutation(
         47,
         "the cache is not reordered",
         Edit("KVCache.reorder", "self._buffer.index_select(1, rows)", "self._buffer[:, : len(rows)]"),
     ),
-    Mutation(
-        47, "the tokens are not reordered", Edit("ModelCache.reorder", "self._tokens = self._tokens[rows]", "pass")
-    ),
+    Mutation(47, "the tokens are not reordered", Edit("ModelCache.reorder", "self.tokens = self.tokens[rows]", "pass")),
     Mutation(
         47,
         "sources stay when their texts have ended",
