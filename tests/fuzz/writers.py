@@ -68,7 +68,7 @@ def _checkpoint(folder: Path, version: int) -> None:
     optimizer = make_optimizer(model)
     model(torch.ones(5, 3)).sum().backward()
     optimizer.step()
-    save_training(folder / "checkpoint.safetensors", model, [optimizer], {"step": version})
+    save_training(folder / "checkpoint.safetensors", model, optimizer, {"step": version})
 
 
 def _published(folder: Path, version: int) -> None:

@@ -34,9 +34,9 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(tmp_path):
     path = tmp_path / "checkpoint.safetensors"
     expected = run(steps=9)[2]
     model, optimizer, losses = run(steps=4)
-    save_training(path, model, [optimizer], {"step": 4})
+    save_training(path, model, optimizer, {"step": 4})
     model, optimizer, _ = run(steps=1)  # another run altogether
-    assert load_training(path, model, [optimizer]) == {"step": 4}
+    assert load_training(path, model, optimizer) == {"step": 4}
     assert losses + [train(model, optimizer) for _ in range(5)] == expected
 
 
@@ -44,7 +44,7 @@ def test_a_run_goes_on_as_if_it_had_never_stopped(tmp_path):
 def test_a_damaged_checkpoint_is_named(tmp_path, damage):
     path = tmp_path / "checkpoint.safetensors"
     model, optimizer, _ = run(steps=1)
-    save_training(path, model, [optimizer], {})
+    save_training(path, model, optimizer, {})
     data = path.read_bytes()
     rng = random.Random(0)
     if damage == "no info":
@@ -59,11 +59,11 @@ def test_a_damaged_checkpoint_is_named(tmp_path, damage):
             }[damage]
         )
     with pytest.raises(ValueError, match=r"checkpoint\.safetensors is not a checkpoint of this library: "):
-        load_training(path, model, [optimizer])
+        load_training(path, model, optimizer)
 
 
 def test_a_file_of_parameters_alone_is_no_run(tmp_path):
     model, optimizer, _ = run()
     write_tensors(tmp_path / "model.safetensors", model.state_dict(), {})
     with pytest.raises(ValueError, match=r"model\.safetensors does not hold a training run"):
-        load_training(tmp_path / "model.safetensors", model, [optimizer])
+        load_training(tmp_path / "model.safetensors", model, optimizer)

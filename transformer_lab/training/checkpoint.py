@@ -21,7 +21,7 @@ CHECKPOINT = "checkpoint.safetensors"
 def save_training(
     path: Path,
     model: nn.Module,
-    optimizers: Sequence[torch.optim.Optimizer],
+    optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
     info: Mapping[str, Any],
     average: Mapping[str, Tensor] | None = None,
 ) -> None:
@@ -30,17 +30,17 @@ def save_training(
     Args:
         path: The file.
         model: The model.
-        optimizers: Its optimisers, each of some of its parameters.
+        optimizer: Its optimiser, or several, each of some of its parameters.
         info: What else the run needs, as JSON can hold it.
         average: The averaged parameters by name, if an average is kept.
     """
     tensors = {f"model.{name}": tensor for name, tensor in model.state_dict().items()}
     tensors |= {f"average.{name}": tensor for name, tensor in (average or {}).items()}
     start = 0  # parameters are counted through all optimisers
-    for optimizer in optimizers:
-        for index, state in optimizer.state_dict()["state"].items():
+    for one in _all_of(optimizer):
+        for index, state in one.state_dict()["state"].items():
             tensors |= {f"optimizer.{start + index}.{name}": torch.as_tensor(value) for name, value in state.items()}
-        start += _n_parameters(optimizer)
+        start += _n_parameters(one)
     tensors["random"] = torch.get_rng_state()
     if torch.cuda.is_available():
         tensors["random.cuda"] = torch.cuda.get_rng_state()
@@ -50,7 +50,7 @@ def save_training(
 def load_training(
     path: Path,
     model: nn.Module,
-    optimizers: Sequence[torch.optim.Optimizer],
+    optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer],
     average: Mapping[str, Tensor] | None = None,
     check: Callable[[Mapping[str, Any]], None] = lambda info: None,
 ) -> dict[str, Any]:
@@ -59,7 +59,7 @@ def load_training(
     Args:
         path: The file.
         model: The model to load into.
-        optimizers: The optimisers to load into, in the order in which they were saved.
+        optimizer: The optimiser to load into, or several in the order in which they were saved.
         average: The averaged parameters to load into, if an average is kept.
         check: Called with the ``info`` before anything is loaded; it raises ValueError if the run is another one.
 
@@ -77,8 +77,9 @@ def load_training(
         if stored.shape != tensor.shape:
             raise ValueError(f"{path} is damaged: the average of {name} has the shape {tuple(stored.shape)}")
         tensor.copy_(stored)
-    for optimizer, state in zip(optimizers, _states(tensors, optimizers, path), strict=True):
-        optimizer.load_state_dict({"state": state, "param_groups": optimizer.state_dict()["param_groups"]})
+    optimizers = _all_of(optimizer)
+    for one, state in zip(optimizers, _states(tensors, optimizers, path), strict=True):
+        one.load_state_dict({"state": state, "param_groups": one.state_dict()["param_groups"]})
     try:
         torch.set_rng_state(tensors["random"])
         if "random.cuda" in tensors and torch.cuda.is_available():
@@ -126,6 +127,10 @@ def _check_state(state: Mapping[int, Mapping[str, Tensor]], optimizer: torch.opt
                 if tensor.dim() and tensor.shape != parameter.shape:
                     shapes = f"{tuple(tensor.shape)}, of a parameter of shape {tuple(parameter.shape)}"
                     raise ValueError(f"{path} is damaged: {name} of the optimiser has the shape {shapes}")
+
+
+def _all_of(optimizer: torch.optim.Optimizer | Sequence[torch.optim.Optimizer]) -> Sequence[torch.optim.Optimizer]:
+    return [optimizer] if isinstance(optimizer, torch.optim.Optimizer) else optimizer
 
 
 def _n_parameters(optimizer: torch.optim.Optimizer) -> int:

@@ -92,7 +92,7 @@ def test_the_jail_gets_the_cases_and_neither_seed_nor_what_is_asked_for():
     notebook = graded_in(jail, SUBMISSION, 1234567)
     assert [job["name"] for job in jail.jobs] == [one.exercise.name for one in notebook.exercises]
     for job in jail.jobs:
-        assert job.keys() == {"name", "cells", "cases", "seconds", "library"}
+        assert job.keys() == {"name", "cells", "cases", "seconds", "clock", "library"}
         assert job["name"] not in job["library"] and len(job["library"]) == len(every_exercise()) - 1
         assert "1234567" not in str(job)
 

@@ -124,10 +124,10 @@ def test_the_time_is_that_of_the_file_unless_something_knows_better(tmp_path: Pa
 def test_students_of_one_name_are_told_apart_by_their_numbers(tmp_path: Path):
     files = {"lina_12345_1111_01_lookup.ipynb": NOTEBOOK, "lina_54321_2222_01_lookup.ipynb": NOTEBOOK}
     found = find_submissions([laid_out(tmp_path, files)])
-    assert told(found) == {
-        ("lina", "01_lookup", ""),
-        ("lina (54321)", "01_lookup", ""),
-        ("lina (54321)", "", "Another student is called “lina”, too."),
+    assert told(found) == {("lina", "01_lookup", ""), ("lina (54321)", "01_lookup", "")}
+    assert {one.student: one.remark for one in found} == {
+        "lina": "",
+        "lina (54321)": "Another student is called “lina”, too.",
     }
 
 

@@ -33,7 +33,7 @@ TIME_LIMIT = 0.25
 """Seconds after which an answer that never ends is stopped."""
 KINDS_OF_JAIL = "kinds of jail"
 """What shows that a jail of another kind does the same takes turns: each has to import torch again."""
-STOPPED = f"no answer within {TIME_LIMIT:g} s"
+STOPPED = "no answer within"  # so many seconds: more on a busy machine
 
 linux = pytest.mark.skipif(
     sys.platform != "linux", reason="only Linux limits this; see transformer_lab/course/jail/README.md"
