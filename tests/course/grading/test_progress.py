@@ -51,7 +51,10 @@ def test_what_is_said_meanwhile_has_lines_of_its_own_above_the_bar(monkeypatch: 
         warnings.showwarning = say_like_the_command
         show_progress(students(), 3)
         print("interrupted", file=terminal, flush=True)
-        written = os.read(ours, 1 << 16).decode().replace("\r\n", "\n")
+        read = b""
+        while b"interrupted\r\n" not in read:  # a terminal hands out some thousand bytes at a time
+            read += os.read(ours, 1 << 16)
+    written = read.decode().replace("\r\n", "\n")
     os.close(ours)
     assert screen(written) == ["a line of the log", "transformer-lab: a warning", "interrupted", ""]
     bars = re.findall(r"[\r\n](?=.*%)([^\r\n]+)", written)
