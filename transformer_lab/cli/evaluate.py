@@ -36,7 +36,7 @@ def add_parser(commands: "argparse._SubParsersAction[argparse.ArgumentParser]") 
     parser.add_argument("-m", "--model", help=f"{MODEL}; with --text, {LANGUAGE_MODEL}")
     parser.add_argument("--seed", type=int, default=0, metavar="N", help="draws the dates (default: 0)")
     add_beam(parser)
-    add_machine(parser, threads="as many as torch takes")
+    add_machine(parser, threads="1 for dates, which more threads would slow down; else as many as torch takes")
     parser.set_defaults(run=run)
 
 
@@ -60,7 +60,7 @@ def _evaluate_text(args: argparse.Namespace) -> int:
 
     if args.model is None:
         raise ValueError("evaluate --text needs to know the model: --model FOLDER")
-    set_threads(args.threads)
+    set_threads(args.threads, otherwise=1 if is_dates(args) else None)
     model = TextGenerator.load(args.model, pick_device(args.device))
     if model.bos_id is None:
         raise ValueError(f"{args.model} has no token that begins a text, so none could predict a text's first token")
