@@ -5,6 +5,7 @@ import math
 from pathlib import Path
 
 import pytest
+import torch
 
 from tests.pretrained.language_model_folders import publish
 from transformer_lab.cli.main import main
@@ -37,6 +38,15 @@ def test_it_prints_the_scores_of_translations(corpus, model, capsys, monkeypatch
         f"chrF         {chrf(written, references):.2f}",
     ]
     assert 40 < exact_match(written, references) < 100
+
+
+def test_dates_take_one_thread_and_a_corpus_as_many_as_torch_does(corpus, model, monkeypatch):
+    set_to = []
+    monkeypatch.setattr(torch, "set_num_threads", set_to.append)
+    monkeypatch.setattr(Translator, "translate", lambda self, texts, beam_size: iter(["1999-12-31"] * len(list(texts))))
+    assert main(["evaluate", *corpus, "-m", str(model)]) == 0 and set_to == []
+    assert main(["evaluate", "dates", "-m", str(model)]) == 0 and set_to == [1]
+    assert main(["evaluate", "dates", "-m", str(model), "--threads", "2"]) == 0 and set_to == [1, 2]
 
 
 def test_bad_lines_are_reported_or_refused(model, tmp_path, capsys):

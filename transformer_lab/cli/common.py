@@ -146,10 +146,15 @@ def print_stream(pieces: Iterable[str]) -> int:
     return 0
 
 
-def load_model(args: argparse.Namespace) -> "TextTranslator":
-    """Load the translator that ``--model`` names, on the device and with the threads that were asked for."""
+def load_model(args: argparse.Namespace, threads: int | None = None) -> "TextTranslator":
+    """Load the translator that ``--model`` names, on the device and with the threads that were asked for.
+
+    Args:
+        args: The arguments of the command.
+        threads: The number of threads if none was asked for. None: as many as torch takes.
+    """
     from transformer_lab.device import pick_device
     from transformer_lab.text.marian_translator import load_translator
 
-    set_threads(args.threads)
+    set_threads(args.threads, otherwise=threads)
     return load_translator(args.model, pick_device(args.device))

@@ -60,7 +60,7 @@ def _evaluate_text(args: argparse.Namespace) -> int:
 
     if args.model is None:
         raise ValueError("evaluate --text needs to know the model: --model FOLDER")
-    set_threads(args.threads, otherwise=1 if is_dates(args) else None)
+    set_threads(args.threads)
     model = TextGenerator.load(args.model, pick_device(args.device))
     if model.bos_id is None:
         raise ValueError(f"{args.model} has no token that begins a text, so none could predict a text's first token")
@@ -89,7 +89,7 @@ def _evaluate_translations(args: argparse.Namespace) -> int:
 
     check_beam("--beam", args.beam)
     args.model = args.model or DEFAULT_MODEL
-    translator = load_model(args)
+    translator = load_model(args, threads=1 if is_dates(args) else None)
     errors = line_errors(args)
     if is_dates(args):
         pairs = date_pairs(N_TEST_DATES, args.seed, "held out")
