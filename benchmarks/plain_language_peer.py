@@ -50,10 +50,7 @@ class PlainLanguagePeer(LanguageContestant):
     def logits(self, batch: Batch) -> Tensor:
         """Return the logits at real positions, and anything at the others."""
         x, rows = self.hidden(batch.target, batch.target != PAD, [])
-        logits, matrix = torch.empty(*batch.target.shape, self.size.vocab_size), self.embedding.t()
-        for sentence, n, part in zip(logits, rows.lengths, rows.slices, strict=True):
-            torch.mm(x[part], matrix, out=sentence[:n])
-        return logits
+        return rows.logits(x, self.embedding)
 
     def loss(self, batch: Batch) -> Tensor:
         """Return the mean loss."""

@@ -65,6 +65,13 @@ class Rows:
                 merged[rows, part] = x.transpose(0, 1)
         return merged.view(len(self.where), -1)
 
+    def logits(self, x: Tensor, embedding: Tensor) -> Tensor:
+        """Return ``(batch, n, vocab)`` of rows: the logits at real positions, and anything at the others."""
+        logits, matrix = torch.empty(*self.real.shape, len(embedding)), embedding.t()
+        for sentence, n, part in zip(logits, self.lengths, self.slices, strict=True):
+            torch.mm(x[part], matrix, out=sentence[:n])
+        return logits
+
     def index(self, parts: int) -> tuple[Tensor, Tensor]:
         """Return the rows that ``heads`` and ``merge`` take, for so many parts side by side."""
         if parts not in self.indices:

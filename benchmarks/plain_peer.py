@@ -94,10 +94,7 @@ class PlainPeer(Contestant):
     def logits(self, batch: Batch) -> Tensor:
         """Return the logits at real positions, and anything at the others."""
         x, rows = self.hidden(batch.source, batch.target, batch.target != PAD, [])
-        logits, matrix = torch.empty(*batch.target.shape, self.size.vocab_size), self.embedding.t()
-        for sentence, n, part in zip(logits, rows.lengths, rows.slices, strict=True):
-            torch.mm(x[part], matrix, out=sentence[:n])
-        return logits
+        return rows.logits(x, self.embedding)
 
     def loss(self, batch: Batch) -> Tensor:
         """Return the smoothed loss."""
