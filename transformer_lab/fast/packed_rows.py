@@ -3,6 +3,7 @@
 All that works at each position by itself, which is all of a model but attention, takes them for one long sentence.
 """
 
+from functools import cached_property
 from typing import Any
 
 import torch
@@ -40,8 +41,13 @@ class PackedRows:
             self.index = torch.cat([self.index, (~real).flatten().nonzero()[:n_more, 0]])
         self.is_full = len(self.index) == real.numel()
         self.positions = self.index[None] % real.shape[1]
-        self.lengths = real.sum(1).tolist()
         self._of_heads: dict[tuple[int, int], tuple[Tensor, Tensor]] = {}
+
+    @cached_property
+    def lengths(self) -> list[int]:
+        """Numbers of real tokens of the sentences; to read them waits for a GPU, on which nothing asks for them."""
+        lengths: list[int] = self.real.sum(1).tolist()
+        return lengths
 
     def of(self, tokens: Int[Tensor, "batch n"]) -> Int[Tensor, "1 n_rows"]:
         """Return the token of each row, or what else there is a number of for each position."""
