@@ -35,6 +35,8 @@ REPEATED = {
 
 FEW = 8
 """Up to so many rows, a layer's matrices multiply as they are: to turn them would take longer than it saves."""
+TURNED = 2**21
+"""Matrices are copied in another layout up to this size: a copy of a larger one is slow to make, and takes memory."""
 
 
 class DecoderStep:
@@ -201,11 +203,11 @@ class LayerStep:
 
 
 def laid_out(weight: Float[Tensor, "d_out d_in"], bias: Tensor | None, turn: bool) -> tuple[Tensor, Tensor | None]:
-    """Return what ``linear`` needs of a layer: the transposed weight, copied in that layout or not, and the bias.
+    """Return what ``linear`` needs of a layer: the transposed weight, in a copy if it is small, and the bias.
 
     Some rows are multiplied by a copy in less time, but a text or two are written in the time that it takes.
     """
-    return weight.t().contiguous() if turn else weight.t(), bias
+    return weight.t().contiguous() if turn and weight.numel() <= TURNED else weight.t(), bias
 
 
 def linear(

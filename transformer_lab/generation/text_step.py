@@ -31,8 +31,6 @@ REPEATED = {
 """The classes of modules whose work ``TextStep`` repeats; it knows nothing of others, as learners', experts or LoRA."""
 JOINED = 2**20
 """Matrices are joined up to this size: larger ones, which each text would have to copy, gain nothing by it."""
-TURNED = 2**21
-"""Matrices are copied in another layout up to this size: a copy of a larger one is slow to make, and takes memory."""
 Function = Callable[[Tensor], Tensor]
 
 
@@ -117,7 +115,7 @@ class BlockStep:
 
     Args:
         block: The block.
-        turn: Whether small matrices are copied, as ``laid_out`` says.
+        turn: Whether matrices are copied, as ``laid_out`` says.
     """
 
     def __init__(self, block: Block, turn: bool) -> None:
@@ -174,17 +172,16 @@ def joined(layers: Sequence[nn.Linear], turn: bool) -> Function:
 
     Args:
         layers: The layers.
-        turn: Whether the matrix is copied, as ``laid_out`` says, if it is small.
+        turn: Whether the matrix is copied, as ``laid_out`` says.
     """
-    n = sum(layer.weight.numel() for layer in layers)
-    if len(layers) > 1 and n > JOINED:
+    if len(layers) > 1 and sum(layer.weight.numel() for layer in layers) > JOINED:
         parts = [partial(F.linear, weight=layer.weight, bias=layer.bias) for layer in layers]
         return lambda x: torch.cat([part(x) for part in parts], dim=-1)
     weights: list[Tensor] = [layer.weight for layer in layers]
     biases: list[Tensor] = [layer.bias for layer in layers if layer.bias is not None]
     weight, bias = (torch.cat(x) if len(x) > 1 else x[0] if x else None for x in (weights, biases))
     assert weight is not None
-    return partial(linear, layer=laid_out(weight, bias, turn and n <= TURNED))
+    return partial(linear, layer=laid_out(weight, bias, turn))
 
 
 def functional_norm(norm: nn.Module) -> Function:
