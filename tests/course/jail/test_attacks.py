@@ -63,7 +63,7 @@ def test_what_never_ends_is_stopped_and_told_so(jail: Jail, source: str):
     with short_time_limit(jail):
         graded = grade_answer(jail, source)
     assert graded.verdict.status == "crashed" and graded.points == 0
-    assert STOPPED in graded.verdict.message
+    assert re.search(STOPPED, graded.verdict.message)
     assert still_works(jail)
 
 

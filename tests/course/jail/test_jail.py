@@ -176,7 +176,7 @@ def test_limits_hold_where_no_guard_does(monkeypatch: pytest.MonkeyPatch):
         for attack, says in (("x = bytearray(1 << 30)", "MemoryError"), ("os._exit(3)", "exit 3")):
             assert says in grade_answer(jail, softmax_after(attack)).verdict.message
         with short_time_limit(jail):
-            assert STOPPED in grade_answer(jail, softmax_after("while True: pass")).verdict.message
+            assert re.search(STOPPED, grade_answer(jail, softmax_after("while True: pass")).verdict.message)
         first = "assert open('/proc/self/oom_score_adj').read() == '1000\\n'"
         verdict = grade_answer(jail, softmax_after(first)).verdict
         assert verdict.passed, verdict.message
