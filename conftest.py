@@ -6,7 +6,7 @@ import tempfile
 import pytest
 from xdist.scheduler import LoadScopeScheduling
 
-from tests.helpers.repetition import Repetition, seed_of_the_day
+from tests.helpers.repetition import FEW, Repetition, seed_of_the_day
 from tests.helpers.scheduling import LessonsFirst, expected_order
 
 os.environ |= {
@@ -15,6 +15,7 @@ os.environ |= {
     "TRANSFORMER_LAB_PARTS": "",  # and with nothing that was solved in another lesson
     "OMP_NUM_THREADS": "1",
 }
+os.environ.pop("MPLBACKEND", None)  # lessons draw where they stand, whatever the terminal is set to
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -44,17 +45,30 @@ def repetition(pytestconfig: pytest.Config) -> Repetition:
     return repetition_of(pytestconfig)
 
 
+def not_of_today(items: list[pytest.Item], repetition: Repetition) -> set[pytest.Item]:
+    """Return the tests whose turn it is not.
+
+    Those that take minutes have none in a run that asks for few of them among others: they have to be asked for alone.
+    """
+    markers = {item: marker for item in items if (marker := item.get_closest_marker("rotating"))}
+    groups: dict[str, set[str]] = {}
+    for marker in markers.values():
+        group, name = marker.args
+        groups.setdefault(group, set()).add(name)
+    today = {group: repetition.of_today(sorted(names)) for group, names in groups.items()}
+    for group in {marker.args[0] for marker in markers.values() if marker.kwargs.get("minutes")}:
+        n_tests = sum(marker.args[0] == group for marker in markers.values())
+        if len(groups[group]) <= FEW and n_tests < len(items):
+            today[group] = []
+    return {item for item, marker in markers.items() if marker.args[1] not in today[marker.args[0]]}
+
+
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     """Leave out what only a thorough run repeats; where workers share the tests, begin with those that take longest."""
     if not config.option.thorough:
-        rotating = {item: marker.args for item in items if (marker := item.get_closest_marker("rotating"))}
-        groups: dict[str, set[str]] = {}
-        for group, name in rotating.values():
-            groups.setdefault(group, set()).add(name)
-        today = {group: repetition_of(config).of_today(sorted(names)) for group, names in groups.items()}
         left_out = {item for item in items if item.get_closest_marker("thorough")}
-        left_out |= {item for item, (group, name) in rotating.items() if name not in today[group]}
+        left_out |= not_of_today(items, repetition_of(config))
         config.hook.pytest_deselected(items=[*left_out])
         items[:] = [item for item in items if item not in left_out]
     if hasattr(config, "workerinput"):

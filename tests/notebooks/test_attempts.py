@@ -36,7 +36,7 @@ class Solved(NamedTuple):
 @pytest.fixture(
     scope="module",
     params=[
-        pytest.param(name, marks=[pytest.mark.rotating("solved", name)] if name != SHORT else [])
+        pytest.param(name, marks=[pytest.mark.rotating("solved", name, minutes=True)] if name != SHORT else [])
         for name in WITH_EXERCISES
     ],
 )
