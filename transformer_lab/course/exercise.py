@@ -10,7 +10,6 @@ from transformer_lab.course.running.case import Case
 from transformer_lab.course.steps import InSteps, Variant
 
 
-@dataclass(frozen=True, eq=False)
 class Mistake:
     """A wrong version of an exercise that people really write.
 
@@ -24,19 +23,26 @@ class Mistake:
             the step is done that the first way does otherwise.
         does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
             told where there are two mistakes. Every mistake that has a variant needs one.
+
+    Raises:
+        TypeError: A way is no answer, but a list of them, say.
+        ValueError: A mistake that has a variant does not say what it does.
     """
 
-    name: str
-    ways: Sequence[Variant | Callable[..., Any]]
-    says: str
-    hints: Sequence[str]
-    does: str = ""
+    def __init__(
+        self, name: str, *ways: Variant | Callable[..., Any], says: str, hints: Sequence[str], does: str = ""
+    ) -> None:
+        if strange := [way for way in ways if not isinstance(way, Variant) and not callable(way)]:
+            raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
+        self.name, self.ways, self.says, self.hints, self.does = name, ways, says, hints, does
+        if self.variants and not does:
+            raise ValueError(f"{name} can meet another mistake, so it needs `does`")
+        if len(hints) == 2 and self.variants:
+            self.hints = [*hints, _as_it_should_be(self.variants[0])]
 
-    def __post_init__(self) -> None:
-        if self.variants and not self.does:
-            raise ValueError(f"{self.name} can meet another mistake, so it needs `does`")
-        if len(self.hints) == 2 and self.variants:
-            object.__setattr__(self, "hints", [*self.hints, _as_it_should_be(self.variants[0])])
+    def made(self, *ways: Variant | Callable[..., Any]) -> "Mistake":
+        """Return the same mistake, made in these ways."""
+        return Mistake(self.name, *ways, says=self.says, hints=self.hints, does=self.does)
 
     @property
     def variants(self) -> Sequence[Variant]:

@@ -24,7 +24,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
         for mistake in [
             Mistake(
                 "result_with_another_sign",
-                [handed_on(lambda result: -result)],
+                handed_on(lambda result: -result),
                 does="the result has the wrong sign",
                 says="The result has the wrong sign. Look for a minus.",
                 hints=[
@@ -35,12 +35,10 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
             ),
             Mistake(
                 "result_scaled",
-                [
-                    handed_on(lambda result: result / 2),
-                    handed_on(lambda result: result * 2),
-                    handed_on(lambda result: result / result.shape[-1]),
-                    handed_on(lambda result: result / len(result)).attempt,
-                ],
+                handed_on(lambda result: result / 2),
+                handed_on(lambda result: result * 2),
+                handed_on(lambda result: result / result.shape[-1]),
+                handed_on(lambda result: result / len(result)).attempt,
                 does="the result is multiplied or divided by a number",
                 says="The result is multiplied or divided by a number at the end. Look for a factor, or a mean.",
                 hints=[
@@ -51,7 +49,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
             ),
             Mistake(
                 "result_transposed",
-                [handed_on(lambda result: result.mT)],
+                handed_on(lambda result: result.mT),
                 does="the last two axes of the result are exchanged",
                 says=(
                     "The last two axes of the result are exchanged. Look at its shape, and for a transposition at the"
@@ -65,11 +63,9 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
             ),
             Mistake(
                 "function_of_the_result",
-                [
-                    handed_on(lambda result: result.softmax(dim=-1)),
-                    handed_on(lambda result: result.tanh()),
-                    handed_on(lambda result: result.sigmoid()).attempt,
-                ],
+                handed_on(lambda result: result.softmax(dim=-1)),
+                handed_on(lambda result: result.tanh()),
+                handed_on(lambda result: result.sigmoid()).attempt,
                 does="the result goes through a further function",
                 says="The result goes through a further function, such as a softmax. It is asked for as it is.",
                 hints=[
@@ -80,7 +76,8 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
             ),
             Mistake(
                 "result_in_a_list",
-                [handed_on(lambda result: result.tolist()), handed_on(lambda result: list(result)).attempt],
+                handed_on(lambda result: result.tolist()),
+                handed_on(lambda result: list(result)).attempt,
                 does="a list comes out, not a tensor",
                 says="A Python list comes out. A tensor is asked for.",
                 hints=[
@@ -91,7 +88,8 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
             ),
             Mistake(
                 "result_with_another_axis",
-                [handed_on(lambda result: result[None]), handed_on(lambda result: result.unsqueeze(-1))],
+                handed_on(lambda result: result[None]),
+                handed_on(lambda result: result.unsqueeze(-1)),
                 does="the result has one more axis, of length 1",
                 says=(
                     "The numbers are right, with one more axis of length 1 around them. Look at the shape that is "
@@ -105,7 +103,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
             ),
             Mistake(
                 "axes_of_length_1_removed",
-                [handed_on(lambda result: result.squeeze())],
+                handed_on(lambda result: result.squeeze()),
                 does="every axis of length 1 is removed from the result",
                 says=(
                     "Every axis of length 1 is removed from the result, even one that only happens to have this length."
@@ -118,7 +116,8 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
             ),
             Mistake(
                 "only_the_first_result",
-                [handed_on(lambda result: result[:1]), handed_on(lambda result: result[0]).attempt],
+                handed_on(lambda result: result[:1]),
+                handed_on(lambda result: result[0]).attempt,
                 does="only the first entry of the result is returned",
                 says="Only the first entry of the result is returned, along its first axis. All are asked for.",
                 hints=[
@@ -136,7 +135,7 @@ def in_float64(steps: InSteps) -> Mistake:
     """Return the mistake of numbers with twice as many digits as all others have."""
     return Mistake(
         "in_float64",
-        [steps.but(**{steps.last: asking(lambda result: result.double(), steps.last)})],
+        steps.but(**{steps.last: asking(lambda result: result.double(), steps.last)}),
         does="the result comes in float64",
         says="The numbers are right, but they come in float64, and scores are in float32.",
         hints=[

@@ -9,7 +9,7 @@ from transformer_lab.course.exercises.shared.result_mistakes import of_the_resul
 MISTAKES = [
     Mistake(
         "state_first",
-        [STEPS.but(both=lambda context, state: torch.cat([state, context], dim=-1))],
+        STEPS.but(both=lambda context, state: torch.cat([state, context], dim=-1)),
         does="the state stands before the context in [c; s]",
         says=(
             "The two halves have changed places: the columns of W_c that were meant for the context meet the state. "
@@ -22,7 +22,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_tanh",
-        [STEPS.but(squashed=lambda combined: combined)],
+        STEPS.but(squashed=lambda combined: combined),
         does="the tanh of the product with W_c is missing",
         says="The numbers are those before the tanh: some lie outside of -1 and 1. The last step is missing.",
         hints=[
@@ -33,7 +33,7 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_before_the_product",
-        [STEPS.but(squashed=lambda both, matrix: torch.tanh(both) @ matrix)],
+        STEPS.but(squashed=lambda both, matrix: torch.tanh(both) @ matrix),
         does="the tanh is taken before the product with W_c, not after it",
         says=(
             "The tanh is taken of context and state, before the product with W_c. Look at the order: what is inside "
@@ -47,14 +47,12 @@ MISTAKES = [
     ),
     Mistake(
         "one_tanh_too_many",
-        [
-            STEPS.but(both=lambda both: torch.tanh(both)),
-            STEPS.but(output=lambda output: torch.tanh(output)),
-            STEPS.but(context=lambda context: torch.tanh(context)),
-            STEPS.but(weights=lambda scores: torch.softmax(torch.tanh(scores), dim=-1)),
-            STEPS.but(row=lambda row: torch.tanh(row)),
-            STEPS.but(states=lambda states: torch.tanh(states)).attempt,
-        ],
+        STEPS.but(both=lambda both: torch.tanh(both)),
+        STEPS.but(output=lambda output: torch.tanh(output)),
+        STEPS.but(context=lambda context: torch.tanh(context)),
+        STEPS.but(weights=lambda scores: torch.softmax(torch.tanh(scores), dim=-1)),
+        STEPS.but(row=lambda row: torch.tanh(row)),
+        STEPS.but(states=lambda states: torch.tanh(states)).attempt,
         does="a `tanh` is taken where there should be none",
         says=(
             "There is a tanh too many: of the scores, of the context, of [c; s], or of the result once more. The "
@@ -68,13 +66,11 @@ MISTAKES = [
     ),
     Mistake(
         "tanh_of_each_half",
-        [
-            STEPS.but(
-                squashed=lambda context, state, w_c: (
-                    torch.tanh(context @ w_c[:, : state.shape[1]].T) + torch.tanh(state @ w_c[:, state.shape[1] :].T)
-                )
+        STEPS.but(
+            squashed=lambda context, state, w_c: (
+                torch.tanh(context @ w_c[:, : state.shape[1]].T) + torch.tanh(state @ w_c[:, state.shape[1] :].T)
             )
-        ],
+        ),
         does="the tanh is taken of each half of the product, and then they are added",
         says=(
             "The tanh is taken of what comes of the context and of what comes of the state, and the two are added "
@@ -88,7 +84,7 @@ MISTAKES = [
     ),
     Mistake(
         "reshapes_w_c",
-        [STEPS.but(matrix=lambda w_c: w_c.reshape(w_c.shape[1], w_c.shape[0]))],
+        STEPS.but(matrix=lambda w_c: w_c.reshape(w_c.shape[1], w_c.shape[0])),
         does="the numbers of W_c are read in their old order along exchanged axes",
         says=(
             "The shape is that of the transposed W_c, and the numbers are not: `reshape` and `view` only break the "
@@ -101,11 +97,9 @@ MISTAKES = [
     ),
     Mistake(
         "another_function",
-        [
-            STEPS.but(squashed=lambda combined: torch.sigmoid(combined)),
-            STEPS.but(squashed=lambda combined: torch.relu(combined)),
-            STEPS.but(squashed=lambda combined: torch.softmax(combined, dim=-1)),
-        ],
+        STEPS.but(squashed=lambda combined: torch.sigmoid(combined)),
+        STEPS.but(squashed=lambda combined: torch.relu(combined)),
+        STEPS.but(squashed=lambda combined: torch.softmax(combined, dim=-1)),
         does="another function stands where the tanh should",
         says="Another function stands where the tanh should: a sigmoid, a `relu` or a softmax. Look at the last step.",
         hints=[
@@ -116,7 +110,7 @@ MISTAKES = [
     ),
     Mistake(
         "softmax_at_the_end",
-        [STEPS.but(output=lambda output: torch.softmax(output, dim=-1))],
+        STEPS.but(output=lambda output: torch.softmax(output, dim=-1)),
         does="a softmax is taken of the result",
         says=(
             "A softmax is taken of the result. The next character is read off this vector later; here the vector "
@@ -130,7 +124,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_context",
-        [STEPS.but(output=lambda context: context)],
+        STEPS.but(output=lambda context: context),
         does="the context is handed back, and `w_c` is not used",
         says="This is the context. It has not been combined with the decoder's state yet, and `w_c` is not used.",
         hints=[
@@ -141,7 +135,7 @@ MISTAKES = [
     ),
     Mistake(
         "state_forgotten",
-        [STEPS.but(both=lambda context: context)],
+        STEPS.but(both=lambda context: context),
         does="what meets W_c is as wide as one state, not two",
         says=(
             "What meets W_c is as wide as one state, and W_c is twice as wide. Context and state do not stand side by "
@@ -154,11 +148,9 @@ MISTAKES = [
     ),
     Mistake(
         "half_of_w_c",
-        [
-            STEPS.but(both=lambda context: torch.cat([context, torch.zeros_like(context)], dim=-1)),
-            STEPS.but(both=lambda context, state: torch.cat([torch.zeros_like(context), state], dim=-1)),
-            STEPS.but(both=lambda context, state: torch.cat([context + state, torch.zeros_like(context)], dim=-1)),
-        ],
+        STEPS.but(both=lambda context: torch.cat([context, torch.zeros_like(context)], dim=-1)),
+        STEPS.but(both=lambda context, state: torch.cat([torch.zeros_like(context), state], dim=-1)),
+        STEPS.but(both=lambda context, state: torch.cat([context + state, torch.zeros_like(context)], dim=-1)),
         does="only one half of W_c is used",
         says=(
             "Only half of W_c is used: the context or the state is left out, or the two are added to each other. Both "
@@ -172,12 +164,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_of_the_two_twice",
-        [
-            STEPS.but(both=lambda context: torch.cat([context, context], dim=-1)),
-            STEPS.but(both=lambda state: torch.cat([state, state], dim=-1)),
-            STEPS.but(both=lambda context, states: torch.cat([context, states[:, -1]], dim=-1)),
-            STEPS.but(both=lambda weights, state: torch.cat([weights, state], dim=-1)),
-        ],
+        STEPS.but(both=lambda context: torch.cat([context, context], dim=-1)),
+        STEPS.but(both=lambda state: torch.cat([state, state], dim=-1)),
+        STEPS.but(both=lambda context, states: torch.cat([context, states[:, -1]], dim=-1)),
+        STEPS.but(both=lambda weights, state: torch.cat([weights, state], dim=-1)),
         does="another vector stands where context or state should in [c; s]",
         says=(
             "[c; s] holds one of the two twice, or something else in place of the other: the weights, or a state of "
@@ -190,10 +180,8 @@ MISTAKES = [
     ),
     Mistake(
         "put_below_each_other",
-        [
-            STEPS.but(both=lambda context, state: torch.cat([context, state])),
-            STEPS.but(both=lambda context, state: torch.stack([context, state], dim=-1)),
-        ],
+        STEPS.but(both=lambda context, state: torch.cat([context, state])),
+        STEPS.but(both=lambda context, state: torch.stack([context, state], dim=-1)),
         does="context and state are joined along another axis than that of the width",
         says=(
             "Context and state are joined along another axis than that of the width: below each other, as if they "
@@ -207,7 +195,8 @@ MISTAKES = [
     ),
     Mistake(
         "not_transposed",
-        [STEPS.but(matrix=lambda w_c: w_c), STEPS.but(combined=lambda both, w_c: w_c @ both)],
+        STEPS.but(matrix=lambda w_c: w_c),
+        STEPS.but(combined=lambda both, w_c: w_c @ both),
         does="the product meets the wrong axis of W_c",
         says=(
             "The product meets the wrong axis of W_c: it stands with (outputs, inputs). That crashes, or, where it is "
@@ -221,7 +210,7 @@ MISTAKES = [
     ),
     Mistake(
         "entry_by_entry_with_w_c",
-        [STEPS.but(combined=lambda both, w_c: both * w_c)],
+        STEPS.but(combined=lambda both, w_c: both * w_c),
         does="the product with W_c is taken entry by entry",
         says=(
             "[c; s] is multiplied with W_c entry by entry. A matrix product is meant, in which each row of W_c makes "
@@ -235,7 +224,7 @@ MISTAKES = [
     ),
     Mistake(
         "result_on_its_side",
-        [STEPS.but(output=lambda output: output.T)],
+        STEPS.but(output=lambda output: output.T),
         does="the result is transposed: a column for each text, not a row",
         says="The table lies on its side: each *column* belongs to a text. A row for each text is asked for.",
         hints=[
@@ -246,7 +235,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_one_text",
-        [STEPS.but(output=lambda output: output[0]), STEPS.but(output=lambda output: output[:1])],
+        STEPS.but(output=lambda output: output[0]),
+        STEPS.but(output=lambda output: output[:1]),
         does="the vector of a single text is handed back",
         says="The vector of one text comes out, however many there are. A row for every text is asked for.",
         hints=[
@@ -257,11 +247,9 @@ MISTAKES = [
     ),
     Mistake(
         "more_than_the_vector",
-        [
-            STEPS.but(output=lambda output, weights: (output, weights)),
-            STEPS.but(output=lambda output, context: (output, context)),
-            STEPS.but(output=lambda output: list(output)),
-        ],
+        STEPS.but(output=lambda output, weights: (output, weights)),
+        STEPS.but(output=lambda output, context: (output, context)),
+        STEPS.but(output=lambda output: list(output)),
         does="a tuple or a list comes out, not one tensor",
         says="A tuple or a list comes out. One tensor is asked for, a row for each text.",
         hints=[
@@ -272,10 +260,8 @@ MISTAKES = [
     ),
     Mistake(
         "adds_a_residual",
-        [
-            STEPS.but(squashed=lambda combined, context: torch.tanh(combined) + context),
-            STEPS.but(squashed=lambda combined, state: torch.tanh(combined) + state),
-        ],
+        STEPS.but(squashed=lambda combined, context: torch.tanh(combined) + context),
+        STEPS.but(squashed=lambda combined, state: torch.tanh(combined) + state),
         does="context or state is added to the result",
         says=(
             "Context or state is added to the result. That crashes where the widths differ; the formula ends with the "
@@ -289,11 +275,9 @@ MISTAKES = [
     ),
     Mistake(
         "rounded",
-        [
-            STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-            STEPS.but(output=lambda output: output.round(decimals=3)).attempt,
-            STEPS.but(output=lambda output: output.round(decimals=4)).attempt,
-        ],
+        STEPS.but(weights=lambda weights: weights.round(decimals=2)),
+        STEPS.but(output=lambda output: output.round(decimals=3)).attempt,
+        STEPS.but(output=lambda output: output.round(decimals=4)).attempt,
         does="numbers are rounded on the way",
         says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
         hints=[

@@ -7,7 +7,7 @@ from transformer_lab.course.exercises.shared.result_mistakes import of_the_resul
 MISTAKES = [
     Mistake(
         "no_weight",
-        [STEPS.but(stretched=lambda normalised: normalised)],
+        STEPS.but(stretched=lambda normalised: normalised),
         does="the weight has no effect",
         says="The weight has no effect. The normalised vectors are stretched *and* shifted.",
         hints=[
@@ -18,7 +18,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_bias",
-        [STEPS.but(shifted=lambda stretched: stretched)],
+        STEPS.but(shifted=lambda stretched: stretched),
         does="the bias has no effect",
         says="The bias has no effect. The normalised vectors are stretched *and* shifted.",
         hints=[
@@ -29,7 +29,7 @@ MISTAKES = [
     ),
     Mistake(
         "neither_weight_nor_bias",
-        [STEPS.but(stretched=lambda normalised: normalised, shifted=lambda stretched: stretched)],
+        STEPS.but(stretched=lambda normalised: normalised, shifted=lambda stretched: stretched),
         does="neither weight nor bias has an effect",
         says=(
             "Neither weight nor bias has an effect. The normalised vectors are stretched *and* shifted. Look for "
@@ -43,12 +43,10 @@ MISTAKES = [
     ),
     Mistake(
         "weight_and_bias_swapped",
-        [
-            STEPS.but(
-                stretched=lambda normalised, bias: normalised * bias,
-                shifted=lambda stretched, weight: stretched + weight,
-            )
-        ],
+        STEPS.but(
+            stretched=lambda normalised, bias: normalised * bias,
+            shifted=lambda stretched, weight: stretched + weight,
+        ),
         does="weight and bias have changed places",
         says="Weight and bias have changed places.",
         hints=[
@@ -59,12 +57,10 @@ MISTAKES = [
     ),
     Mistake(
         "bias_inside",
-        [
-            STEPS.but(
-                stretched=lambda normalised, weight, bias: (normalised + bias) * weight,
-                shifted=lambda stretched: stretched,
-            )
-        ],
+        STEPS.but(
+            stretched=lambda normalised, weight, bias: (normalised + bias) * weight,
+            shifted=lambda stretched: stretched,
+        ),
         does="the bias is multiplied by the weight",
         says="The bias is multiplied by the weight, too. Look at the brackets.",
         hints=[
@@ -75,12 +71,10 @@ MISTAKES = [
     ),
     Mistake(
         "multiplied_by_the_sum",
-        [
-            STEPS.but(
-                stretched=lambda normalised, weight, bias: normalised * (weight + bias),
-                shifted=lambda stretched: stretched,
-            )
-        ],
+        STEPS.but(
+            stretched=lambda normalised, weight, bias: normalised * (weight + bias),
+            shifted=lambda stretched: stretched,
+        ),
         does="the sum of weight and bias is multiplied by",
         says=(
             "Weight and bias are added first, and their sum is multiplied by: the bias shifts nothing. Look at the "
@@ -94,12 +88,10 @@ MISTAKES = [
     ),
     Mistake(
         "bias_divided_too",
-        [
-            STEPS.but(
-                normalised=lambda deviations: deviations,
-                shifted=lambda stretched, bias, root: (stretched + bias) / root,
-            )
-        ],
+        STEPS.but(
+            normalised=lambda deviations: deviations,
+            shifted=lambda stretched, bias, root: (stretched + bias) / root,
+        ),
         does="the bias is divided by the root, too",
         says="The bias is divided by the root, too. Look at the brackets.",
         hints=[
@@ -110,7 +102,7 @@ MISTAKES = [
     ),
     Mistake(
         "bias_subtracted",
-        [STEPS.but(shifted=lambda stretched, bias: stretched - bias)],
+        STEPS.but(shifted=lambda stretched, bias: stretched - bias),
         does="the bias is subtracted",
         says="The bias is subtracted. Look at the sign.",
         hints=[
@@ -121,7 +113,7 @@ MISTAKES = [
     ),
     Mistake(
         "divided_by_the_weight",
-        [STEPS.but(stretched=lambda normalised, weight: normalised / weight)],
+        STEPS.but(stretched=lambda normalised, weight: normalised / weight),
         does="the weight is divided by",
         says="The weight is divided by: a large weight makes its feature small. Look at where the weight stands.",
         hints=[
@@ -132,7 +124,7 @@ MISTAKES = [
     ),
     Mistake(
         "weight_added",
-        [STEPS.but(stretched=lambda normalised, weight: normalised + weight)],
+        STEPS.but(stretched=lambda normalised, weight: normalised + weight),
         does="the weight is added",
         says="The weight is added, so it shifts, where it should stretch. Look at the operator.",
         hints=[
@@ -143,7 +135,7 @@ MISTAKES = [
     ),
     Mistake(
         "one_plus_the_weight",
-        [STEPS.but(weight=lambda weight: 1 + weight)],
+        STEPS.but(weight=lambda weight: 1 + weight),
         does="1 is added to the weight",
         says=(
             "1 is added to the weight. Some models keep a weight's distance from 1 and add it back so; here the "
@@ -157,7 +149,7 @@ MISTAKES = [
     ),
     Mistake(
         "weighted_first",
-        [STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised)],
+        STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised),
         does="`x` is multiplied by the weight before it is normalised",
         says=(
             "x is multiplied by the weight before it is normalised, so the weight also changes mean and variance. "
@@ -171,11 +163,9 @@ MISTAKES = [
     ),
     Mistake(
         "one_weight_for_all",
-        [
-            STEPS.but(weight=lambda weight: weight.mean()),
-            STEPS.but(weight=lambda weight: weight[0]),
-            STEPS.but(bias=lambda bias: bias[0]),
-        ],
+        STEPS.but(weight=lambda weight: weight.mean()),
+        STEPS.but(weight=lambda weight: weight[0]),
+        STEPS.but(bias=lambda bias: bias[0]),
         does="one number of weight or bias is used for all features",
         says="One number of weight or bias is used for all features. Each feature has its own.",
         hints=[

@@ -8,11 +8,9 @@ from transformer_lab.course.exercises.lesson_06_encoder.layer_norm.answer import
 MISTAKES = [
     Mistake(
         "over_everything",
-        [
-            STEPS.but(axis=lambda x: tuple(range(x.dim()))),
-            STEPS.but(mean=lambda x: x.mean()),
-            STEPS.but(variance=lambda squares: squares.mean()),
-        ],
+        STEPS.but(axis=lambda x: tuple(range(x.dim()))),
+        STEPS.but(mean=lambda x: x.mean()),
+        STEPS.but(variance=lambda squares: squares.mean()),
         does="one mean or variance is taken of all numbers in x together",
         says=(
             "One mean or variance is taken of all numbers in x together. Then each position depends on all others, "
@@ -26,7 +24,8 @@ MISTAKES = [
     ),
     Mistake(
         "over_the_whole_sentence",
-        [STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))), STEPS.but(axis=lambda: (-2, -1))],
+        STEPS.but(axis=lambda x: tuple(range(-min(x.dim(), 2), 0))),
+        STEPS.but(axis=lambda: (-2, -1)),
         does="mean and variance are taken of all positions of a sentence together",
         says=(
             "Mean and variance are taken of all positions of a sentence together. Then each position depends on all "
@@ -40,12 +39,10 @@ MISTAKES = [
     ),
     Mistake(
         "over_the_batch",
-        [
-            STEPS.but(axis=lambda: 0),
-            STEPS.but(axis=lambda x: tuple(range(x.dim() - 1)) or 0),
-            STEPS.but(mean=lambda x: x.mean(dim=0, keepdim=True)),
-            STEPS.but(variance=lambda squares: squares.mean(dim=0, keepdim=True)),
-        ],
+        STEPS.but(axis=lambda: 0),
+        STEPS.but(axis=lambda x: tuple(range(x.dim() - 1)) or 0),
+        STEPS.but(mean=lambda x: x.mean(dim=0, keepdim=True)),
+        STEPS.but(variance=lambda squares: squares.mean(dim=0, keepdim=True)),
         does="mean or variance is taken over the first axis, that of the batch",
         says=(
             "Each feature is normalised over the first axis, that of the batch, which is what BatchNorm does. What "
@@ -60,12 +57,10 @@ MISTAKES = [
     ),
     Mistake(
         "over_the_positions",
-        [
-            STEPS.but(axis=lambda x: -min(x.dim(), 2)),
-            STEPS.but(axis=lambda: -2),
-            STEPS.but(mean=lambda x: x.mean(dim=-2, keepdim=True)),
-            STEPS.but(variance=lambda squares: squares.mean(dim=-2, keepdim=True)),
-        ],
+        STEPS.but(axis=lambda x: -min(x.dim(), 2)),
+        STEPS.but(axis=lambda: -2),
+        STEPS.but(mean=lambda x: x.mean(dim=-2, keepdim=True)),
+        STEPS.but(variance=lambda squares: squares.mean(dim=-2, keepdim=True)),
         does="mean or variance is taken over the positions, the axis before the last",
         says=(
             "Mean or variance is taken over the positions, so positions mix. It should be each position over its "
@@ -79,12 +74,10 @@ MISTAKES = [
     ),
     Mistake(
         "axis_from_the_front",
-        [
-            STEPS.but(axis=lambda: 1),
-            STEPS.but(axis=lambda: 2),
-            STEPS.but(axis=lambda x: min(x.dim() - 1, 2)).attempt,
-            STEPS.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
-        ],
+        STEPS.but(axis=lambda: 1),
+        STEPS.but(axis=lambda: 2),
+        STEPS.but(axis=lambda x: min(x.dim() - 1, 2)).attempt,
+        STEPS.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
         does="the axis is counted from the front",
         says=(
             "Right for one number of axes in front of the features, and for no other: the axis is counted from the "
@@ -98,14 +91,12 @@ MISTAKES = [
     ),
     Mistake(
         "axis_dropped",
-        [
-            STEPS.but(
-                mean=lambda x, axis: x.mean(dim=axis),
-                variance=lambda x, axis: x.var(dim=axis, unbiased=False),
-            ),
-            STEPS.but(mean=lambda x, axis: x.mean(dim=axis)),
-            STEPS.but(variance=lambda squares, axis: squares.mean(dim=axis)),
-        ],
+        STEPS.but(
+            mean=lambda x, axis: x.mean(dim=axis),
+            variance=lambda x, axis: x.var(dim=axis, unbiased=False),
+        ),
+        STEPS.but(mean=lambda x, axis: x.mean(dim=axis)),
+        STEPS.but(variance=lambda squares, axis: squares.mean(dim=axis)),
         does="mean or variance loses the axis along which it was taken",
         says=(
             "Right for a single vector. For several, mean or variance has lost its last axis, so it does not line up "
@@ -120,7 +111,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_kept",
-        [STEPS.but(normalised=lambda x, root: x / root)],
+        STEPS.but(normalised=lambda x, root: x / root),
         does="`x` itself is divided, without its mean being subtracted",
         says="The mean of the result is not 0: x is divided, but never centred. Look at what is divided.",
         hints=[
@@ -131,7 +122,7 @@ MISTAKES = [
     ),
     Mistake(
         "root_mean_square",
-        [STEPS.but(mean=lambda x: torch.zeros_like(x[..., :1]))],
+        STEPS.but(mean=lambda x: torch.zeros_like(x[..., :1])),
         does="no mean is subtracted at all, as in RMSNorm",
         says=(
             "No mean is subtracted at all. That is another norm, RMSNorm, which lesson 11 is about. Here each vector "
@@ -145,7 +136,7 @@ MISTAKES = [
     ),
     Mistake(
         "sum_in_place_of_the_mean",
-        [STEPS.but(mean=lambda x, axis: x.sum(dim=axis, keepdim=True))],
+        STEPS.but(mean=lambda x, axis: x.sum(dim=axis, keepdim=True)),
         does="the sum of the features is subtracted, not their mean",
         says="The features are added up and not averaged: the sum is subtracted. Look at how the mean is computed.",
         hints=[
@@ -156,7 +147,7 @@ MISTAKES = [
     ),
     Mistake(
         "median_in_place_of_the_mean",
-        [STEPS.but(mean=lambda x: x.median(dim=-1, keepdim=True).values)],
+        STEPS.but(mean=lambda x: x.median(dim=-1, keepdim=True).values),
         does="the median is subtracted, not the mean",
         says="The median of the features is subtracted, not their mean.",
         hints=[
@@ -167,7 +158,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_added",
-        [STEPS.but(deviations=lambda x, mean: x + mean)],
+        STEPS.but(deviations=lambda x, mean: x + mean),
         does="the mean is added to x, not subtracted",
         says="The mean is added to x, not subtracted. Look at the sign.",
         hints=[
@@ -177,7 +168,7 @@ MISTAKES = [
     ),
     Mistake(
         "deviations_negated",
-        [STEPS.but(deviations=lambda x, mean: mean - x)],
+        STEPS.but(deviations=lambda x, mean: mean - x),
         does="`x` is subtracted from the mean",
         says=(
             "x is subtracted from the mean, so all deviations have the wrong sign. Look at what is subtracted from "
@@ -190,7 +181,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_centred",
-        [STEPS.but(normalised=lambda deviations: deviations)],
+        STEPS.but(normalised=lambda deviations: deviations),
         does="the deviations are not divided",
         says="The mean is subtracted, but the size of the vectors is as it was. A step is missing.",
         hints=[
@@ -201,11 +192,9 @@ MISTAKES = [
     ),
     Mistake(
         "no_brackets",
-        [
-            STEPS.but(stretched=lambda x, mean, root, weight: weight * x - mean / root),
-            STEPS.but(stretched=lambda x, mean, root, weight: x - mean / root * weight),
-            STEPS.but(normalised=lambda x, mean, root: x - mean / root),
-        ],
+        STEPS.but(stretched=lambda x, mean, root, weight: weight * x - mean / root),
+        STEPS.but(stretched=lambda x, mean, root, weight: x - mean / root * weight),
+        STEPS.but(normalised=lambda x, mean, root: x - mean / root),
         does="only the mean is divided, and not the difference of x and the mean",
         says=(
             "Only the mean is divided, and not the difference: division binds more tightly than subtraction. Look at "
@@ -219,7 +208,7 @@ MISTAKES = [
     ),
     Mistake(
         "multiplied_by_the_root",
-        [STEPS.but(normalised=lambda deviations, root: deviations * root)],
+        STEPS.but(normalised=lambda deviations, root: deviations * root),
         does="the deviations are multiplied by the root, not divided",
         says="The deviations are multiplied by the root, so large vectors get even larger. Look at the operator.",
         hints=[
@@ -230,7 +219,7 @@ MISTAKES = [
     ),
     Mistake(
         "centres_in_place",
-        [STEPS.but(deviations=lambda x, mean: x.sub_(mean))],
+        STEPS.but(deviations=lambda x, mean: x.sub_(mean)),
         does="the mean is subtracted from x in place",
         says=(
             "The result is right, but x is not what it was: it is changed in place, and the caller may still need it. "

@@ -20,7 +20,7 @@ def _overwritten(x: Tensor, real: Tensor) -> Tensor:
 MISTAKES = [
     Mistake(
         "padding_averaged_too",
-        [STEPS.but(real=lambda tokens: torch.ones_like(tokens, dtype=torch.bool))],
+        STEPS.but(real=lambda tokens: torch.ones_like(tokens, dtype=torch.bool)),
         does="the padding is averaged as if it were real",
         says="The padding is averaged, too: the same sentence gets another vector in a batch with a longer one.",
         hints=[
@@ -31,7 +31,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_added_too",
-        [STEPS.but(without_padding=lambda x: x)],
+        STEPS.but(without_padding=lambda x: x),
         does="the vectors of the padding are added up, too",
         says="The vectors of the padding are added up, too. They should be 0 in the sum. Look at what is added up.",
         hints=[
@@ -42,7 +42,7 @@ MISTAKES = [
     ),
     Mistake(
         "mean_of_the_padding",
-        [STEPS.but(real=lambda tokens, pad_id: tokens == pad_id)],
+        STEPS.but(real=lambda tokens, pad_id: tokens == pad_id),
         does="the padding is taken for the real tokens, and those for padding",
         says="It is the padding that is averaged. Look at the comparison.",
         hints=[
@@ -52,12 +52,10 @@ MISTAKES = [
     ),
     Mistake(
         "sum_of_the_padding",
-        [
-            STEPS.but(
-                real=lambda tokens, pad_id: tokens == pad_id,
-                count=lambda tokens, pad_id: (tokens != pad_id).sum(dim=1, keepdim=True),
-            )
-        ],
+        STEPS.but(
+            real=lambda tokens, pad_id: tokens == pad_id,
+            count=lambda tokens, pad_id: (tokens != pad_id).sum(dim=1, keepdim=True),
+        ),
         does="the vectors of the padding are added up, and not those of the real tokens",
         says=(
             "The vectors of the padding are added up, and the sum is divided by the number of real tokens. Look at "
@@ -71,7 +69,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_is_always_zero",
-        [STEPS.but(real=lambda tokens: tokens != 0)],
+        STEPS.but(real=lambda tokens: tokens != 0),
         does="padding is taken to be token 0, whatever `pad_id` is",
         says="Padding is taken to be token 0. Which token it is, the last argument says.",
         hints=[
@@ -82,7 +80,7 @@ MISTAKES = [
     ),
     Mistake(
         "zero_is_padding_too",
-        [STEPS.but(real=lambda tokens, pad_id: (tokens != pad_id) & (tokens != 0))],
+        STEPS.but(real=lambda tokens, pad_id: (tokens != pad_id) & (tokens != 0)),
         does="token 0 is taken for padding, too",
         says="Token 0 is taken for padding, too, also where `pad_id` is another one. Look at the comparison.",
         hints=[
@@ -93,7 +91,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_is_the_smallest",
-        [STEPS.but(real=lambda tokens, pad_id: tokens > pad_id)],
+        STEPS.but(real=lambda tokens, pad_id: tokens > pad_id),
         does="only tokens above `pad_id` are taken for real",
         says="Only tokens above `pad_id` are taken for real: those below it count as padding. Look at the comparison.",
         hints=[
@@ -103,7 +101,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_is_the_largest",
-        [STEPS.but(real=lambda tokens, pad_id: tokens < pad_id)],
+        STEPS.but(real=lambda tokens, pad_id: tokens < pad_id),
         does="only tokens below `pad_id` are taken for real",
         says="Only tokens below `pad_id` are taken for real: those above it count as padding. Look at the comparison.",
         hints=[
@@ -113,7 +111,7 @@ MISTAKES = [
     ),
     Mistake(
         "padding_only_behind",
-        [STEPS.but(real=lambda real: _leading(real))],
+        STEPS.but(real=lambda real: _leading(real)),
         does="the first vectors are averaged, as many as there are real tokens",
         says=(
             "Right as long as all padding stands behind the sentence: the first vectors are averaged, as many as "
@@ -127,7 +125,7 @@ MISTAKES = [
     ),
     Mistake(
         "ends_at_the_first_padding",
-        [STEPS.but(real=lambda real: real.long().cumprod(dim=1).bool())],
+        STEPS.but(real=lambda real: real.long().cumprod(dim=1).bool()),
         does="a sentence is taken to end at its first padding",
         says=(
             "Right as long as all padding stands behind the sentence: it is taken to end at the first padding. Where "
@@ -141,7 +139,7 @@ MISTAKES = [
     ),
     Mistake(
         "mask_of_the_first_sentence",
-        [STEPS.but(real=lambda real: real[:1].expand_as(real))],
+        STEPS.but(real=lambda real: real[:1].expand_as(real)),
         does="the padding of the first sentence is taken for that of all sentences",
         says=(
             "The padding of the first sentence is taken for that of all sentences. Each has padding of its own. Look "
@@ -155,10 +153,8 @@ MISTAKES = [
     ),
     Mistake(
         "mask_without_an_axis",
-        [
-            STEPS.but(column=lambda real: real),
-            STEPS.but(column=lambda real: real.unsqueeze(1)),
-        ],
+        STEPS.but(column=lambda real: real),
+        STEPS.but(column=lambda real: real.unsqueeze(1)),
         does="the mask has no axis of length 1 for the features",
         says=(
             "The mask has no axis of length 1 at its end, for the features. Shapes are compared from the right, so "
@@ -173,11 +169,9 @@ MISTAKES = [
     ),
     Mistake(
         "all_sentences_in_one",
-        [
-            STEPS.but(mean=lambda x, real: x[real].mean(dim=0)),
-            STEPS.but(total=lambda x, real: x[real].sum(dim=0)),
-            STEPS.but(mean=lambda x, real: x[real].mean(dim=0).expand(len(x), -1)).attempt,
-        ],
+        STEPS.but(mean=lambda x, real: x[real].mean(dim=0)),
+        STEPS.but(total=lambda x, real: x[real].sum(dim=0)),
+        STEPS.but(mean=lambda x, real: x[real].mean(dim=0).expand(len(x), -1)).attempt,
         does="the real tokens of all sentences are thrown together",
         says=(
             "The real tokens of all sentences are thrown together: picking vectors by a mask of shape (batch, n) "
@@ -191,12 +185,10 @@ MISTAKES = [
     ),
     Mistake(
         "a_token_left_out",
-        [
-            STEPS.but(x=lambda x: x[:, 1:], tokens=lambda tokens: tokens[:, 1:]),
-            STEPS.but(x=lambda x: x[:, :-1], tokens=lambda tokens: tokens[:, :-1]),
-            STEPS.but(without_padding=lambda without_padding: without_padding[:, 1:]),
-            STEPS.but(without_padding=lambda without_padding: without_padding[:, :-1]).attempt,
-        ],
+        STEPS.but(x=lambda x: x[:, 1:], tokens=lambda tokens: tokens[:, 1:]),
+        STEPS.but(x=lambda x: x[:, :-1], tokens=lambda tokens: tokens[:, :-1]),
+        STEPS.but(without_padding=lambda without_padding: without_padding[:, 1:]),
+        STEPS.but(without_padding=lambda without_padding: without_padding[:, :-1]).attempt,
         does="the first or the last token of each sentence is left out",
         says=(
             "The first or the last token of each sentence is left out. Look at the slices, or at where the loop begins."
@@ -205,7 +197,7 @@ MISTAKES = [
     ),
     Mistake(
         "erased_in_place",
-        [STEPS.but(without_padding=lambda x, real: _overwritten(x, real))],
+        STEPS.but(without_padding=lambda x, real: _overwritten(x, real)),
         does="the vectors of the padding are overwritten in x itself",
         says="The result is right, but x is not what it was: the vectors of the padding were overwritten.",
         hints=[

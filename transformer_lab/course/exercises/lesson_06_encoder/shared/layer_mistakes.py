@@ -22,7 +22,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "mask_ignored",
-            [steps.but(mask=lambda: None)],
+            steps.but(mask=lambda: None),
             does="the mask has no effect",
             says=(
                 "The mask has no effect: positions attend to what is hidden from them. Look at what the attention is "
@@ -36,7 +36,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "some_masks_ignored",
-            _alone(
+            *_alone(
                 [
                     _mask_if(steps, lambda mask: mask.dim() > 2),
                     _mask_if(steps, lambda mask: mask.dim() == 2),
@@ -56,7 +56,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_inverted",
-            [_but_mask(steps, lambda mask: ~mask)],
+            _but_mask(steps, lambda mask: ~mask),
             does="the mask is inverted",
             says="The mask is inverted: positions attend to what is hidden, and only to that.",
             hints=[
@@ -67,10 +67,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_in_one_mode_only",
-            [
-                steps.but(mask=lambda self, mask: mask if self.training else None),
-                steps.but(mask=lambda self, mask: None if self.training else mask),
-            ],
+            steps.but(mask=lambda self, mask: mask if self.training else None),
+            steps.but(mask=lambda self, mask: None if self.training else mask),
             does="the mask has an effect in only one of the modes `train` and `eval`",
             says=(
                 "The mask has an effect in only one of the two modes, `train` and `eval`. What is hidden has to be "
@@ -85,10 +83,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_of_the_first_sentence",
-            [
-                _but_mask(steps, lambda mask: mask[:1] if mask.dim() > 2 else mask),
-                _but_mask(steps, lambda mask: mask[0]),
-            ],
+            _but_mask(steps, lambda mask: mask[:1] if mask.dim() > 2 else mask),
+            _but_mask(steps, lambda mask: mask[0]),
             does="only the first entry of the mask is used",
             says=(
                 "Only the first entry of the mask is used, so that, in a batch, the first sentence's mask holds for "
@@ -102,7 +98,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_of_one_position",
-            _alone(
+            *_alone(
                 [
                     _but_mask(steps, lambda mask: mask[..., :1, :]),
                     _but_mask(steps, lambda mask: mask[..., -1:, :]),
@@ -121,7 +117,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_transposed",
-            _alone([_but_mask(steps, lambda mask: mask.mT)]),
+            *_alone([_but_mask(steps, lambda mask: mask.mT)]),
             does="the last two axes of the mask are swapped",
             says=(
                 "The last two axes of the mask are swapped: instead of what a position may see, it says by whom the "
@@ -135,7 +131,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_with_another_axis",
-            _alone(
+            *_alone(
                 [
                     _but_mask(steps, lambda mask: mask.unsqueeze(0)),
                     _but_mask(steps, lambda mask: mask.unsqueeze(1)),
@@ -156,7 +152,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_as_numbers",
-            _alone(
+            *_alone(
                 [
                     _but_mask(steps, lambda mask: mask.float()),
                     _but_mask(steps, lambda mask: mask.long()),
@@ -172,11 +168,9 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "causal_mask_of_its_own",
-            [
-                steps.but(mask=lambda x: _causal(x)),
-                steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask),
-                steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask & _causal(x)),
-            ],
+            steps.but(mask=lambda x: _causal(x)),
+            steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask),
+            steps.but(mask=lambda x, mask: _causal(x) if mask is None else mask & _causal(x)),
             does="positions see no later ones, by a causal mask that nothing asked for",
             says=(
                 "Positions see no later ones, though no mask says so: a causal mask is made here. In an encoder every "
@@ -206,11 +200,9 @@ def mistakes_with_the_attention(
     return [
         Mistake(
             "x_only_once",
-            [
-                steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask=mask)),
-                steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask)),
-                steps.but(attended=lambda self, queries, keys, mask: self.self_attention(queries, keys, mask)),
-            ],
+            steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask=mask)),
+            steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask)),
+            steps.but(attended=lambda self, queries, keys, mask: self.self_attention(queries, keys, mask)),
             does="the attention is not given queries, keys and values, and then the mask",
             says=(
                 "The attention is not given queries, keys and values, and then the mask: in self-attention, the first "
@@ -224,7 +216,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "taken_for_a_pair",
-            _alone(
+            *_alone(
                 [
                     steps.but(
                         attended=lambda self, queries, keys, values, mask: _first_of_two(
@@ -246,7 +238,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "torchs_keyword",
-            _alone(
+            *_alone(
                 [
                     steps.but(
                         attended=lambda self, queries, mask: self.self_attention(
@@ -273,7 +265,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "network_first",
-            [order],
+            order,
             does="the network comes before the attention",
             says="The network comes before the attention. Look at the order of the two sublayers.",
             hints=[
@@ -284,7 +276,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "only_attention",
-            [only_half],
+            only_half,
             does="the layer ends after the attention",
             says="The layer ends after the attention: the network has no effect. A sublayer is missing.",
             hints=[
@@ -295,7 +287,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "no_attention",
-            unused,
+            *unused,
             does="the output of the attention has no effect",
             says=(
                 "The output of the attention has no effect: it is never computed, or not used. Look at what the second "
@@ -309,7 +301,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "attention_instead_of_the_network",
-            [instead_of_the_network],
+            instead_of_the_network,
             does="the attention is used a second time, where the network belongs",
             says="The attention is used a second time, where the network belongs. Look at the second sublayer.",
             hints=[
@@ -320,7 +312,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "sublayer_applied_twice",
-            _alone(
+            *_alone(
                 [
                     steps.but(
                         attended=lambda self, attended, mask: self.self_attention(attended, attended, attended, mask)
@@ -338,10 +330,8 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "relu_on_an_output",
-            [
-                steps.but(computed=lambda computed: torch.relu(computed)),
-                steps.but(attended=lambda attended: torch.relu(attended)),
-            ],
+            steps.but(computed=lambda computed: torch.relu(computed)),
+            steps.but(attended=lambda attended: torch.relu(attended)),
             does="a ReLU is applied to the output of a sublayer",
             says=(
                 "A ReLU is applied to the output of a sublayer, so that it can only add, and never take away. Look at "
@@ -355,7 +345,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "batch_and_positions_swapped",
-            _alone(
+            *_alone(
                 [
                     _but_reads(steps, lambda read: read.transpose(0, 1)),
                     steps.but(
@@ -378,7 +368,7 @@ def mistakes_with_the_attention(
         ),
         Mistake(
             "drops_in_training",
-            _alone(
+            *_alone(
                 [
                     _with_dropout(steps, probability, names)
                     for names, probability in (
@@ -408,7 +398,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "adds_the_layers_input",
-            [steps.but(sum_2=lambda x, computed: x + computed)],
+            steps.but(sum_2=lambda x, computed: x + computed),
             does="the network's output is added to what came into the whole layer",
             says=(
                 "The network's output is added to what came into the whole layer. With that, all that attention found "
@@ -422,7 +412,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_the_attention",
-            [steps.but(sum_2=lambda attended, computed: attended + computed)],
+            steps.but(sum_2=lambda attended, computed: attended + computed),
             does="the network's output is added to the bare output of the attention",
             says=(
                 "The network's output is added to the bare output of the attention, in which x is missing. Look at "
@@ -436,7 +426,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "network_reads_the_attention",
-            [steps.but(computed=lambda self, attended: self.feed_forward(attended))],
+            steps.but(computed=lambda self, attended: self.feed_forward(attended)),
             does="the network reads the bare output of the attention",
             says=(
                 "The network reads the bare output of the attention, in which x is missing. Look at what the network "
@@ -450,12 +440,10 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "difference_instead_of_a_sum",
-            [
-                steps.but(sum_1=lambda x, attended: x - attended),
-                steps.but(sum_1=lambda x, attended: attended - x),
-                steps.but(sum_2=lambda sum_2, computed: sum_2 - 2 * computed),
-                steps.but(sum_2=lambda sum_2, computed: 2 * computed - sum_2),
-            ],
+            steps.but(sum_1=lambda x, attended: x - attended),
+            steps.but(sum_1=lambda x, attended: attended - x),
+            steps.but(sum_2=lambda sum_2, computed: sum_2 - 2 * computed),
+            steps.but(sum_2=lambda sum_2, computed: 2 * computed - sum_2),
             does="a difference is taken where a sum belongs",
             says="A difference is taken where a sum belongs: a minus stands between a sublayer's input and its output.",
             hints=[
@@ -466,7 +454,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "product_instead_of_a_sum",
-            _alone(
+            *_alone(
                 [
                     steps.but(sum_1=lambda x, attended: x * attended),
                     steps.but(sum_2=lambda sum_2, computed: (sum_2 - computed) * computed),
@@ -482,11 +470,9 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_x_once_more",
-            [
-                steps.but(sum_1=lambda x, sum_1: x + sum_1),
-                steps.but(sum_2=lambda x, sum_2: x + sum_2),
-                steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed).attempt,
-            ],
+            steps.but(sum_1=lambda x, sum_1: x + sum_1),
+            steps.but(sum_2=lambda x, sum_2: x + sum_2),
+            steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed).attempt,
             does="there is one summand too many in a sum",
             says="There is one summand too many in a sum: x is in it already. Look at what each sum is made of.",
             hints=[
@@ -497,7 +483,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "adds_in_place",
-            _alone([steps.but(sum_1=lambda x, attended: x.add_(attended))]),
+            *_alone([steps.but(sum_1=lambda x, attended: x.add_(attended))]),
             does="the first sum is written into x itself",
             says=(
                 "The result is right, but the x that came in has been changed: `+=` writes into the tensor itself, "
@@ -517,7 +503,7 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "norm_1_for_both",
-            [steps.but(second_norm=lambda self: self.norm_1)],
+            steps.but(second_norm=lambda self: self.norm_1),
             does="`norm_1` is used where `norm_2` belongs",
             says=(
                 "`norm_1` is used where `norm_2` belongs, so `norm_2` is never trained. When training begins the two "
@@ -531,7 +517,7 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "norm_2_for_both",
-            [steps.but(first_norm=lambda self: self.norm_2)],
+            steps.but(first_norm=lambda self: self.norm_2),
             does="`norm_2` is used where `norm_1` belongs",
             says=(
                 "`norm_2` is used where `norm_1` belongs, so `norm_1` is never trained. When training begins the two "
@@ -545,7 +531,7 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "norms_swapped",
-            [steps.but(first_norm=lambda self: self.norm_2, second_norm=lambda self: self.norm_1)],
+            steps.but(first_norm=lambda self: self.norm_2, second_norm=lambda self: self.norm_1),
             does="`norm_1` and `norm_2` are swapped",
             says=(
                 "The two norms are swapped. When training begins they are alike, and nothing shows; parameters that "
@@ -559,11 +545,9 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "norms_without_their_weights",
-            [
-                steps.but(first_norm=lambda: _standardised, second_norm=lambda: _standardised),
-                steps.but(first_norm=lambda: _standardised),
-                steps.but(second_norm=lambda: _standardised),
-            ],
+            steps.but(first_norm=lambda: _standardised, second_norm=lambda: _standardised),
+            steps.but(first_norm=lambda: _standardised),
+            steps.but(second_norm=lambda: _standardised),
             does="vectors are normalised without the weight and bias of a norm",
             says=(
                 "Vectors are normalised without the weights and biases that the norms have learned: they are brought "
@@ -577,7 +561,7 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "only_the_weight_of_a_norm",
-            _alone(
+            *_alone(
                 [
                     steps.but(first_norm=lambda self: partial(_without_bias, self.norm_1)),
                     steps.but(second_norm=lambda self: partial(_without_bias, self.norm_2)),
@@ -611,7 +595,9 @@ def remembers(reference: type[Any]) -> Mistake:
 
     return Mistake(
         "remembers_an_earlier_call",
-        [RemembersTheLastMask, RemembersTheFirstMask, *that_remember_outputs(reference)],
+        RemembersTheLastMask,
+        RemembersTheFirstMask,
+        *that_remember_outputs(reference),
         says=(
             "A call depends on an earlier one: the layer remembers a mask, or a result. Each call should depend on its "
             "own arguments and on the parameters, and on nothing else. Look for what is stored in `self`."

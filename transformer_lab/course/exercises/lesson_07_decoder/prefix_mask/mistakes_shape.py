@@ -32,12 +32,10 @@ def _one_slice_for_the_batch(not_later, prefix_lengths, length):
 MISTAKES = [
     Mistake(
         "numbers",
-        [
-            STEPS.but(mask=lambda mask: mask.float()),
-            STEPS.but(mask=lambda mask: mask.long()),
-            STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix.long() + not_later.long()),
-            STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix + not_later.float()),
-        ],
+        STEPS.but(mask=lambda mask: mask.float()),
+        STEPS.but(mask=lambda mask: mask.long()),
+        STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix.long() + not_later.long()),
+        STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix + not_later.float()),
         does="the entries are numbers and not True and False",
         says="The entries are numbers, and a mask holds True and False.",
         hints=[
@@ -48,7 +46,7 @@ MISTAKES = [
     ),
     Mistake(
         "a_causal_half_of_numbers",
-        [STEPS.but(not_later=lambda not_later: not_later.float())],
+        STEPS.but(not_later=lambda not_later: not_later.float()),
         does="the causal half is made of floats",
         says=(
             "The causal half is made of floats, and the prefix of True and False: an or for each entry needs "
@@ -62,10 +60,8 @@ MISTAKES = [
     ),
     Mistake(
         "to_be_added_to_the_scores",
-        [
-            STEPS.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))),
-            STEPS.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -1e9)),
-        ],
+        STEPS.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, float("-inf"))),
+        STEPS.but(mask=lambda mask: torch.zeros(mask.shape).masked_fill(~mask, -1e9)),
         does="the mask is one to be added to the scores: 0, and −∞ or a very negative number",
         says=(
             "This is a mask to be added to the scores: 0 where looking is allowed. In this course a mask holds True "
@@ -79,7 +75,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_axis_for_the_heads",
-        [STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None])],
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None]),
         does="the axis for the heads is missing",
         says="The axis for the heads is missing: (batch, length, length) would be stretched along the wrong axes.",
         hints=[
@@ -90,11 +86,9 @@ MISTAKES = [
     ),
     Mistake(
         "batch_in_another_place",
-        [
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[None, :, None, None]),
-            STEPS.but(mask=lambda mask: mask.transpose(1, 2)),
-            STEPS.but(mask=lambda mask: mask[None]),
-        ],
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[None, :, None, None]),
+        STEPS.but(mask=lambda mask: mask.transpose(1, 2)),
+        STEPS.but(mask=lambda mask: mask[None]),
         does="an axis of length 1 stands in another place than between batch and queries",
         says="The axis for the heads, of length 1, stands in another place than between batch and queries.",
         hints=[
@@ -105,12 +99,10 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_prefix_for_all",
-        [
-            STEPS.but(lengths=_one_length(lambda lengths: lengths[0])),
-            STEPS.but(lengths=_one_length(lambda lengths: lengths[-1])),
-            STEPS.but(lengths=_one_length(lambda lengths: lengths.max())),
-            STEPS.but(lengths=_one_length(lambda lengths: lengths.min())),
-        ],
+        STEPS.but(lengths=_one_length(lambda lengths: lengths[0])),
+        STEPS.but(lengths=_one_length(lambda lengths: lengths[-1])),
+        STEPS.but(lengths=_one_length(lambda lengths: lengths.max())),
+        STEPS.but(lengths=_one_length(lambda lengths: lengths.min())),
         does="all rows of the batch get the same prefix",
         says="All rows of the batch get the same prefix. Each has a length of its own.",
         hints=[
@@ -121,9 +113,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_row",
-        [
-            STEPS.but(in_the_prefix=_in_the_first_row),
-        ],
+        STEPS.but(in_the_prefix=_in_the_first_row),
         does="only the first row of the batch gets its prefix",
         says="Only the first row of the batch gets its prefix. Look at what is done for the other rows.",
         hints=[
@@ -134,12 +124,10 @@ MISTAKES = [
     ),
     Mistake(
         "one_table_for_all_rows",
-        [
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[0]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.max()),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.min()),
-            STEPS.but(prefix_lengths=lambda prefix_lengths: prefix_lengths[:1]),
-        ],
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[0]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.max()),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths.min()),
+        STEPS.but(prefix_lengths=lambda prefix_lengths: prefix_lengths[:1]),
         does="there is one table for the whole batch",
         says=(
             "There is one table for the whole batch. Each row of it has a prefix of its own, and so needs a table of "
@@ -153,14 +141,12 @@ MISTAKES = [
     ),
     Mistake(
         "lengths_meet_positions",
-        [
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[:, None]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None], mask=lambda mask: mask[:, None]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
-            STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None], mask=lambda mask: mask[None, None]),
-        ],
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[:, None]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None], mask=lambda mask: mask[:, None]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths, mask=lambda mask: mask[None, None]),
+        STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None], mask=lambda mask: mask[None, None]),
         does="the lengths are matched with positions and not with the rows of the batch",
         says=(
             "The lengths are matched with positions or queries instead of rows of the batch, which works only if "
@@ -173,7 +159,8 @@ MISTAKES = [
     ),
     Mistake(
         "all_lengths_in_one_slice",
-        [STEPS.but(mask=_one_slice), STEPS.but(mask=_one_slice_for_the_batch)],
+        STEPS.but(mask=_one_slice),
+        STEPS.but(mask=_one_slice_for_the_batch),
         does="a slice is asked to end at all lengths at once",
         says=(
             "A slice ends at one number, and the batch has as many lengths as rows: with more than one row, torch "

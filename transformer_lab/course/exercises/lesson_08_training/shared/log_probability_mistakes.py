@@ -19,7 +19,7 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
     return [
         Mistake(
             "logits_as_log_probabilities",
-            [steps.but(log_probabilities=lambda logits: logits)],
+            steps.but(log_probabilities=lambda logits: logits),
             does="the logits are used as if they were log-probabilities",
             says="The logits are taken for log-probabilities. Adding 1 to all of them should change nothing.",
             hints=[
@@ -30,9 +30,7 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
         ),
         Mistake(
             "softmax_twice",
-            [
-                steps.but(logits=lambda logits: logits.softmax(-1)),
-            ],
+            steps.but(logits=lambda logits: logits.softmax(-1)),
             does="a softmax is taken of the logits, and then another one",
             says=(
                 "A softmax is taken twice. After the first, all numbers lie between 0 and 1, and the second makes them "
@@ -46,7 +44,7 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
         ),
         Mistake(
             "softmax_over_the_positions",
-            [steps.but(vocabulary_axis=lambda: 1)],
+            steps.but(vocabulary_axis=lambda: 1),
             does="the softmax runs over the positions of a sentence",
             says=(
                 "The probabilities add up to 1 over the positions: those of a sentence compete with each other. "
@@ -60,7 +58,7 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
         ),
         Mistake(
             "softmax_over_the_batch",
-            [steps.but(vocabulary_axis=lambda: 0)],
+            steps.but(vocabulary_axis=lambda: 0),
             does="the softmax runs over the sentences of the batch",
             says=(
                 "The probabilities add up to 1 over the batch: the sentences compete with each other. The tokens of "
@@ -75,12 +73,10 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
         ),
         Mistake(
             "log_of_the_softmax",
-            [
-                steps.but(log_probabilities=lambda logits: logits.softmax(-1).log()),
-                steps.but(log_probabilities=lambda logits: (logits.softmax(-1) + 1e-9).log()),
-                *[steps.but(log_probabilities=_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
-                *also(lambda logits: logits.softmax(-1).log()),
-            ],
+            steps.but(log_probabilities=lambda logits: logits.softmax(-1).log()),
+            steps.but(log_probabilities=lambda logits: (logits.softmax(-1) + 1e-9).log()),
+            *[steps.but(log_probabilities=_guarded(tiny)).attempt for tiny in (1e-7, 1e-8, 1e-10, 1e-12)],
+            *also(lambda logits: logits.softmax(-1).log()),
             does="the logarithm is taken of a softmax, in which far-apart logits have left a 0",
             says=(
                 "For logits that lie far apart, the probability becomes 0 before its logarithm is taken, and the loss "
@@ -94,11 +90,9 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
         ),
         Mistake(
             "exponentials_overflow",
-            [
-                steps.but(log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
-                steps.but(log_probabilities=lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
-                *also(lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
-            ],
+            steps.but(log_probabilities=lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
+            steps.but(log_probabilities=lambda logits: (logits.exp() / logits.exp().sum(-1, keepdim=True)).log()),
+            *also(lambda logits: logits - logits.exp().sum(-1, keepdim=True).log()),
             does="`exp` is taken of the logits as they are, which overflows where they are large",
             says=(
                 "`exp` is taken of the logits as they are. From 89 on it is infinite, and so is the result, or it is "
@@ -112,12 +106,10 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
         ),
         Mistake(
             "reshaped_instead_of_transposed",
-            [
-                steps.but(
-                    logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
-                ),
-                steps.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
-            ],
+            steps.but(
+                logits=lambda logits: logits.reshape(len(logits), logits.shape[2], logits.shape[1]).transpose(1, 2)
+            ),
+            steps.but(logits=lambda logits: logits.reshape(logits.shape[2], -1).T.reshape(logits.shape)),
             does="the logits are read in the order in which they are stored, with two axes exchanged",
             says=(
                 "The axes of the logits are brought into order by `view` or `reshape`. That draws the lines between "
@@ -132,7 +124,7 @@ def of_the_log_probabilities(steps: InSteps, **also_right: Step) -> list[Mistake
         ),
         Mistake(
             "shifts_once_more",
-            [steps.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:])],
+            steps.but(logits=lambda logits: logits[:, :-1], targets=lambda targets: targets[:, 1:]),
             does="the targets are shifted once more",
             says=(
                 "The targets are shifted here once more. They come in shifted: `targets[:, t]` is what the logits at t "

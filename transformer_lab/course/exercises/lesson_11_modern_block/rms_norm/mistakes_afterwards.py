@@ -7,7 +7,7 @@ from transformer_lab.course.exercises.shared.result_mistakes import of_the_resul
 DTYPE = [
     Mistake(
         "squares_overflow",
-        [STEPS.but(wide=lambda x: x)],
+        STEPS.but(wide=lambda x: x),
         does="the squares are taken in the dtype of x, and in float16 the square of 256 is infinite",
         says=(
             "Right in float32. In float16, whose largest number is 65,504, the squares of large numbers are infinite, "
@@ -21,10 +21,8 @@ DTYPE = [
     ),
     Mistake(
         "stays_in_float32",
-        [
-            STEPS.but(narrow=lambda normalised: normalised),
-            STEPS.but(stretched=lambda narrow, weight: narrow.float() * weight.float()).attempt,
-        ],
+        STEPS.but(narrow=lambda normalised: normalised),
+        STEPS.but(stretched=lambda narrow, weight: narrow.float() * weight.float()).attempt,
         does="the result is not brought back to the dtype of x",
         says=(
             "For x in float16 the result comes in float32: it is not brought back to the dtype of x. The next layer "
@@ -37,7 +35,7 @@ DTYPE = [
     ),
     Mistake(
         "always_float16",
-        [STEPS.but(stretched=lambda stretched: stretched.half())],
+        STEPS.but(stretched=lambda stretched: stretched.half()),
         does="the result is brought to float16, whatever the dtype of x",
         says="The result is brought to float16, whatever the dtype of x. Look at the dtype of what is returned.",
         hints=[
@@ -51,7 +49,7 @@ DTYPE = [
 WEIGHT = [
     Mistake(
         "no_weight",
-        [STEPS.but(stretched=lambda narrow: narrow)],
+        STEPS.but(stretched=lambda narrow: narrow),
         does="the weight has no effect",
         says="The weight has no effect. The normalised vectors are stretched, each feature by its own number.",
         hints=[
@@ -62,7 +60,7 @@ WEIGHT = [
     ),
     Mistake(
         "weight_added",
-        [STEPS.but(stretched=lambda narrow, weight: narrow + weight)],
+        STEPS.but(stretched=lambda narrow, weight: narrow + weight),
         does="the weight is added",
         says="The weight is added, so it shifts, where it should stretch. Look at the operator.",
         hints=[
@@ -73,7 +71,7 @@ WEIGHT = [
     ),
     Mistake(
         "one_plus_the_weight",
-        [STEPS.but(weight=lambda weight: 1 + weight)],
+        STEPS.but(weight=lambda weight: 1 + weight),
         does="1 is added to the weight",
         says=(
             "1 is added to the weight. Gemma keeps a weight's distance from 1 and adds it back so; here, as in Llama, "
@@ -87,7 +85,7 @@ WEIGHT = [
     ),
     Mistake(
         "divided_by_the_weight",
-        [STEPS.but(stretched=lambda narrow, weight: narrow / weight)],
+        STEPS.but(stretched=lambda narrow, weight: narrow / weight),
         does="the weight is divided by",
         says="The weight is divided by: a large weight makes its feature small. Look at where the weight stands.",
         hints=[
@@ -98,10 +96,8 @@ WEIGHT = [
     ),
     Mistake(
         "weighted_first",
-        [
-            STEPS.but(wide=lambda wide, weight: wide * weight.float(), stretched=lambda narrow: narrow),
-            STEPS.but(x=lambda x, weight: x * weight, stretched=lambda narrow: narrow).attempt,
-        ],
+        STEPS.but(wide=lambda wide, weight: wide * weight.float(), stretched=lambda narrow: narrow),
+        STEPS.but(x=lambda x, weight: x * weight, stretched=lambda narrow: narrow).attempt,
         does="`x` is multiplied by the weight before it is normalised",
         says=(
             "x is multiplied by the weight before it is normalised, so the weight also changes the mean square. Look "
@@ -115,7 +111,8 @@ WEIGHT = [
     ),
     Mistake(
         "one_weight_for_all",
-        [STEPS.but(weight=lambda weight: weight.mean()), STEPS.but(weight=lambda weight: weight[0])],
+        STEPS.but(weight=lambda weight: weight.mean()),
+        STEPS.but(weight=lambda weight: weight[0]),
         does="one number of the weight is used for all features",
         says="One number of the weight is used for all features. Each feature has its own.",
         hints=[
@@ -126,7 +123,7 @@ WEIGHT = [
     ),
     Mistake(
         "product_with_the_weight",
-        [STEPS.but(stretched=lambda narrow, weight: narrow @ weight)],
+        STEPS.but(stretched=lambda narrow, weight: narrow @ weight),
         does="`@` adds the features up, where each should be multiplied by its weight",
         says=(
             "One number comes out for each vector: `@` multiplies by the weight and adds up. Each feature should be "

@@ -29,7 +29,7 @@ def first_token_without_the_cache(evaluating, tokens):
 MISTAKES = [
     Mistake(
         "a_new_cache_for_every_token",
-        [STEPS.but(kept=lambda: lambda cache, new_cache: new_cache())],
+        STEPS.but(kept=lambda: lambda cache, new_cache: new_cache()),
         does="every token gets an empty cache",
         says=(
             "Every token gets an empty cache, and so sees nothing before it. Even a healthy model differs then. Look "
@@ -43,7 +43,7 @@ MISTAKES = [
     ),
     Mistake(
         "no_cache",
-        [STEPS.but(call=lambda evaluating: lambda piece, cache: evaluating(piece))],
+        STEPS.but(call=lambda evaluating: lambda piece, cache: evaluating(piece)),
         does="the single tokens are read without a cache",
         says=(
             "The model is not given the cache when it reads single tokens, and so each is a text of its own. Look at "
@@ -57,12 +57,10 @@ MISTAKES = [
     ),
     Mistake(
         "everything_so_far_with_the_cache",
-        [
-            STEPS.but(
-                piece=lambda tokens: lambda position: tokens[:, : position + 1],
-                logits=lambda: lambda logits: logits[:, -1:],
-            ),
-        ],
+        STEPS.but(
+            piece=lambda tokens: lambda position: tokens[:, : position + 1],
+            logits=lambda: lambda logits: logits[:, -1:],
+        ),
         does="the model is shown all tokens so far, beside the cache",
         says=(
             "In every round the model is shown *all* tokens so far, and the cache holds them already: it reads them "
@@ -76,15 +74,13 @@ MISTAKES = [
     ),
     Mistake(
         "the_same_for_every_model",
-        [
-            STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())),
-            STEPS.but(
-                piece=lambda tokens: lambda position: tokens[:, : position + 1],
-                call=lambda evaluating: lambda piece, cache: evaluating(piece),
-                logits=lambda: lambda logits: logits[:, -1:],
-            ),
-            STEPS.but(cached=lambda at_once: at_once),
-        ],
+        STEPS.but(cached=lambda evaluating, tokens: evaluating(tokens, evaluating.new_cache())),
+        STEPS.but(
+            piece=lambda tokens: lambda position: tokens[:, : position + 1],
+            call=lambda evaluating: lambda piece, cache: evaluating(piece),
+            logits=lambda: lambda logits: logits[:, -1:],
+        ),
+        STEPS.but(cached=lambda at_once: at_once),
         does="no token is read by itself with a cache that holds those before it",
         says=(
             "It is 0 for every model. All tokens in one call with the cache, or all so far without it, give what the "
@@ -98,10 +94,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_whole_with_a_cache_too",
-        [
-            STEPS.but(differences=then_all_with_the_cache),
-            STEPS.but(differences=all_with_the_cache_first),
-        ],
+        STEPS.but(differences=then_all_with_the_cache),
+        STEPS.but(differences=all_with_the_cache_first),
         does="the run on the whole text is made with a cache",
         says=(
             "The run on the whole text is made with the cache. The two runs should have nothing in common: one has a "
@@ -115,10 +109,8 @@ MISTAKES = [
     ),
     Mistake(
         "the_first_token_not_in_the_cache",
-        [
-            STEPS.but(cached=first_token_without_the_cache),
-            STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
-        ],
+        STEPS.but(cached=first_token_without_the_cache),
+        STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
         does="the first token is never read with the cache",
         says=(
             "The first token is never read with the cache, and so it is missing for all that follow. Look at where the "
@@ -132,10 +124,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_position",
-        [
-            STEPS.but(differences=lambda differences: differences[:, -1]),
-            STEPS.but(differences=lambda differences: differences[:, -1:]),
-        ],
+        STEPS.but(differences=lambda differences: differences[:, -1]),
+        STEPS.but(differences=lambda differences: differences[:, -1:]),
         does="only the last position counts",
         says=(
             "Only the last position counts: it alone is compared, or read by itself, or each round overwrites what the "
@@ -149,7 +139,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_position",
-        [STEPS.but(differences=lambda differences: differences[:, 0])],
+        STEPS.but(differences=lambda differences: differences[:, 0]),
         does="only the first position is compared",
         says="Only the first position is compared: the loop ends with its first round, or an index is 0.",
         hints=[
@@ -160,7 +150,7 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_the_first_position_out",
-        [STEPS.but(differences=lambda differences: differences[:, 1:])],
+        STEPS.but(differences=lambda differences: differences[:, 1:]),
         does="the first position is not compared",
         says="The first position is not compared. A cache may be at fault from the very beginning.",
         hints=[
@@ -171,10 +161,8 @@ MISTAKES = [
     ),
     Mistake(
         "leaves_the_last_position_out",
-        [
-            STEPS.but(differences=lambda differences: differences[:, :-1]),
-            STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
-        ],
+        STEPS.but(differences=lambda differences: differences[:, :-1]),
+        STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
         does="the last position is not compared",
         says="The last position is not compared. Look at where the loop ends, or a slice.",
         hints=[
@@ -185,10 +173,8 @@ MISTAKES = [
     ),
     Mistake(
         "positions_apart_by_one",
-        [
-            STEPS.but(differences=lambda cached, at_once: cached[:, 1:] - at_once[:, :-1]),
-            STEPS.but(differences=lambda cached, at_once: cached[:, :-1] - at_once[:, 1:]),
-        ],
+        STEPS.but(differences=lambda cached, at_once: cached[:, 1:] - at_once[:, :-1]),
+        STEPS.but(differences=lambda cached, at_once: cached[:, :-1] - at_once[:, 1:]),
         does="each position is compared with the one beside it",
         says=(
             "Each position is compared with the one beside it. Both runs have read the same tokens there, so the same "
@@ -202,10 +188,8 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_first_text",
-        [
-            STEPS.but(differences=lambda differences: differences[:1]),
-            STEPS.but(differences=lambda differences: differences[0]),
-        ],
+        STEPS.but(differences=lambda differences: differences[:1]),
+        STEPS.but(differences=lambda differences: differences[0]),
         does="only the first text of the batch is compared",
         says="Only the first text of the batch is compared. A fault may show in another one. Look at the first index.",
         hints=[
@@ -216,9 +200,7 @@ MISTAKES = [
     ),
     Mistake(
         "only_the_last_text",
-        [
-            STEPS.but(differences=lambda differences: differences[-1:]),
-        ],
+        STEPS.but(differences=lambda differences: differences[-1:]),
         does="only the last text of the batch is compared",
         says="Only the last text of the batch is compared, or each text overwrites what the one before it showed.",
         hints=[
@@ -229,10 +211,8 @@ MISTAKES = [
     ),
     Mistake(
         "one_token_without_its_axis",
-        [
-            STEPS.but(piece=lambda tokens: lambda position: tokens[:, position]).attempt,
-            STEPS.but(piece=lambda tokens: lambda position: tokens[position]).attempt,
-        ],
+        STEPS.but(piece=lambda tokens: lambda position: tokens[:, position]).attempt,
+        STEPS.but(piece=lambda tokens: lambda position: tokens[position]).attempt,
         says=(
             "The model is given a tensor of one axis. It takes (batch, n), even where n is 1. Look at the index that "
             "takes one position."
@@ -245,7 +225,7 @@ MISTAKES = [
     ),
     Mistake(
         "joined_along_the_texts",
-        [STEPS.but(cached=lambda one_by_one: torch.cat(one_by_one, dim=0)).attempt],
+        STEPS.but(cached=lambda one_by_one: torch.cat(one_by_one, dim=0)).attempt,
         says=(
             "The logits of the tokens are joined along the axis of the *texts*. Look at the axis that `torch.cat` gets."
         ),

@@ -9,10 +9,8 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
     return [
         Mistake(
             "mask_only_in_training",
-            [
-                steps.but(visible=lambda self, mask: mask if self.training else None).attempt,
-                steps.but(visible=lambda self, mask: None if self.training else mask).attempt,
-            ],
+            steps.but(visible=lambda self, mask: mask if self.training else None).attempt,
+            steps.but(visible=lambda self, mask: None if self.training else mask).attempt,
             says=(
                 "The mask acts in one mode only, `train()` or `eval()`. It belongs to the model: what is hidden while "
                 "it learns must be hidden when it is used. Look at where the mode comes in."
@@ -25,7 +23,7 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "remembers_the_mask",
-            [steps.but(visible=last_mask).attempt],
+            steps.but(visible=last_mask).attempt,
             says=(
                 "A mask of an earlier call acts in a later one, to which none was given. What a module keeps in `self` "
                 "stays there. Look at what is stored."
@@ -38,7 +36,7 @@ def of_a_mask_that_may_be_none(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "mask_asked_for_its_truth",
-            [steps.but(visible=lambda mask: mask if mask else None).attempt],
+            steps.but(visible=lambda mask: mask if mask else None).attempt,
             says=(
                 "Python's `if` asks whether a whole tensor is true, which has no answer. What matters is whether there "
                 "is a mask at all. Look at the condition."
@@ -76,7 +74,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
     return [
         Mistake(
             "merged_by_view",
-            [steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1))],
+            steps.but(merged=lambda mixture: mixture.reshape(len(mixture), mixture.shape[2], -1)),
             does="the heads are merged in the order in which their numbers are stored",
             says=(
                 "The heads are put together without a transposition, so that positions get mixed up with one another. "
@@ -91,7 +89,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         ),
         Mistake(
             "transposed_then_viewed",
-            [way.attempt for way in transposed],
+            *[way.attempt for way in transposed],
             says=(
                 "`view` refuses: after a transposition the numbers no longer lie in memory in the order in which "
                 "`view` would read them."
@@ -104,7 +102,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
         ),
         Mistake(
             "merged_in_turn",
-            [steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2))],
+            steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2)),
             does="the heads are merged so that their features alternate",
             says=(
                 "The heads are merged so that their features alternate. Each head should fill neighbouring columns. "
