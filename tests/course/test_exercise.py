@@ -25,6 +25,17 @@ def test_the_attempts_of_a_mistake_are_its_whole_answers_and_its_variants_run():
     assert mistake.made(min).says == mistake.says
 
 
+def test_what_is_said_takes_the_clause_from_what_the_mistake_does():
+    first = Mistake("first", min, does="the sum is missing", says="{does}. Look at `sum`.", hints=LADDER)
+    later = Mistake("later", min, does="the sum is missing", says="Rows differ: {does}.", hints=LADDER)
+    other = Mistake("other", min, does="the sum is missing", says="torch's `sum` is not called.", hints=LADDER)
+    assert first.says == "The sum is missing. Look at `sum`."
+    assert later.says == "Rows differ: the sum is missing."
+    assert other.says == "torch's `sum` is not called."
+    with pytest.raises(ValueError, match="unsaid says what it does, so it needs `does`"):
+        Mistake("unsaid", min, says="{does}.", hints=LADDER)
+
+
 def test_ways_in_a_list_are_no_way():
     with pytest.raises(TypeError, match="each way of least is an argument of its own"):
         Mistake("least", [min], says="", hints=LADDER)

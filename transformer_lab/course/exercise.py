@@ -18,7 +18,8 @@ class Mistake:
         ways: The ways of making it: variants of the answer in steps, or, where it is another idea altogether, whole
             answers as a learner would write them. An attempt that behaves as one of them on every case made this
             mistake.
-        says: What it does and where to look, told where it is the only mistake; never the answer.
+        says: What it does and where to look, told where it is the only mistake; never the answer. ``{does}`` in it
+            stands for the clause of ``does``.
         hints: A ladder of at least three steps, each telling a little more. Where there are two, the third says how
             the step is done that the first way does otherwise.
         does: A clause about the changed step alone ("the softmax runs over the queries"), true whatever else is wrong:
@@ -26,7 +27,7 @@ class Mistake:
 
     Raises:
         TypeError: A way is no answer, but a list of them, say.
-        ValueError: A mistake that has a variant does not say what it does.
+        ValueError: A mistake that has a variant, or says what it does, has no such clause.
     """
 
     def __init__(
@@ -34,9 +35,13 @@ class Mistake:
     ) -> None:
         if strange := [way for way in ways if not isinstance(way, Variant) and not callable(way)]:
             raise TypeError(f"each way of {name} is an argument of its own, a variant or a whole answer: not {strange}")
-        self.name, self.ways, self.says, self.hints, self.does = name, ways, says, hints, does
-        if self.variants and not does:
+        told = says.replace("{does}", does)
+        self.name, self.ways, self.hints, self.does = name, ways, hints, does
+        self.says = told[:1].upper() + told[1:] if says.startswith("{does}") else told
+        if not does and self.variants:
             raise ValueError(f"{name} can meet another mistake, so it needs `does`")
+        if not does and "{does}" in says:
+            raise ValueError(f"{name} says what it does, so it needs `does`")
         if len(hints) == 2 and self.variants:
             self.hints = [*hints, _as_it_should_be(self.variants[0])]
 

@@ -54,7 +54,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             several(lambda sizes: sizes),
             *[several(functools.partial(torch.amax, dim=dim)) for dim in axes],
             does="more than one number comes out",
-            says="More than one number comes out. One is asked for: the largest difference of all.",
+            says="{does}. One is asked for: the largest difference of all.",
             hints=[
                 "What does the annotation after `->` promise?",
                 "Over how many axes is the maximum taken?",
@@ -68,10 +68,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: differences, largest=lambda sizes: sizes.max().abs()),
             steps.but(sizes=lambda differences: -differences, largest=lambda sizes: sizes.max().abs()),
             does="the maximum is taken of differences with their signs",
-            says=(
-                "The maximum is taken of differences with their signs: among them, −5 counts for less than 1. Look at "
-                "what is done before the maximum is taken."
-            ),
+            says="{does}: among them, −5 counts for less than 1. Look at what is done before the maximum is taken.",
             hints=[
                 "What is the maximum of −5 and 1, and which of them is the larger difference?",
                 "The sign only says which of the two is larger. First leave out all signs, then take the maximum.",
@@ -124,7 +121,7 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             "sum_of_the_differences",
             steps.but(largest=lambda sizes: sizes.sum()),
             does="the differences are added up",
-            says="The differences are added up: the number grows with the length of the text. One is asked for.",
+            says="{does}: the number grows with the length of the text. One is asked for.",
             hints=[
                 "What becomes of the number if the text is twice as long?",
                 "One number of all is asked for, not their sum.",
@@ -150,8 +147,8 @@ def of_the_largest_difference(steps: InSteps, one: str, other: str, *axes: tuple
             steps.but(sizes=lambda differences: differences.square(), largest=lambda sizes: sizes.mean().sqrt()),
             does="the differences are squared",
             says=(
-                "The differences are squared: one of 0.001 becomes one of 0.000001, and seems to be rounding. The size "
-                "of a difference is asked for."
+                "{does}: one of 0.001 becomes one of 0.000001, and seems to be rounding. The size of a difference is "
+                "asked for."
             ),
             hints=[
                 "How large is the square of 0.001?",

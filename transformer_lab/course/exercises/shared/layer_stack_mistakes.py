@@ -131,8 +131,8 @@ def embedding_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(embedded=lambda embedded, tokens: embedded * (tokens != 0).unsqueeze(-1)),
             does="token 0 is given a vector of zeros",
             says=(
-                "Token 0 is given a vector of zeros, as if it were padding. Which token is padding is not known here, "
-                "and masks hide it. Look at what happens to the embeddings."
+                "{does}, as if it were padding. Which token is padding is not known here, and masks hide it. Look at "
+                "what happens to the embeddings."
             ),
             hints=[
                 "What is the embedding of token 0, and what the input of the first layer there?",
@@ -156,8 +156,8 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(first_input=lambda scaled: scaled),
             does="no positional encodings are added",
             says=(
-                "No positional encodings are added. With the tokens in another order, the same vectors come out in "
-                "another order. Look at what `__init__` has prepared."
+                "{does}. With the tokens in another order, the same vectors come out in another order. Look at what "
+                "`__init__` has prepared."
             ),
             hints=[
                 "What did lesson 05 show about attention without positions?",
@@ -194,7 +194,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "positions_multiplied",
             steps.but(first_input=lambda scaled, encodings: scaled * encodings),
             does="embeddings and positional encodings are multiplied",
-            says="Embeddings and positional encodings are multiplied. Look at how they are put together.",
+            says="{does}. Look at how they are put together.",
             hints=[
                 "At position 0, half of the encoding is zeros. What is left of the token there?",
                 "Embedding and encoding together make a vector that holds both: which operation?",
@@ -205,10 +205,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "positions_of_the_batch",
             steps.but(length=lambda tokens: tokens.shape[0]),
             does="the rows of the table are counted by the size of the batch",
-            says=(
-                "The rows of the table are counted by the size of the batch, not by the number of tokens in a "
-                "sentence. Look at which axis is measured."
-            ),
+            says="{does}, not by the number of tokens in a sentence. Look at which axis is measured.",
             hints=["`tokens` has the shape (batch, n). Which number is `tokens.shape[0]`?", ROW_BY_ROW, SLICE],
         ),
         Mistake(
@@ -230,10 +227,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "positions_of_the_width",
             steps.but(length=lambda width: width),
             does="the rows of the table are counted by d_model",
-            says=(
-                "The rows of the table are counted by d_model, not by the number of tokens in a sentence. Look at "
-                "which axis is measured."
-            ),
+            says="{does}, not by the number of tokens in a sentence. Look at which axis is measured.",
             hints=[
                 "The embeddings have the shape (batch, n, d_model). Which of them counts the positions?",
                 ROW_BY_ROW,
@@ -303,10 +297,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "positions_by_token",
             steps.but(encodings=lambda self, tokens: self.positions[tokens]),
             does="the positions are looked up by token",
-            says=(
-                "The positions are looked up by token: wherever a token is, it gets the same one. Look at what the "
-                "table is indexed with."
-            ),
+            says="{does}: wherever a token is, it gets the same one. Look at what the table is indexed with.",
             hints=["Which row does token 5 get at position 0, and which at position 3?", ROW_BY_ROW, SLICE],
         ),
         Mistake(
@@ -378,7 +369,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(layers=lambda layers: layers[1:]),
             steps.but(layers=lambda layers: layers[:-1]),
             does="not all of the layers are called",
-            says="Not all of the layers are called. Look at which ones the loop goes through.",
+            says="{does}. Look at which ones the loop goes through.",
             hints=["With three layers, which of them are called?", "Which parameters get no gradient?", IN_THE_LOOP],
         ),
         Mistake(
@@ -386,7 +377,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(layers=lambda layers: [layers[0]] * len(layers)),
             steps.but(layers=lambda layers: [layers[-1]] * len(layers)).attempt,
             does="one of the layers is called again and again, and the others never",
-            says=("One of the layers is called again and again, and the others never. Look at which one is called."),
+            says="{does}. Look at which one is called.",
             hints=["Which parameters get no gradient?", IN_THE_LOOP, f"`x = {call}` inside the loop."],
         ),
         Mistake(
@@ -442,7 +433,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             "added_around_all_layers",
             steps.but(output=lambda first_input, outputs: first_input + outputs[-1]),
             does="the embedded tokens are added to the output of the last layer",
-            says="The embedded tokens are added to the output of the last layer. Look at what is returned.",
+            says="{does}. Look at what is returned.",
             hints=[
                 "After a post-norm layer, what variance should a vector have? Which has it here?",
                 "The residual connections are inside the layers.",
@@ -455,10 +446,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
                 layer_input=lambda first_input: lambda number, previous: previous + first_input if number else previous
             ),
             does="the embedded tokens are added again to the input of every layer",
-            says=(
-                "The embedded tokens are added again to the input of every layer. The residual connections inside the "
-                "layers pass them on. Look at what each layer is given."
-            ),
+            says="{does}. The residual connections inside the layers pass them on. Look at what each layer is given.",
             hints=[
                 "What is the input of the second layer made of?",
                 "The embedded tokens are the input of the first layer alone.",
@@ -488,10 +476,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(output=lambda outputs: _normed(outputs[-1])),
             steps.but(kept=lambda: lambda before, after: _normed(after)),
             does="the output of a layer is normalised once more",
-            says=(
-                "The output of a layer is normalised once more. Post-norm layers have normalised it already; pre-norm "
-                "stacks need one norm at the end."
-            ),
+            says="{does}. Post-norm layers have normalised it already; pre-norm stacks need one norm at the end.",
             hints=[
                 "What does the last step of the last layer do?",
                 "Between the layers and after them, there is no norm.",
@@ -535,7 +520,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(output=lambda outputs: outputs).attempt,
             steps.but(output=lambda outputs: torch.stack(outputs[1:])).attempt,
             does="the outputs of all layers are returned",
-            says="The outputs of all layers are returned. Asked for is that of the last one.",
+            says="{does}. Asked for is that of the last one.",
             hints=[
                 "What do `type(...)` or the shape say of the result?",
                 "The output of a layer in between is used by the next layer only.",
@@ -548,7 +533,7 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(output=lambda outputs: sum(outputs[1:]) / len(outputs[1:])).attempt,
             steps.but(output=lambda outputs: sum(outputs)).attempt,
             does="the outputs of all layers are added up",
-            says="The outputs of all layers are added up, or averaged. Asked for is that of the last one.",
+            says="{does}, or averaged. Asked for is that of the last one.",
             hints=[
                 "With one layer nothing is wrong, or the embeddings come in again. With two?",
                 "The output of a layer in between is used by the next layer only.",

@@ -24,8 +24,8 @@ def of_the_mode(steps: InSteps, result: str, first: str) -> list[Mistake]:
             steps.but(evaluating=lambda model: model.train()),
             does="the model is not switched to eval mode",
             says=(
-                "The model is not switched to eval mode. While it trains, dropout changes its logits, and what is "
-                "measured is not what the model does when it is used."
+                "{does}. While it trains, dropout changes its logits, and what is measured is not what the model does "
+                "when it is used."
             ),
             hints=[
                 "Print `model.training` just before the model is called.",

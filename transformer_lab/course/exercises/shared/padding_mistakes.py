@@ -96,10 +96,7 @@ def which_tokens(steps: InSteps) -> list[Mistake]:
             "all_after_the_first_padding",
             steps.but(real=lambda real: real.int().cumprod(dim=1).bool()),
             does="all that follows the first padding is hidden",
-            says=(
-                "All that follows the first padding is hidden, real tokens too. With padding in front, a whole "
-                "sentence disappears."
-            ),
+            says="{does}, real tokens too. With padding in front, a whole sentence disappears.",
             hints=[
                 "Try a sentence that begins with padding.",
                 "Each token says by itself whether it is padding.",

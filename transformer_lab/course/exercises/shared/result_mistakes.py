@@ -26,7 +26,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 "result_with_another_sign",
                 handed_on(lambda result: -result),
                 does="the result has the wrong sign",
-                says="The result has the wrong sign. Look for a minus.",
+                says="{does}. Look for a minus.",
                 hints=[
                     "Which sign should the first number have?",
                     "Where does a minus come in, or where is one subtracted from the other the wrong way round?",
@@ -51,10 +51,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 "result_transposed",
                 handed_on(lambda result: result.mT),
                 does="the last two axes of the result are exchanged",
-                says=(
-                    "The last two axes of the result are exchanged. Look at its shape, and for a transposition at the"
-                    " end."
-                ),
+                says="{does}. Look at its shape, and for a transposition at the end.",
                 hints=[
                     "What shape is asked for, and what shape comes out?",
                     "What do the rows of the result stand for?",
@@ -67,7 +64,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 handed_on(lambda result: result.tanh()),
                 handed_on(lambda result: result.sigmoid()).attempt,
                 does="the result goes through a further function",
-                says="The result goes through a further function, such as a softmax. It is asked for as it is.",
+                says="{does}, such as a softmax. It is asked for as it is.",
                 hints=[
                     "Can a number of the result be negative, or above 1?",
                     "What is the last thing that is done to the result?",
@@ -105,9 +102,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 "axes_of_length_1_removed",
                 handed_on(lambda result: result.squeeze()),
                 does="every axis of length 1 is removed from the result",
-                says=(
-                    "Every axis of length 1 is removed from the result, even one that only happens to have this length."
-                ),
+                says="{does}, even one that only happens to have this length.",
                 hints=[
                     "What shape comes out for a single query, or a single sentence?",
                     "`squeeze()` without a number takes all axes of length 1 away.",
@@ -119,7 +114,7 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
                 handed_on(lambda result: result[:1]),
                 handed_on(lambda result: result[0]).attempt,
                 does="only the first entry of the result is returned",
-                says="Only the first entry of the result is returned, along its first axis. All are asked for.",
+                says="{does}, along its first axis. All are asked for.",
                 hints=[
                     "What shape is asked for, and what shape comes out?",
                     "Which index or slice stands at the end, and does a `return` stand inside a loop?",

@@ -39,9 +39,8 @@ MISTAKES = [
         STEPS.but(total=lambda weights, states: torch.tensordot(weights, states, dims=([1], [1]))),
         does="the weights of every text meet the states of *every* text of the batch",
         says=(
-            "The weights of every text meet the states of *every* text of the batch, as they do in a product of the "
-            "whole table of weights with each text's states. Text i should mix its own states only. Look at the "
-            "axis of the batch."
+            "{does}, as they do in a product of the whole table of weights with each text's states. Text i should mix "
+            "its own states only. Look at the axis of the batch."
         ),
         hints=[
             "With 2 texts whose states are all 0 in the second: what should come out for the second text?",
@@ -136,8 +135,8 @@ MISTAKES = [
         STEPS.but(total=lambda weighted: weighted[:, : len(weighted)].sum(dim=1)),
         does="as many states are added as there are *texts*",
         says=(
-            "As many states are added as there are *texts*, so some are left out (or a loop runs past the end of "
-            "them). There is one for each weight of a text. Look at what is counted."
+            "{does}, so some are left out (or a loop runs past the end of them). There is one for each weight of a "
+            "text. Look at what is counted."
         ),
         hints=[
             "weights have the shape (batch, n). Which of the two is `len(weights)`?",
@@ -186,10 +185,7 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: torch.full_like(weights, 1 / weights.shape[1])),
         STEPS.but(weights=lambda weights: torch.ones_like(weights)),
         does="every state counts the same, whatever the weights are",
-        says=(
-            "Every state counts the same, whatever the weights are: changing them changes nothing. Look at where the "
-            "weights come in."
-        ),
+        says="{does}: changing them changes nothing. Look at where the weights come in.",
         hints=[
             "What becomes of the result if a text's weights are 1, 0, 0 instead? What should?",
             "With the weights 0.75 and 0.25, the first state should count three times as much as the second.",
@@ -202,8 +198,8 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: weights * one_hot(weights, weights.argmax(dim=1, keepdim=True))),
         does="only the state with the largest weight is used",
         says=(
-            "Only the state with the largest weight is used; all others are thrown away. And nothing can be learned "
-            "that way about which state to choose. Every state should take part."
+            "{does}; all others are thrown away. And nothing can be learned that way about which state to choose. "
+            "Every state should take part."
         ),
         hints=[
             "With the weights 0.75 and 0.25, how much of the second state should be in the result?",
@@ -244,7 +240,7 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: weights.roll(1, 1)),
         STEPS.but(weights=lambda weights: weights.roll(-1, 1)),
         does="each state gets the weight of its neighbour",
-        says="The weights and the states are one place apart: each state gets the weight of its neighbour.",
+        says="The weights and the states are one place apart: {does}.",
         hints=[
             "With the weights 1, 0, 0, which of three states comes back?",
             "Weight i belongs to state i, not to state i + 1 or i - 1.",

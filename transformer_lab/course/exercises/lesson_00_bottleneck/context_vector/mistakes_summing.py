@@ -43,10 +43,7 @@ MISTAKES = [
         STEPS.but(axis=lambda: (0, 2)),
         STEPS.but(total=lambda weighted: weighted.sum(dim=(0, 1)).expand(len(weighted), -1)),
         does="the sum runs over more than one axis",
-        says=(
-            "Too much is added up: the sum runs over more than one axis. Each text should keep a vector of its own. "
-            "Look at what the sum runs over."
-        ),
+        says="Too much is added up: {does}. Each text should keep a vector of its own. Look at what the sum runs over.",
         hints=[
             "How many numbers should come out for 2 texts and states of width 3?",
             "`.sum()` without an axis adds up everything there is.",
@@ -228,8 +225,8 @@ MISTAKES = [
         STEPS.but(context=lambda context, states: context / states.shape[-1]),
         does="the context is divided by the width of the states, or by its root",
         says=(
-            "The context is divided by the width of the states, or by its root. The weights add up to 1, so their "
-            "weighted average is neither too large nor too small. Look for a division."
+            "{does}. The weights add up to 1, so their weighted average is neither too large nor too small. Look for a "
+            "division."
         ),
         hints=[
             "With the weights 1, 0, 0, the first state should come back unchanged. Does it?",
@@ -268,7 +265,7 @@ MISTAKES = [
         STEPS.but(context=lambda context: context.round(decimals=3)).attempt,
         STEPS.but(context=lambda context: context.round(decimals=2)),
         does="numbers are rounded on the way",
-        says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
+        says="{does}. The error is small, and no gradient passes through a rounding.",
         hints=[
             "Which line rounds, or makes whole numbers?",
             "Rounding is for printing only.",

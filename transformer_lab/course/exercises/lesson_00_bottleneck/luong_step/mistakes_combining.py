@@ -101,7 +101,7 @@ MISTAKES = [
         STEPS.but(squashed=lambda combined: torch.relu(combined)),
         STEPS.but(squashed=lambda combined: torch.softmax(combined, dim=-1)),
         does="another function stands where the tanh should",
-        says="Another function stands where the tanh should: a sigmoid, a `relu` or a softmax. Look at the last step.",
+        says="{does}: a sigmoid, a `relu` or a softmax. Look at the last step.",
         hints=[
             "Between which two numbers does tanh lie?",
             "Compare with the formula.",
@@ -112,10 +112,7 @@ MISTAKES = [
         "softmax_at_the_end",
         STEPS.but(output=lambda output: torch.softmax(output, dim=-1)),
         does="a softmax is taken of the result",
-        says=(
-            "A softmax is taken of the result. The next character is read off this vector later; here the vector "
-            "itself is asked for."
-        ),
+        says="{does}. The next character is read off this vector later; here the vector itself is asked for.",
         hints=[
             "What stands outermost in the formula?",
             "Can what comes out be negative? Should it?",
@@ -184,8 +181,8 @@ MISTAKES = [
         STEPS.but(both=lambda context, state: torch.stack([context, state], dim=-1)),
         does="context and state are joined along another axis than that of the width",
         says=(
-            "Context and state are joined along another axis than that of the width: below each other, as if they "
-            "were further texts, or along a new axis. Look at the axis, and at whether it is `cat`."
+            "{does}: below each other, as if they were further texts, or along a new axis. Look at the axis, and at "
+            "whether it is `cat`."
         ),
         hints=[
             "Two tensors of shape (3, 5) side by side have the shape (3, 10). Which shape comes out here?",
@@ -199,8 +196,8 @@ MISTAKES = [
         STEPS.but(combined=lambda both, w_c: w_c @ both),
         does="the product meets the wrong axis of W_c",
         says=(
-            "The product meets the wrong axis of W_c: it stands with (outputs, inputs). That crashes, or, where it is "
-            "square, gives other numbers. Look at the shapes on both sides of the product."
+            "{does}: it stands with (outputs, inputs). That crashes, or, where it is square, gives other numbers. Look "
+            "at the shapes on both sides of the product."
         ),
         hints=[
             "(batch, 2 d) times (d_out, 2 d): which two numbers would have to be equal?",
@@ -263,10 +260,7 @@ MISTAKES = [
         STEPS.but(squashed=lambda combined, context: torch.tanh(combined) + context),
         STEPS.but(squashed=lambda combined, state: torch.tanh(combined) + state),
         does="context or state is added to the result",
-        says=(
-            "Context or state is added to the result. That crashes where the widths differ; the formula ends with the "
-            "tanh."
-        ),
+        says="{does}. That crashes where the widths differ; the formula ends with the tanh.",
         hints=[
             "Which shape has the result, and which has what is added?",
             "Compare with the formula: what comes after the tanh?",
@@ -279,7 +273,7 @@ MISTAKES = [
         STEPS.but(output=lambda output: output.round(decimals=3)).attempt,
         STEPS.but(output=lambda output: output.round(decimals=4)).attempt,
         does="numbers are rounded on the way",
-        says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
+        says="{does}. The error is small, and no gradient passes through a rounding.",
         hints=[
             "Which line rounds, or makes whole numbers?",
             "Rounding is for printing only.",

@@ -53,8 +53,8 @@ MISTAKES = [
         STEPS.but(weights=lambda scores: torch.ones_like(scores)),
         does="every weight is 1",
         says=(
-            "Every weight is 1, and the context the plain sum of the states. A softmax does that along an axis of "
-            "length 1. Look at the shape of the scores, and at the axis of the softmax."
+            "{does}, and the context the plain sum of the states. A softmax does that along an axis of length 1. Look "
+            "at the shape of the scores, and at the axis of the softmax."
         ),
         hints=[
             "With 3 states, what do the weights of a text add up to? What should they?",
@@ -121,7 +121,7 @@ MISTAKES = [
         "hard_pick",
         STEPS.but(weights=lambda scores: torch.nn.functional.one_hot(scores.argmax(dim=-1), scores.shape[-1]).float()),
         does="only the state with the largest score is used",
-        says="Only the state with the largest score is used; all others are thrown away. Every state should take part.",
+        says="{does}; all others are thrown away. Every state should take part.",
         hints=[
             "What is the context if two states match equally well?",
             "No `argmax` is needed.",
@@ -310,7 +310,7 @@ MISTAKES = [
         "worst_match_first",
         STEPS.but(scores=lambda scores: -scores),
         does="the scores have the wrong sign",
-        says="The worse a state matches, the more it counts: the scores have the wrong sign. Look for a minus.",
+        says="The worse a state matches, the more it counts: {does}. Look for a minus.",
         hints=[
             "Which of two states gets the larger weight, the one with the larger dot product?",
             "A softmax gives the largest number the largest weight.",

@@ -69,7 +69,7 @@ MISTAKES = [
         "squares_twice",
         STEPS.but(distances=lambda distances: distances.square()),
         does="the squared distances are squared once more",
-        says="The squared distances are squared once more. Look at how often a square is taken.",
+        says="{does}. Look at how often a square is taken.",
         hints=[
             "What is the score of two points at distance 2? It should be −2.",
             "‖q − k‖² is a sum of squares: there is one square in it.",
@@ -94,8 +94,8 @@ MISTAKES = [
         STEPS.but(distances=lambda differences: differences.abs().sum(dim=-1).square()).attempt,
         does="the absolute values of the differences are added up",
         says=(
-            "The absolute values of the differences are added up, where their squares should be: that is another "
-            "distance than Euclid's. Look at what happens before the sum."
+            "{does}, where their squares should be: that is another distance than Euclid's. Look at what happens "
+            "before the sum."
         ),
         hints=[
             "How far is (3, 4) from (0, 0)? By how much would it be 7?",
@@ -197,8 +197,8 @@ MISTAKES = [
         ).attempt,
         does="query i is compared with key i only",
         says=(
-            "Query i is compared with key i only: one number each, or a crash as soon as their numbers differ. Every "
-            "query has to meet every key. Look at the shapes that are subtracted."
+            "{does}: one number each, or a crash as soon as their numbers differ. Every query has to meet every key. "
+            "Look at the shapes that are subtracted."
         ),
         hints=[
             "How many distances are there between 2 queries and 3 keys?",

@@ -96,8 +96,8 @@ MISTAKES = [
         STEPS.but(sums=lambda query, keys: keys.mT @ query),
         does="the query is multiplied with the *columns* of `keys`",
         says=(
-            "The query is multiplied with the *columns* of `keys`. Each key is a row: this crashes, or, where there "
-            "are as many keys as entries, gives nonsense. Look at the order of the product."
+            "{does}. Each key is a row: this crashes, or, where there are as many keys as entries, gives nonsense. "
+            "Look at the order of the product."
         ),
         hints=[
             "(d,) @ (n, d): which two numbers would have to be equal?",
@@ -263,7 +263,7 @@ MISTAKES = [
         STEPS.but(row=lambda row: row**2),
         STEPS.but(products=lambda keys, row: keys**2 * row),
         does="the entries of the query or of the keys are squared before they are multiplied",
-        says="The entries of the query or of the keys are squared before they are multiplied. Look for a power.",
+        says="{does}. Look for a power.",
         hints=["What is the score of the query [3] and the key [2]?", "Each entry takes part in the product once."],
     ),
     Mistake(
@@ -336,10 +336,7 @@ MISTAKES = [
         STEPS.but(sums=lambda products: products[:, -1]),
         STEPS.but(sums=lambda products: products[:, 0]),
         does="a single product of each key is left",
-        says=(
-            "A single product of each key is left, the last or the first: in a loop, each turn may throw away what "
-            "the one before it found."
-        ),
+        says="{does}, the last or the first: in a loop, each turn may throw away what the one before it found.",
         hints=[
             "What comes out for the query [1, 2] and the key [3, 4]? What is 1·3 + 2·4?",
             "How many products are there for a key of width 3, and how many of them count?",
@@ -366,7 +363,7 @@ MISTAKES = [
         STEPS.but(query=lambda query: query[1:], keys=lambda keys: keys[:, 1:]),
         STEPS.but(products=lambda products: products[:, 1:]),
         does="the first entry of each vector is left out",
-        says="The first entry of each vector is left out. Look at where the counting begins.",
+        says="{does}. Look at where the counting begins.",
         hints=[
             "What comes out for the query [1, 0] and the key [3, 4]?",
             "The first place has the number 0.",
@@ -378,7 +375,7 @@ MISTAKES = [
         STEPS.but(query=lambda query: query[:-1], keys=lambda keys: keys[:, :-1]),
         STEPS.but(products=lambda products: products[:, :-1]),
         does="the last entry of each vector is left out",
-        says="The last entry of each vector is left out. Look at where the counting ends.",
+        says="{does}. Look at where the counting ends.",
         hints=[
             "What comes out for the query [0, 1] and the key [3, 4]?",
             "`range(d)` ends at d - 1 by itself.",
@@ -430,10 +427,7 @@ MISTAKES = [
         STEPS.but(scores=lambda query, keys: torch.stack([keys[i] @ query for i in range(len(query))])),
         STEPS.but(keys=lambda keys, query: keys[: len(query)]),
         does="as many keys are scored as the query has *entries*",
-        says=(
-            "As many keys are scored as the query has *entries*: some get none, or a loop runs past the end. Look at "
-            "what is counted."
-        ),
+        says="{does}: some get none, or a loop runs past the end. Look at what is counted.",
         hints=[
             "What is `len(query)` for a query of width 3? How many keys are there?",
             "The number of keys is the first length in the shape of `keys`.",
@@ -447,10 +441,7 @@ MISTAKES = [
         STEPS.but(sums=lambda query, keys: torch.stack([(q * k).sum() for q, k in zip(query, keys, strict=False)])),
         STEPS.but(sums=lambda query, keys: [q * k for q, k in zip(query, keys, strict=False)]),
         does="each *entry* of the query is paired with a whole key",
-        says=(
-            "Each *entry* of the query is paired with a whole key: going through both side by side takes numbers of "
-            "the one and rows of the other."
-        ),
+        says="{does}: going through both side by side takes numbers of the one and rows of the other.",
         hints=[
             "What is one `q`, and what one `k`, of `for q, k in zip(query, keys)`?",
             "The whole query meets every key.",
@@ -478,8 +469,8 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores.sort().values),
         does="the scores are sorted",
         says=(
-            "The scores are sorted, so that no one can tell any more which belongs to which key. They should stand in "
-            "the order of the keys."
+            "{does}, so that no one can tell any more which belongs to which key. They should stand in the order of "
+            "the keys."
         ),
         hints=[
             "Which score should stand first?",
@@ -549,10 +540,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores.int()),
         STEPS.but(scores=lambda scores: scores.long()).attempt,
         does="the scores are rounded, or cut down to whole numbers",
-        says=(
-            "The scores are rounded, or cut down to whole numbers. They are floats, and no gradient passes through a "
-            "rounding."
-        ),
+        says="{does}. They are floats, and no gradient passes through a rounding.",
         hints=[
             "Which line rounds, or makes whole numbers?",
             "Rounding is for printing only.",

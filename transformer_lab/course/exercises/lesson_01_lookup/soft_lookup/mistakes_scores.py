@@ -119,8 +119,8 @@ MISTAKES = [
         STEPS.but(weights=lambda scores: torch.ones_like(scores)),
         does="every weight is 1",
         says=(
-            "Every weight is 1, and the values are just added up. A softmax along an axis of length 1 does that, and "
-            "so does leaving the weights out. Look at the shape of the scores, and at the axis of the softmax."
+            "{does}, and the values are just added up. A softmax along an axis of length 1 does that, and so does "
+            "leaving the weights out. Look at the shape of the scores, and at the axis of the softmax."
         ),
         hints=[
             "With 3 keys, what do the weights add up to? What should they?",
@@ -170,8 +170,8 @@ MISTAKES = [
         STEPS.but(scores=lambda query, keys: query @ keys),
         does="the query is multiplied with the *columns* of `keys`",
         says=(
-            "The query is multiplied with the *columns* of `keys`. Each key is a row: this crashes, or, where there "
-            "are as many keys as entries, gives nonsense. Look at the order of that product."
+            "{does}. Each key is a row: this crashes, or, where there are as many keys as entries, gives nonsense. "
+            "Look at the order of that product."
         ),
         hints=[
             "(d,) @ (n, d): which two numbers would have to be equal?",
@@ -234,10 +234,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores, query: scores / query.shape[-1] ** 0.5),
         STEPS.but(scores=lambda scores, query: scores / query.shape[-1]),
         does="the scores are divided by a number that grows with the width",
-        says=(
-            "The scores are divided by a number that grows with the width: usual in Transformers, and the subject of "
-            "lesson 02. Here the plain dot products are asked for."
-        ),
+        says="{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked for.",
         hints=[
             "Compare with `similarity`. Is anything divided there?",
             "torch's own attention divides by √d unless it is told otherwise, and a mean divides by d.",
@@ -250,10 +247,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores * 2),
         STEPS.but(scores=lambda scores, query: scores * query.shape[-1] ** 0.5),
         does="the scores are multiplied or divided by a number before the softmax",
-        says=(
-            "The weights are too even, or too uneven: the scores are multiplied or divided by a number before the "
-            "softmax. The plain dot products are asked for."
-        ),
+        says="The weights are too even, or too uneven: {does}. The plain dot products are asked for.",
         hints=[
             "Compare with `similarity`. Is anything multiplied or divided there?",
             "That number acts as a temperature does. None is asked for here.",
@@ -266,10 +260,7 @@ MISTAKES = [
         STEPS.but(keys=lambda keys: keys / keys.norm(dim=-1, keepdim=True)),
         STEPS.but(query=lambda query: query / (query.norm() + 1e-9)),
         does="lengths are divided away when query and keys are compared",
-        says=(
-            "Lengths are divided away when query and keys are compared, as in a cosine. The lookup uses the plain dot "
-            "product, in which a longer vector counts more."
-        ),
+        says="{does}, as in a cosine. The lookup uses the plain dot product, in which a longer vector counts more.",
         hints=[
             "If the query is made 10 times longer, or a key, should the weights change?",
             "Which step divides by a length?",
@@ -284,7 +275,7 @@ MISTAKES = [
         STEPS.but(scores=lambda query, keys: (keys - query).norm(dim=-1)),
         STEPS.but(scores=lambda query, keys: (keys - query).square().sum(dim=-1)),
         does="the keys are compared with the query by their distance",
-        says="The keys are compared with the query by their distance. The lookup uses the plain dot product.",
+        says="{does}. The lookup uses the plain dot product.",
         hints=[
             "Compare with `similarity`. Is anything subtracted there?",
             "A dot product multiplies entry by entry, and adds.",
@@ -311,7 +302,7 @@ MISTAKES = [
         "worst_match_first",
         STEPS.but(scores=lambda scores: -scores),
         does="the scores have the wrong sign",
-        says="The worse a key matches, the more its value counts: the scores have the wrong sign. Look for a minus.",
+        says="The worse a key matches, the more its value counts: {does}. Look for a minus.",
         hints=[
             "Which of two keys gets the larger weight, the one with the larger dot product?",
             "A softmax gives the largest number the largest weight.",

@@ -171,8 +171,8 @@ MISTAKES = [
         STEPS.but(weighted=lambda weighted, query: weighted[: len(query)]),
         does="as many values are added as the query has *entries*",
         says=(
-            "As many values are added as the query has *entries*: some are left out, or a loop runs past the end. "
-            "There is one for each key. Look at what is counted."
+            "{does}: some are left out, or a loop runs past the end. There is one for each key. Look at what is "
+            "counted."
         ),
         hints=[
             "What is `len(query)` for a query of width 2? How many keys are there?",
@@ -247,7 +247,7 @@ MISTAKES = [
         STEPS.but(found=lambda found: found.round(decimals=1)),
         STEPS.but(found=lambda found: found.round()),
         does="numbers are rounded on the way",
-        says="Numbers are rounded on the way. The error is small, and no gradient passes through a rounding.",
+        says="{does}. The error is small, and no gradient passes through a rounding.",
         hints=[
             "Which line rounds, or makes whole numbers?",
             "Rounding is for printing only.",

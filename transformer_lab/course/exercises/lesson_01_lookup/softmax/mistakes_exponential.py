@@ -59,10 +59,7 @@ MISTAKES = [
         STEPS.but(shifted=lambda scores: -scores),
         STEPS.but(scores=lambda scores: -scores),
         does="the exponents have the wrong sign",
-        says=(
-            "The smallest score gets the largest weight: the exponents have the wrong sign. Look at what is "
-            "subtracted from what."
-        ),
+        says="The smallest score gets the largest weight: {does}. Look at what is subtracted from what.",
         hints=[
             "What are the weights for the scores [0, 1]? Which of the two should be larger?",
             "In e^s, a larger s gives a larger number. And in e^(-s)?",

@@ -13,8 +13,8 @@ MISTAKES = [
         STEPS.but(largest=lambda scores: scores.max(), total=lambda exponentials: exponentials.sum()),
         does="the sum in the division runs over *all* rows",
         says=(
-            "Only the whole table adds up to 1: the sum in the division runs over *all* rows. Each row should add up "
-            "to 1 by itself. Look at what `.sum()` adds up."
+            "Only the whole table adds up to 1: {does}. Each row should add up to 1 by itself. Look at what `.sum()` "
+            "adds up."
         ),
         hints=[
             "For 2 rows of weights, what should each row add up to? What does it?",
@@ -187,7 +187,7 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: weights.round(decimals=3)),
         STEPS.but(weights=lambda weights: weights.round(decimals=2)),
         does="the weights are rounded",
-        says="The weights are rounded, so that rows need not add up to 1 any more, and no gradient passes.",
+        says="{does}, so that rows need not add up to 1 any more, and no gradient passes.",
         hints=[
             "Which line rounds, or makes whole numbers?",
             "Rounding is for printing only.",

@@ -20,8 +20,8 @@ MISTAKES = [
         STEPS.but(sums=lambda from_queries, from_keys: from_queries + from_keys),
         does="query i is added to key i only",
         says=(
-            "Query i is added to key i only: one score each, or a crash as soon as their numbers differ. Every query "
-            "has to meet every key. Look at the shapes that are added."
+            "{does}: one score each, or a crash as soon as their numbers differ. Every query has to meet every key. "
+            "Look at the shapes that are added."
         ),
         hints=[
             "How many scores are there for 3 queries and 5 keys?",
@@ -84,10 +84,7 @@ MISTAKES = [
         "matrices_swapped",
         STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT, from_keys=lambda keys, w_q: keys @ w_q.mT),
         does="`w_q` and `w_k` have changed places",
-        says=(
-            "`w_q` and `w_k` have changed places. That crashes where the widths differ; where they do not, it is "
-            "silently wrong."
-        ),
+        says="{does}. That crashes where the widths differ; where they do not, it is silently wrong.",
         hints=[
             "Which matrix has d_q columns?",
             "`w_q` belongs to the queries.",
@@ -99,10 +96,7 @@ MISTAKES = [
         STEPS.but(from_keys=lambda keys, w_q: keys @ w_q.mT),
         STEPS.but(from_queries=lambda queries, w_k: queries @ w_k.mT),
         does="queries and keys go through the same matrix",
-        says=(
-            "Queries and keys go through the same matrix. That crashes where their widths differ; where they do not, "
-            "it is silently wrong."
-        ),
+        says="{does}. That crashes where their widths differ; where they do not, it is silently wrong.",
         hints=[
             "Do `w_q` and `w_k` both occur in the code?",
             "`w_q` belongs to the queries, `w_k` to the keys.",
@@ -128,10 +122,7 @@ MISTAKES = [
         STEPS.but(from_queries=lambda from_queries: from_queries[:1].expand_as(from_queries)),
         STEPS.but(sums=lambda from_queries, from_keys: from_queries[0, :, None] + from_keys[0]).attempt,
         does="the queries or keys of the first sentence are used for the whole batch",
-        says=(
-            "The queries or keys of the first sentence are used for the whole batch. Each sentence has its own. Look "
-            "at what is indexed."
-        ),
+        says="{does}. Each sentence has its own. Look at what is indexed.",
         hints=[
             "Change the keys of the second sentence. Do its scores change?",
             "The first axis of queries and keys is the batch.",
@@ -198,10 +189,7 @@ MISTAKES = [
         STEPS.but(scores=lambda from_queries, from_keys, w: ((from_queries * w) @ from_keys.mT).tanh()).attempt,
         STEPS.but(scores=lambda from_queries, from_keys: (from_queries @ from_keys.mT).tanh()).attempt,
         does="the projected queries and keys are multiplied, as in a dot product",
-        says=(
-            "The projected queries and keys are multiplied, as in a dot product. The formula adds the two, inside a "
-            "tanh."
-        ),
+        says="{does}. The formula adds the two, inside a tanh.",
         hints=[
             "Compare with w · tanh(W_q q + W_k k).",
             "Which sign stands between query and key?",

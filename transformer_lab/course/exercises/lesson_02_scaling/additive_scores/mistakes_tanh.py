@@ -46,7 +46,7 @@ MISTAKES = [
         STEPS.but(scores=lambda scores: scores.tanh()),
         STEPS.but(hidden=lambda hidden: hidden.tanh()),
         does="a second tanh is taken",
-        says="A second tanh is taken, of the hidden vectors or of the scores. The formula has one. Look for the other.",
+        says="{does}, of the hidden vectors or of the scores. The formula has one. Look for the other.",
         hints=[
             "How often does tanh occur in w · tanh(W_q q + W_k k)?",
             "Can a score be larger than 1?",
@@ -121,8 +121,8 @@ MISTAKES = [
         STEPS.but(scores=lambda hidden: hidden.mean(dim=-1)),
         does="`w` is not used",
         says=(
-            "The entries of each hidden vector are added up or averaged as they are: `w` is not used. It says how much "
-            "each of them counts, and is what the network learns."
+            "The entries of each hidden vector are added up or averaged as they are: {does}. It says how much each of "
+            "them counts, and is what the network learns."
         ),
         hints=[
             "Does `w` occur in the code? What does it do in w · tanh(…)?",

@@ -135,7 +135,7 @@ OF_LENGTHS = [
         measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.01).attempt,
         measured(lambda x: x.norm(dim=-1, keepdim=True) + 0.001).attempt,
         does="a number is added to the lengths",
-        says="A number is added to the lengths, so the vectors get shorter than 1. Look at the denominator.",
+        says="{does}, so the vectors get shorter than 1. Look at the denominator.",
         hints=[
             "What is the norm of each row of the normalised keys?",
             "A guard against division by 0 has to be far smaller than any length.",
@@ -146,7 +146,7 @@ OF_LENGTHS = [
         "softmax_of_the_vectors",
         STEPS.but(unit_queries=lambda queries: queries.softmax(dim=-1), unit_keys=lambda keys: keys.softmax(dim=-1)),
         does="the vectors are normalised by a softmax",
-        says="The vectors are normalised by a softmax: their entries add up to 1, and their direction is lost.",
+        says="{does}: their entries add up to 1, and their direction is lost.",
         hints=[
             "What is the norm of each row of the normalised keys?",
             "To normalise a vector means to divide it by its length.",
@@ -179,8 +179,8 @@ OF_LENGTHS = [
         ),
         does="the lengths of the keys stand in a column",
         says=(
-            "The lengths of the keys stand in a column, of shape (n_key, 1), but the keys are the *columns* of the "
-            "scores. That crashes, or divides by the lengths of other keys. Look at the shapes."
+            "{does}, of shape (n_key, 1), but the keys are the *columns* of the scores. That crashes, or divides by "
+            "the lengths of other keys. Look at the shapes."
         ),
         hints=[
             "The scores have the shape (n_query, n_key). Which shape must the lengths of the keys have to meet the "
@@ -269,8 +269,8 @@ OF_THE_TEMPERATURE = [
         STEPS.but(scores=lambda products: products),
         does="the temperature is not used",
         says=(
-            "The temperature is not used. Cosines lie between -1 and 1, so without it no key can ever get more than e² "
-            "times the weight of another."
+            "{does}. Cosines lie between -1 and 1, so without it no key can ever get more than e² times the weight of "
+            "another."
         ),
         hints=[
             "Does the output change with `temperature`?",
@@ -283,10 +283,7 @@ OF_THE_TEMPERATURE = [
         STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture / temperature),
         STEPS.but(scores=lambda products: products, mixture=lambda mixture, temperature: mixture * temperature).attempt,
         does="the temperature comes in after the softmax",
-        says=(
-            "The temperature comes in after the softmax: the weights are as blurred as before, and no longer add "
-            "up to 1. Look at where it stands."
-        ),
+        says="{does}: the weights are as blurred as before, and no longer add up to 1. Look at where it stands.",
         hints=[
             "With one key, the output must be its value exactly, at any temperature. Is it?",
             "The temperature should change the gaps between the scores, before they become weights.",
@@ -297,7 +294,7 @@ OF_THE_TEMPERATURE = [
         "divides_by_the_root_too",
         STEPS.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
         does="the scores are divided by √d_k as well",
-        says="The scores are divided by √d_k as well. Cosines do not grow with the width, so there is nothing to undo.",
+        says="{does}. Cosines do not grow with the width, so there is nothing to undo.",
         hints=[
             "What are the largest and smallest values a cosine can take, at d_k = 4 and at d_k = 512?",
             "√d_k was there to keep scores from growing with d_k.",

@@ -55,9 +55,8 @@ MISTAKES = [
         ),
         does="the scores are divided by d_k, and the values or the output by √d_k",
         says=(
-            "The scores are divided by d_k, and the values or the output by √d_k: that is what comes of dividing "
-            "queries, keys and values by √d_k each. A score is a product of two of these, and what is averaged should "
-            "not be touched at all."
+            "{does}: that is what comes of dividing queries, keys and values by √d_k each. A score is a product of two "
+            "of these, and what is averaged should not be touched at all."
         ),
         hints=[
             "By what is q·k divided if q and k are each divided by √d_k?",

@@ -21,10 +21,7 @@ MISTAKES = [
         "forgets_that_two_are_multiplied",
         STEPS.but(of_a_product=lambda variance: variance),
         does="a product of two numbers is given the variance of one of them",
-        says=(
-            "A product of two numbers is given the variance of one of them. That goes unnoticed only at variance 1. "
-            "Look at a single product."
-        ),
+        says="{does}. That goes unnoticed only at variance 1. Look at a single product.",
         hints=OF_A_PRODUCT,
     ),
     Mistake(
@@ -41,7 +38,7 @@ MISTAKES = [
         "forgets_the_variance",
         STEPS.but(of_a_product=lambda: 1.0),
         does="the argument `variance` is not used",
-        says="Right for entries with variance 1 only: the argument `variance` is not used. Look at a single product.",
+        says="Right for entries with variance 1 only: {does}. Look at a single product.",
         hints=[
             "Does the result change when every entry of q and k is doubled? Should it?",
             "One product has the variance E[q²] E[k²], for q and k with mean 0.",
@@ -197,7 +194,7 @@ MISTAKES = [
         STEPS.but(of_the_score=lambda total: total // 1),
         STEPS.but(of_the_score=lambda total: float(round(total))).attempt,
         does="the result is made a whole number",
-        says="The result is made a whole number. A variance is any number from 0 on.",
+        says="{does}. A variance is any number from 0 on.",
         hints=[
             "Print the result for d_k = 1 and variance 1.5. What should it be?",
             "Look for `int`, `round` or `//`.",

@@ -121,10 +121,7 @@ MISTAKES = [
         STEPS.but(column=lambda column: torch.ones_like(column)),
         STEPS.but(own=lambda delta: delta, products=lambda column: column),
         does="a factor is missing from each of the two terms, p_i δ_ij and p_i p_j",
-        says=(
-            "A factor is missing from each of the two terms, p_i δ_ij and p_i p_j, so weights that are nearly 0 seem "
-            "to move as much as large ones."
-        ),
+        says="{does}, so weights that are nearly 0 seem to move as much as large ones.",
         hints=[
             "With p = (1, 0), nothing can move any more. Is the table 0 there?",
             "The factor p_i is the same along a whole row. What shape must p have to multiply row by row?",
@@ -331,7 +328,7 @@ MISTAKES = [
         STEPS.but(jacobian=lambda difference: difference.round(decimals=1)),
         STEPS.but(jacobian=lambda difference: difference.round()),
         does="the entries are rounded",
-        says="The entries are rounded, so that rows need not add up to 0, and small ones are lost.",
+        says="{does}, so that rows need not add up to 0, and small ones are lost.",
         hints=[
             "Which line rounds, or makes whole numbers?",
             "Rounding is for printing only.",

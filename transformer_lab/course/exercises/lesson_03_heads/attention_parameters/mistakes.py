@@ -57,7 +57,7 @@ MISTAKES = [
         "forgets_the_biases",
         STEPS.but(biases=lambda: 0),
         does="the biases are never counted",
-        says="The weights are right, but the biases are never counted. Look at what `bias` is for.",
+        says="The weights are right, but {does}. Look at what `bias` is for.",
         hints=[
             "Does the count change when `bias` changes?",
             "`nn.Linear(a, b)` has one bias for each of its b outputs.",
@@ -91,8 +91,8 @@ MISTAKES = [
         STEPS.but(total=lambda total, bias: total if bias else 0),
         does="without biases the count is 0",
         says=(
-            "Without biases the count is 0: an `… if … else …` takes in everything that stands in front of it, and a "
-            "factor everything it multiplies."
+            "{does}: an `… if … else …` takes in everything that stands in front of it, and a factor everything it "
+            "multiplies."
         ),
         hints=[
             "What is `1 + 1 if False else 0`?",
@@ -104,7 +104,7 @@ MISTAKES = [
         "nothing_without_biases_returned",
         STEPS.but(total=lambda total, bias: total if bias else None),
         does="without biases nothing is returned",
-        says="Without biases nothing is returned: None comes out. Look at where the `return` stands.",
+        says="{does}: None comes out. Look at where the `return` stands.",
         hints=[
             "What does `print(attention_parameters(6, 3, bias=False))` show?",
             "A function that ends without `return` returns None.",
@@ -139,7 +139,7 @@ MISTAKES = [
         "one_bias_per_layer",
         STEPS.but(biases=lambda bias: int(bias)),
         does="each layer is given a single bias",
-        says="Each layer is given a single bias. There is one for each *output* of the layer.",
+        says="{does}. There is one for each *output* of the layer.",
         hints=[
             "In a new cell: what is the shape of `nn.Linear(6, 6).bias`?",
             "A layer with b outputs adds b numbers, one to each.",
@@ -161,7 +161,7 @@ MISTAKES = [
         "w_o_without_biases",
         STEPS.but(total=lambda total, biases: total - biases),
         does="the biases of one layer are left out",
-        says="The weights are right, and the biases of one layer are left out. Look at which layers have some.",
+        says="The weights are right, and {does}. Look at which layers have some.",
         hints=[
             "How many layers are there, and how many biases has each?",
             "w_o is a layer like the others.",
@@ -184,7 +184,7 @@ MISTAKES = [
         STEPS.but(total=lambda total, biases: total + biases),
         STEPS.but(biases=lambda biases: 2 * biases),
         does="more biases are counted than there are",
-        says="More biases are counted than there are: one for each output of each layer. Look at what is added.",
+        says="{does}: one for each output of each layer. Look at what is added.",
         hints=["How many outputs has one layer?", "With bias=False, is the count right?"],
     ),
     Mistake(
@@ -244,10 +244,7 @@ MISTAKES = [
             )
         ),
         does="every head is taken to be 64 wide, as in the paper",
-        says=(
-            "Every head is taken to be 64 wide, as in the paper. Here d_model and the number of heads say how wide it"
-            " is."
-        ),
+        says="{does}. Here d_model and the number of heads say how wide it is.",
         hints=["How wide is a head if d_model is 12 and there are 3?", "Does a fixed number stand in the code?"],
     ),
     Mistake(

@@ -163,7 +163,7 @@ MISTAKES = [
         STEPS.but(heads=lambda heads: heads[:, :-1]),
         STEPS.but(heads=lambda heads: heads[:, 1:]),
         does="the first or the last head is left out",
-        says="The first or the last head is left out. Look at where the loop or the slice begins and ends.",
+        says="{does}. Look at where the loop or the slice begins and ends.",
         hints=["How many heads does the result have?", "`range(n)` goes from 0 to n − 1."],
     ),
     Mistake(
@@ -197,10 +197,7 @@ MISTAKES = [
         "all_heads_so_far",
         STEPS.but(scaled=lambda terms: terms.cumsum(dim=1)),
         does="each term holds those of the heads before it as well",
-        says=(
-            "Each term holds those of the heads before it as well: the sum grows from head to head. Look at what is "
-            "kept for a head."
-        ),
+        says="{does}: the sum grows from head to head. Look at what is kept for a head.",
         hints=[
             "Add up the result over the heads: is that the output?",
             "What is in the running sum when head 1 comes?",
@@ -244,7 +241,7 @@ MISTAKES = [
         "heads_behind_positions",
         STEPS.but(contributions=lambda scaled: scaled.transpose(1, 2)),
         does="heads and positions have changed places",
-        says="The numbers are right, but heads and positions have changed places.",
+        says="The numbers are right, but {does}.",
         hints=[
             "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
             "`torch.stack` takes a `dim`.",
@@ -255,7 +252,7 @@ MISTAKES = [
         "heads_before_batch",
         STEPS.but(contributions=lambda scaled: scaled.transpose(0, 1)),
         does="the heads stand in front of the batch",
-        says="The numbers are right, but the heads stand in front of the batch. Look at the order of the axes.",
+        says="The numbers are right, but {does}. Look at the order of the axes.",
         hints=[
             "The shape asked for is (batch, n_heads, n, d_out). Which is it now?",
             "`torch.stack` puts the new axis in front unless it is told where.",

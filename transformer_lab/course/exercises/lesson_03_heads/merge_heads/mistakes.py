@@ -142,10 +142,7 @@ MISTAKES = [
         STEPS.but(swapped=lambda x: x.permute(2, 0, 1, 3)),
         STEPS.but(merged=lambda merged: merged.transpose(0, 1)),
         does="the batch is swapped with another axis",
-        says=(
-            "The batch is swapped with another axis: numbers of one sentence end up in another. Look at the axes that "
-            "are named."
-        ),
+        says="{does}: numbers of one sentence end up in another. Look at the axes that are named.",
         hints=[
             "x has the axes (batch, n_heads, n, d_k), numbered 0 to 3. Which should stay where it is?",
             "With a batch in front, heads and positions are axes 1 and 2.",
@@ -188,10 +185,7 @@ MISTAKES = [
         STEPS.but(merged=lambda x: x.mean(dim=1).repeat(1, 1, x.shape[1])).attempt,
         STEPS.but(merged=lambda x: x.sum(dim=1).repeat(1, 1, x.shape[1])).attempt,
         does="the heads are made one by a sum, a mean or a maximum",
-        says=(
-            "The heads are made one by a sum, a mean or a maximum, and what each of them found cannot be told apart "
-            "any more. They should be kept side by side."
-        ),
+        says="{does}, and what each of them found cannot be told apart any more. They should be kept side by side.",
         hints=[
             "How many numbers go in per position, and how many come out?",
             "No arithmetic is needed, only another arrangement.",
@@ -257,7 +251,7 @@ MISTAKES = [
         "features_in_reverse",
         STEPS.but(x=lambda x: x.flip(3)),
         does="the features of each head come in reverse order",
-        says="The features of each head come in reverse order. They should keep the order that they have in `x`.",
+        says="{does}. They should keep the order that they have in `x`.",
         hints=["Which number of `x` should come first?", "Where is something turned round?"],
     ),
     Mistake(
@@ -279,7 +273,7 @@ MISTAKES = [
         STEPS.but(merged=lambda x: x[:, 0]),
         STEPS.but(merged=lambda x: x[:, -1]),
         does="a single head comes out",
-        says="A single head comes out, the first or the last. All of them are to stand side by side.",
+        says="{does}, the first or the last. All of them are to stand side by side.",
         hints=[
             "How many numbers go in per position, and how many come out?",
             "If there is a loop, does each round keep what the one before found?",
@@ -290,7 +284,7 @@ MISTAKES = [
         "a_list_of_heads",
         STEPS.but(merged=lambda x: x.unbind(1)),
         does="the heads come as separate tensors",
-        says="The heads come as separate tensors, and they should stand side by side in one. A step is missing.",
+        says="{does}, and they should stand side by side in one. A step is missing.",
         hints=[
             "What does `type(...)` say of the result?",
             "One function of torch puts tensors side by side along an axis they have.",
@@ -301,7 +295,7 @@ MISTAKES = [
         "shape_is_no_function",
         STEPS.but(n=lambda x: x.shape()[2], swapped=lambda x: x.shape()),
         does="`shape` is called like a function",
-        says="`shape` is called like a function, and it is none: it crashes. Look at the brackets behind it.",
+        says="{does}, and it is none: it crashes. Look at the brackets behind it.",
         hints=[
             "What kind of thing is `x.shape`, and what kind is `x.size`?",
             "One of the two takes brackets.",

@@ -53,7 +53,7 @@ MISTAKES = [
         STEPS.but(from_query=lambda self, query: self.w_k(query), from_key=lambda self, key: self.w_q(key)).attempt,
         STEPS.but(from_query=lambda self, query: self.w_v(query)).attempt,
         does="the queries go through a layer that is not theirs",
-        says="The queries go through a layer that is not theirs. Look at which layer each input meets.",
+        says="{does}. Look at which layer each input meets.",
         hints=[*EACH_LAYER, "The queries go through `self.w_q`, the keys through `self.w_k`."],
     ),
     Mistake(
@@ -61,7 +61,7 @@ MISTAKES = [
         STEPS.but(from_value=lambda self, value: self.w_k(value)),
         STEPS.but(from_value=lambda self, value: self.w_q(value)),
         does="the values go through the layer of the keys or of the queries",
-        says="`w_v` plays no part: the values go through the layer of the keys or of the queries.",
+        says="`w_v` plays no part: {does}.",
         hints=[*EACH_LAYER, "The values go through `self.w_v`."],
     ),
     Mistake(
@@ -70,8 +70,8 @@ MISTAKES = [
         STEPS.but(from_key=lambda self, value: self.w_v(value), from_value=lambda self, key: self.w_k(key)).attempt,
         does="keys and values have changed places",
         says=(
-            "Keys and values have changed places: the scores are made from what should be handed over. In "
-            "self-attention nobody would notice. Look at the order of the arguments."
+            "{does}: the scores are made from what should be handed over. In self-attention nobody would notice. Look "
+            "at the order of the arguments."
         ),
         hints=[
             "Which input goes into `w_k`, and which into `w_v`?",
@@ -96,8 +96,8 @@ MISTAKES = [
         STEPS.but(key=lambda query: query, value=lambda query: query).attempt,
         does="the keys are made from `query`",
         says=(
-            "What is asked for in `key` is never looked at: the keys are made from `query`. In self-attention, where "
-            "the three are one, nobody would notice. Look at what goes into each layer."
+            "What is asked for in `key` is never looked at: {does}. In self-attention, where the three are one, nobody "
+            "would notice. Look at what goes into each layer."
         ),
         hints=[
             "There are three inputs. Does each of them occur in the code?",
@@ -110,8 +110,8 @@ MISTAKES = [
         STEPS.but(value=lambda key: key),
         does="the values are made from `key`",
         says=(
-            "What is handed over in `value` is never looked at: the values are made from `key`. In self-attention, "
-            "where the two are one, nobody would notice. Look at what goes into each layer."
+            "What is handed over in `value` is never looked at: {does}. In self-attention, where the two are one, "
+            "nobody would notice. Look at what goes into each layer."
         ),
         hints=[
             "There are three inputs. Does each of them occur in the code?",
@@ -201,9 +201,7 @@ MISTAKES = [
         ).attempt,
         STEPS.but(output=lambda self, merged: F.linear(merged, self.w_o.weight)),
         does="the biases of layers are left out",
-        says=(
-            "The biases of layers are left out: their weights are multiplied by hand. Look at how the layers are used."
-        ),
+        says="{does}: their weights are multiplied by hand. Look at how the layers are used.",
         hints=[
             "What does an `nn.Linear` hold besides `weight`?",
             "A layer can be called like a function, and then does all that it should.",
@@ -236,7 +234,7 @@ MISTAKES = [
         "no_output_projection",
         STEPS.but(output=lambda merged: merged),
         does="`w_o` is not used",
-        says="The heads stand side by side, and nothing mixes them: `w_o` is not used. One step is missing at the end.",
+        says="The heads stand side by side, and nothing mixes them: {does}. One step is missing at the end.",
         hints=[
             "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
             "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
@@ -286,10 +284,7 @@ MISTAKES = [
         "input_added",
         STEPS.but(output=lambda output, query: output + query),
         does="the queries are added to the output",
-        says=(
-            "The queries are added to the output. Such a connection comes in lesson 06, around the attention, not "
-            "inside it."
-        ),
+        says="{does}. Such a connection comes in lesson 06, around the attention, not inside it.",
         hints=[
             "What comes after w_o in the formula?",
             "Is there a `+ query` in the code?",
@@ -300,7 +295,7 @@ MISTAKES = [
         "weights_returned_too",
         STEPS.but(output=lambda output, weights: (output, weights)),
         does="the weights are returned besides the output",
-        says="The weights are returned besides the output. Only the output is asked for.",
+        says="{does}. Only the output is asked for.",
         hints=[
             "How many things does the annotation say are returned?",
             "A caller would get a tuple.",

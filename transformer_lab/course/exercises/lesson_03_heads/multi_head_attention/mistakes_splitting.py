@@ -70,8 +70,8 @@ MISTAKES = [
         STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)),
         does="the features are dealt out to the heads in turn",
         says=(
-            "A fair way to cut, but not the one asked for: the features are dealt out to the heads in turn. Head i "
-            "should own neighbours. A model that was trained with one layout cannot be used with the other."
+            "A fair way to cut, but not the one asked for: {does}. Head i should own neighbours. A model that was "
+            "trained with one layout cannot be used with the other."
         ),
         hints=[
             "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
@@ -193,10 +193,7 @@ MISTAKES = [
         "heads_of_another_number",
         STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (x.shape[-1] // self.n_heads, -1)).transpose(1, 2)),
         does="there are d_k heads of width n_heads",
-        says=(
-            "The number of heads and their width have changed places: there are d_k heads of width n_heads. Look at "
-            "the numbers in the split."
-        ),
+        says="The number of heads and their width have changed places: {does}. Look at the numbers in the split.",
         hints=[
             "With 12 features and 3 heads, how wide is a head?",
             "Cutting d_model into (a, b) makes a pieces of b neighbours each.",

@@ -65,10 +65,7 @@ MISTAKES = [
         STEPS.but(cut=lambda x, sizes: x.mT.reshape(len(x), x.shape[1], *sizes)),
         STEPS.but(heads=lambda x, sizes: x.mT.reshape(len(x), x.shape[1], *sizes)),
         does="positions and features change places before the features are cut",
-        says=(
-            "Positions and features change places before the features are cut, so that what is cut are not features "
-            "any more. Look at the order of the steps."
-        ),
+        says="{does}, so that what is cut are not features any more. Look at the order of the steps.",
         hints=[
             "In the first case, head 0 should hold 10, 11 of the first position. Which numbers are its first two?",
             "The axis to be cut is d_model. Is it the last one when the cut comes?",
@@ -172,10 +169,7 @@ MISTAKES = [
         "heads_in_reverse",
         STEPS.but(cut=lambda cut: cut.flip(2)),
         does="the heads come in reverse order",
-        says=(
-            "The heads come in reverse order: head 0 holds the last features. Look at the order in which they are put "
-            "together."
-        ),
+        says="{does}: head 0 holds the last features. Look at the order in which they are put together.",
         hints=[
             "In the first case, which features does head 0 hold?",
             "Head i holds features i·d_k to (i + 1)·d_k − 1.",
@@ -186,7 +180,7 @@ MISTAKES = [
         "features_in_reverse",
         STEPS.but(cut=lambda cut: cut.flip(3)),
         does="the features of each head come in reverse order",
-        says="The features of each head come in reverse order. They should keep the order that they have in `x`.",
+        says="{does}. They should keep the order that they have in `x`.",
         hints=["Which feature of `x` is the first of head 0?", "Where is something turned round?"],
     ),
     Mistake(
@@ -203,10 +197,7 @@ MISTAKES = [
             )
         ).attempt,
         does="each head begins only one feature after the one before it",
-        says=(
-            "The slices overlap: each head begins only one feature after the one before it. Look at where a slice "
-            "begins."
-        ),
+        says="The slices overlap: {does}. Look at where a slice begins.",
         hints=[
             "With 12 features and 3 heads, which features should head 1 hold?",
             "Head i begins where head i - 1 ends.",
@@ -272,7 +263,7 @@ MISTAKES = [
         STEPS.but(heads=lambda cut: cut[:, :, 0]),
         STEPS.but(heads=lambda cut: cut[:, :, :1].transpose(1, 2)),
         does="only the first head comes out",
-        says="Only the first head comes out. All of them are asked for, along an axis of their own.",
+        says="{does}. All of them are asked for, along an axis of their own.",
         hints=[
             "The shape asked for is (batch, n_heads, n, d_k). Which is it now?",
             "If there is a loop, does it end with its first round?",
@@ -283,7 +274,7 @@ MISTAKES = [
         "everything_for_every_head",
         STEPS.but(heads=lambda x, n_heads: x.unsqueeze(1).repeat(1, n_heads, 1, 1)),
         does="every head gets all the features",
-        says="Every head gets all the features. It should get its own slice of them: d_model / n_heads.",
+        says="{does}. It should get its own slice of them: d_model / n_heads.",
         hints=[
             "How wide is a head to be, for 12 features and 3 heads?",
             "Nothing is copied: each number of x goes to one head.",
@@ -295,7 +286,7 @@ MISTAKES = [
         STEPS.but(cut=lambda cut: cut[:, :, :1].expand_as(cut)),
         STEPS.but(cut=lambda cut: cut[:, :, -1:].expand_as(cut)),
         does="every head gets the same slice of the features",
-        says="Every head gets the same slice of the features. Each should have a slice of its own. Look at its bounds.",
+        says="{does}. Each should have a slice of its own. Look at its bounds.",
         hints=[
             "Which features belong to head 0, and which to head 1?",
             "Does the number of the head occur in the slice?",
@@ -322,7 +313,7 @@ MISTAKES = [
         STEPS.but(x=lambda x, n_heads: x / (x.shape[2] / n_heads)),
         STEPS.but(x=lambda x, n_heads: x / n_heads),
         does="the numbers are scaled on the way",
-        says="The arrangement is right, but the numbers are scaled on the way. Nothing is to be computed here.",
+        says="The arrangement is right, but {does}. Nothing is to be computed here.",
         hints=[
             "In the first case, head 0 should hold 10 and 11 as they are.",
             "The scores are divided by √d_k, and later: not here.",
@@ -334,7 +325,7 @@ MISTAKES = [
         STEPS.but(cut=lambda cut: cut[:1]),
         STEPS.but(cut=lambda cut: cut[:1].expand_as(cut)),
         does="only the first sentence of the batch is cut",
-        says="Only the first sentence of the batch is cut. The batch is the first axis, and all of it is asked for.",
+        says="{does}. The batch is the first axis, and all of it is asked for.",
         hints=[
             "Which shape comes out for a batch of 2?",
             "What does `x[0]` hold?",

@@ -69,10 +69,7 @@ MISTAKES = [
         STEPS.but(diagonal=lambda: 2),
         STEPS.but(diagonal=lambda: -2),
         does="the triangle ends two diagonals away from where it should",
-        says=(
-            "The triangle ends two diagonals away from where it should. Look at the number that names the last "
-            "diagonal."
-        ),
+        says="{does}. Look at the number that names the last diagonal.",
         hints=["Which is the last position that query 2 may see?", "Diagonal 0 holds each position with itself."],
     ),
     Mistake(
@@ -91,9 +88,8 @@ MISTAKES = [
         STEPS.but(allowed=lambda table: table == 0),
         does="all entries are False",
         says=(
-            "All entries are False: no position may attend to anything, not even to itself. Look at the table before "
-            "its "
-            "triangle is taken."
+            "{does}: no position may attend to anything, not even to itself. Look at the table before its triangle is "
+            "taken."
         ),
         hints=[
             "What should the first row say for 3 positions?",
@@ -106,10 +102,7 @@ MISTAKES = [
         STEPS.but(allowed=lambda allowed: allowed.triu(-1)),
         STEPS.but(allowed=lambda allowed: allowed.triu(-2)),
         does="what lies more than a few positions back is hidden, too",
-        says=(
-            "What lies more than a few positions back is hidden, too, as by a window. Every position may attend to "
-            "*all* that came before."
-        ),
+        says="{does}, as by a window. Every position may attend to *all* that came before.",
         hints=[
             "How many entries of the last row should be True?",
             "One condition is enough. Which one of them hides what is far back?",
@@ -132,10 +125,7 @@ MISTAKES = [
         STEPS.but(allowed=lambda allowed: allowed.flip(1)),
         STEPS.but(allowed=lambda allowed: allowed.flip(0)),
         does="the rows or the columns are counted from the other end",
-        says=(
-            "The triangle leans the wrong way: the rows or the columns are counted from the other end. Look at the "
-            "order of the positions."
-        ),
+        says="The triangle leans the wrong way: {does}. Look at the order of the positions.",
         hints=[
             "Row 0 is the first query, column 0 the first key. Which entry of row 0 should be True?",
             "The edge of the triangle runs from the top left to the bottom right.",
@@ -225,10 +215,7 @@ MISTAKES = [
         "no_pairs",
         STEPS.but(mask=lambda length: torch.ones(length, dtype=torch.bool)),
         does="every position is compared with itself only",
-        says=(
-            "Every position is compared with itself only: one row of entries, and all of them True. Every query has to "
-            "be compared with every key."
-        ),
+        says="{does}: one row of entries, and all of them True. Every query has to be compared with every key.",
         hints=[
             "What shape does the comparison have? Which is asked for?",
             "(n, 1) against (1, n) is broadcast to (n, n).",

@@ -185,11 +185,7 @@ MISTAKES = [
         "always_sees_itself",
         STEPS.but(both=lambda both: both | torch.eye(both.shape[-1], dtype=torch.bool)),
         does="every position may attend to itself, even if it is padding",
-        says=(
-            "Every position may attend to itself, even if it is padding: True stands all along the diagonal. Padding "
-            "is "
-            "not to be attended to at all."
-        ),
+        says="{does}: True stands all along the diagonal. Padding is not to be attended to at all.",
         hints=[
             "What does the last row of a padded sentence say?",
             "A row may be all False; what becomes of it is not this mask's business.",
@@ -201,8 +197,8 @@ MISTAKES = [
         STEPS.but(both=lambda both: both | ~both.any(dim=-1, keepdim=True)),
         does="a query that may see nothing is shown everything",
         says=(
-            "A query that may see nothing is shown everything. That avoids nan, but it lets padding and the future in; "
-            "what becomes of such rows is decided in the attention."
+            "{does}. That avoids nan, but it lets padding and the future in; what becomes of such rows is decided in "
+            "the attention."
         ),
         hints=["What should the row of a query be if all keys up to it are padding?", "Which line makes an exception?"],
     ),
@@ -240,8 +236,7 @@ MISTAKES = [
         STEPS.but(keys=lambda real: real[:, None, :]),
         does="the axis for the heads is missing",
         says=(
-            "The entries are right, but the axis for the heads is missing: with (batch, n, n), the sentences would "
-            "meet the *heads* of the scores."
+            "The entries are right, but {does}: with (batch, n, n), the sentences would meet the *heads* of the scores."
         ),
         hints=[
             "Which shape is asked for?",
@@ -265,10 +260,7 @@ MISTAKES = [
         "axis_for_the_heads_in_front",
         STEPS.but(keys=lambda real: real[None, :, None, :]),
         does="the axis for the heads stands in front of the batch",
-        says=(
-            "The axis for the heads stands in front of the batch, so the sentences would meet the *heads* of the "
-            "scores. Right for one sentence, wrong for more."
-        ),
+        says="{does}, so the sentences would meet the *heads* of the scores. Right for one sentence, wrong for more.",
         hints=[
             "Which shape is asked for? Which comes out for 2 sentences?",
             "The batch has to stay in front: (batch, n_heads, n_query, n_key).",

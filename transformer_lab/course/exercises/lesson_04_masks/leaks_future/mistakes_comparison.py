@@ -81,9 +81,7 @@ MISTAKES = [
         STEPS.but(leaks=lambda moves: torch.tensor(moves)),
         STEPS.but(leaks=lambda moves: list(moves)),
         does="there is an answer for each position that was changed",
-        says=(
-            "There is an answer for each position that was changed. One is asked for: whether the model leaks anywhere."
-        ),
+        says="{does}. One is asked for: whether the model leaks anywhere.",
         hints=["What does the annotation after `->` promise?", "One change that moves something is enough."],
     ),
     Mistake(
@@ -105,8 +103,8 @@ MISTAKES = [
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, : position + 1]),
         does="among the outputs that are compared is one at a changed position, or after it",
         says=(
-            "It accuses honest models, too: among the outputs that are compared is one at a changed position, or after "
-            "it, and such an output may well move. Hold the place that is changed against those that are compared."
+            "It accuses honest models, too: {does}, and such an output may well move. Hold the place that is changed "
+            "against those that are compared."
         ),
         hints=[
             "The token at position 3 was changed. Is the output at 3 allowed to move?",
@@ -129,7 +127,7 @@ MISTAKES = [
         "looks_at_the_first_position_only",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[:, :1]),
         does="only the output at the first position is watched",
-        says="Only the output at the first position is watched: a leak into any other stays unseen.",
+        says="{does}: a leak into any other stays unseen.",
         hints=[
             "Take a model that leaks into the third position. Is that one compared?",
             "All positions before the changed one have to stand still.",
@@ -165,10 +163,7 @@ MISTAKES = [
         "first_sentence_only",
         STEPS.but(watched=lambda: lambda outputs, position: outputs[0, :position]),
         does="only the first sentence of the batch is tested",
-        says=(
-            "Only the first sentence of the batch is tested. What leaks may depend on the tokens, and show in another "
-            "sentence only. Look at the first index."
-        ),
+        says="{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index.",
         hints=[
             "`tokens` has the shape (batch, n). What does `[0, position]` mean, and what `[:, position]`?",
             "All sentences can be changed, run and compared at once.",
@@ -180,8 +175,8 @@ MISTAKES = [
         STEPS.but(watched=lambda: lambda outputs, position: outputs[-1, :position]),
         does="only the last sentence of the batch is tested",
         says=(
-            "Only the last sentence of the batch is tested. What leaks may depend on the tokens, and show in another "
-            "sentence only. Look at the first index, or at what a loop over the sentences leaves behind."
+            "{does}. What leaks may depend on the tokens, and show in another sentence only. Look at the first index, "
+            "or at what a loop over the sentences leaves behind."
         ),
         hints=[
             "`tokens` has the shape (batch, n). Which sentences are changed, and which are compared?",
@@ -236,8 +231,8 @@ MISTAKES = [
         STEPS.but(evaluating=in_the_mode_it_came),
         does="the model is not switched to eval mode",
         says=(
-            "The model is not switched to eval mode. While it trains, dropout makes every run different, and "
-            "innocent models are accused; and one that leaks only outside of training is missed."
+            "{does}. While it trains, dropout makes every run different, and innocent models are accused; and one that "
+            "leaks only outside of training is missed."
         ),
         hints=[
             "Run the model of a training loop twice on the same tokens. Is the output the same?",
@@ -277,10 +272,7 @@ MISTAKES = [
         "equal_to_the_last_bit",
         STEPS.but(moved=lambda: lambda after, before: not torch.equal(after, before)),
         does="outputs are compared to the last bit",
-        says=(
-            "Outputs are compared to the last bit. Two runs may add up in another order and differ by rounding, and "
-            "an innocent model is accused."
-        ),
+        says="{does}. Two runs may add up in another order and differ by rounding, and an innocent model is accused.",
         hints=[
             "How large is a difference that only comes from rounding, and how large one from another token?",
             "One function of torch compares up to a tolerance.",

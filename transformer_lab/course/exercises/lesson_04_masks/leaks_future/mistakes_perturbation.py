@@ -58,7 +58,7 @@ MISTAKES = [
         "changes_all_but_the_last",
         STEPS.but(positions=lambda tokens: range(1, tokens.shape[1] - 1)),
         does="the last token is never changed",
-        says="The last token is never changed: what leaks from there stays unseen. Look at where the loop ends.",
+        says="{does}: what leaks from there stays unseen. Look at where the loop ends.",
         hints=[
             "Which positions are visited for 5 tokens?",
             "`range(1, n)` ends at n - 1, which is the last position.",
@@ -79,10 +79,7 @@ MISTAKES = [
         "skips_the_second_token",
         STEPS.but(positions=lambda tokens: range(2, tokens.shape[1])),
         does="the second token is never changed",
-        says=(
-            "The second token is never changed: what leaks from there into the first position stays unseen. Look at "
-            "where the positions begin."
-        ),
+        says="{does}: what leaks from there into the first position stays unseen. Look at where the positions begin.",
         hints=[
             "For two tokens, which positions are changed?",
             "Position 0 has nothing before it. And position 1?",
@@ -208,10 +205,7 @@ MISTAKES = [
             another=lambda: lambda ids: ids.flip(1),
         ),
         does="the later tokens only change places",
-        says=(
-            "The later tokens only change places: where there is but one of them, or all are alike, nothing is changed "
-            "at all."
-        ),
+        says="{does}: where there is but one of them, or all are alike, nothing is changed at all.",
         hints=[
             "What does this change make of one single later token?",
             "The token at the position has to become *another* token.",

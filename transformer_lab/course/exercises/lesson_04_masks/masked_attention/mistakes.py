@@ -229,7 +229,7 @@ OF_EMPTY_ROWS = [
         "no_mask_at_all",
         STEPS.but(scores=lambda scaled: scaled, weights=lambda probabilities: probabilities),
         does="the mask is used nowhere",
-        says="The mask is used nowhere, or what is made with it is lost: every query sees every key.",
+        says="{does}, or what is made with it is lost: every query sees every key.",
         hints=[
             "Does `mask` occur in the code, and is its result used?",
             "`masked_fill` gives a new tensor; it does not change the old one.",

@@ -87,10 +87,7 @@ MISTAKES = [
         "one_axis_in_front_of_the_batch",
         STEPS.but(per_query=lambda real: real[None, :, None]),
         does="one of the two axes stands in front of the batch",
-        says=(
-            "One of the two axes stands in front of the batch, so the sentences would meet the *heads* of the scores. "
-            "Right for one sentence, wrong for more."
-        ),
+        says="{does}, so the sentences would meet the *heads* of the scores. Right for one sentence, wrong for more.",
         hints=[
             "Which shape is asked for? Which comes out for 2 sentences?",
             "The batch has to stay in front: (batch, n_heads, n_query, n_key).",
@@ -126,7 +123,7 @@ MISTAKES = [
         "sentences_and_tokens_swapped",
         STEPS.but(real=lambda real: real.mT),
         does="sentences and tokens have changed places",
-        says="Sentences and tokens have changed places. Look at what turns the table over.",
+        says="{does}. Look at what turns the table over.",
         hints=[
             "Which shape comes out for 2 sentences of 5 tokens?",
             "The batch stays first, the keys stay last.",

@@ -81,7 +81,7 @@ MISTAKES = [
         "not_itself_and_one_less",
         STEPS.but(not_ahead=lambda back: back > 0),
         does="a position does not see itself",
-        says="A position does not see itself, so there is one place too few. Look at the near end of the window.",
+        says="{does}, so there is one place too few. Look at the near end of the window.",
         hints=[
             "What does the first row say?",
             "A distance of 0 is allowed.",
@@ -103,10 +103,7 @@ MISTAKES = [
         "both_ways",
         STEPS.but(back=lambda back: back.abs()),
         does="the window reaches as far ahead as back",
-        says=(
-            "The window reaches as far ahead as back: the future is visible. Only what came before and the position "
-            "itself should be."
-        ),
+        says="{does}: the future is visible. Only what came before and the position itself should be.",
         hints=[
             "What does the first row say? What may the first position see?",
             "A negative distance is a key that comes later.",

@@ -34,10 +34,7 @@ MISTAKES = [
         "ignores_the_future",
         STEPS.but(distances=lambda offsets: offsets.clamp(min=0)),
         does="keys after the query get no bias",
-        says=(
-            "Keys after the query get no bias. Distance counts in both directions here; what may be seen at all is for "
-            "a mask to say."
-        ),
+        says="{does}. Distance counts in both directions here; what may be seen at all is for a mask to say.",
         hints=[
             "Is the distance from 2 to 5 different from that from 5 to 2?",
             "Negative differences are thrown away, by `clamp` or by a triangle.",
@@ -48,7 +45,7 @@ MISTAKES = [
         "ignores_the_past",
         STEPS.but(distances=lambda offsets: (-offsets).clamp(min=0)),
         does="keys before the query get no bias",
-        says="Keys before the query get no bias. Distance counts in both directions here.",
+        says="{does}. Distance counts in both directions here.",
         hints=[
             "Is the distance from 2 to 5 different from that from 5 to 2?",
             "Half of the differences are thrown away, by `clamp` or by a triangle.",
@@ -75,10 +72,7 @@ MISTAKES = [
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -torch.inf)),
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets < 0, -1e9)),
         does="keys after the query are hidden as well",
-        says=(
-            "Keys after the query are hidden as well. That is a mask's business: the bias alone should work for models "
-            "that look both ways, too."
-        ),
+        says="{does}. That is a mask's business: the bias alone should work for models that look both ways, too.",
         hints=[
             "Which entries are minus infinity, or nearly so?",
             "A bias and a mask are two things; lesson 04 has the mask.",
@@ -89,10 +83,7 @@ MISTAKES = [
         "squared_distances",
         STEPS.but(distances=lambda offsets: offsets**2),
         does="the distances are squared",
-        says=(
-            "The distances are squared: a key twice as far is lowered four times as much. The bias should fall in a "
-            "straight line."
-        ),
+        says="{does}: a key twice as far is lowered four times as much. The bias should fall in a straight line.",
         hints=[
             "What is the distance from 2 to 5?",
             "A square drops the sign, and changes the number as well.",
@@ -116,9 +107,7 @@ MISTAKES = [
         "distances_from_one",
         STEPS.but(distances=lambda distances: distances + 1),
         does="distances are counted from 1",
-        says=(
-            "Even the key at the query's own position is lowered: distances are counted from 1. Look at what is added."
-        ),
+        says="Even the key at the query's own position is lowered: {does}. Look at what is added.",
         hints=[
             "What is the distance from 5 to 5?",
             "The bias of a key at the query's own position is 0.",
@@ -155,10 +144,7 @@ MISTAKES = [
         STEPS.but(bias=lambda bias: bias.softmax(-1)),
         STEPS.but(bias=lambda bias: bias.exp()),
         does="an exponential or a softmax is taken at the end",
-        says=(
-            "An exponential or a softmax is taken at the end. The bias is added to the scores *before* the softmax "
-            "of attention."
-        ),
+        says="{does}. The bias is added to the scores *before* the softmax of attention.",
         hints=[
             "What is the bias of a key at distance 0, and what should it be?",
             "In attention, the softmax comes after the sum of scores and bias.",
@@ -184,7 +170,7 @@ MISTAKES = [
         STEPS.but(penalties=lambda slopes, distances: distances[:, :, None] * slopes),
         STEPS.but(penalties=lambda slopes, distances: distances[:, None, :] * slopes[:, None]),
         does="the heads are not the first axis",
-        says="The heads are not the first axis; they should be. Look at where each new axis stands.",
+        says="{does}; they should be. Look at where each new axis stands.",
         hints=[
             "What shape is asked for?",
             "Heads, queries, keys: in this order.",
@@ -197,7 +183,7 @@ MISTAKES = [
         STEPS.but(bias=lambda bias: bias.mean(0)),
         STEPS.but(bias=lambda bias: bias[0]),
         does="there is one table in place of one for each head",
-        says="There is one table in place of one for each head. The heads should stay apart, on the first axis.",
+        says="{does}. The heads should stay apart, on the first axis.",
         hints=[
             "What shape is asked for?",
             "Each head has a slope, and so a table, of its own.",
@@ -208,7 +194,7 @@ MISTAKES = [
         "queries_and_keys_exchanged",
         STEPS.but(bias=lambda bias: bias.mT),
         does="queries and keys have changed places",
-        says="Queries and keys have changed places. Look at the order of the axes.",
+        says="{does}. Look at the order of the axes.",
         hints=[
             "What shape is asked for?",
             "Queries go down, keys across: the queries' positions need the extra axis.",

@@ -87,7 +87,7 @@ MISTAKES = [
         "exponents_in_whole_numbers",
         STEPS.but(exponents=lambda heads, n_heads: 8 * heads // n_heads),
         does="the exponents are cut to whole numbers",
-        says="Right for 1, 2, 4 and 8 heads only: the exponents are cut to whole numbers. Look at the division.",
+        says="Right for 1, 2, 4 and 8 heads only: {does}. Look at the division.",
         hints=[
             "With 3 heads, what is the first exponent, and what should it be?",
             "What is `8 // 3`, and what `8 / 3`?",
@@ -110,7 +110,7 @@ MISTAKES = [
         STEPS.but(heads=lambda n_heads: torch.ones(n_heads)),
         STEPS.but(heads=lambda n_heads: torch.full((n_heads,), float(n_heads))),
         does="all heads have the same slope",
-        says="All heads have the same slope. Each should forget at its own pace.",
+        says="{does}. Each should forget at its own pace.",
         hints=[
             "Compare the bias of head 0 with that of head 1.",
             "The exponent has an h in it.",
@@ -135,7 +135,7 @@ MISTAKES = [
         STEPS.but(slopes=lambda exponents: exponents),
         STEPS.but(slopes=lambda exponents: 2.0 * exponents),
         does="the slopes grow in even steps",
-        says="The slopes grow in even steps. They should fall by the same *factor* from head to head.",
+        says="{does}. They should fall by the same *factor* from head to head.",
         hints=[
             OF_EIGHT,
             "It is a power of 2 whose exponent goes in even steps: all of −8h/n_heads belongs in the exponent.",
@@ -160,10 +160,7 @@ MISTAKES = [
         "slopes_of_one_over_h",
         STEPS.but(slopes=lambda heads: 1 / heads),
         does="the slopes are 1, 1/2, 1/3 and so on",
-        says=(
-            "The slopes are 1, 1/2, 1/3 and so on, whatever the number of heads. They should fall by the same *factor* "
-            "from head to head."
-        ),
+        says="{does}, whatever the number of heads. They should fall by the same *factor* from head to head.",
         hints=[
             OF_EIGHT,
             "It is a power of 2, and h stands in the exponent.",

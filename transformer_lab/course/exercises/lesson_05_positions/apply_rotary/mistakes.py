@@ -65,8 +65,8 @@ MISTAKES = [
         STEPS.but(**HALVES, turned=_one_after_the_other),
         does="feature i is paired with feature i + d/2",
         says=(
-            "Feature i is paired with feature i + d/2. That is as good a model, and some published ones are built so, "
-            "but here neighbours are pairs: (0, 1), (2, 3), … Look at how the pairs are picked."
+            "{does}. That is as good a model, and some published ones are built so, but here neighbours are pairs: (0, "
+            "1), (2, 3), … Look at how the pairs are picked."
         ),
         hints=[
             "Which features are turned together?",
@@ -78,10 +78,7 @@ MISTAKES = [
         "halves_put_back_as_neighbours",
         STEPS.but(**HALVES),
         does="pairs are picked half the width apart, and put back as neighbours",
-        says=(
-            "Pairs are picked half the width apart, and put back as neighbours, so that features change places. Look "
-            "at how the pairs are picked."
-        ),
+        says="{does}, so that features change places. Look at how the pairs are picked.",
         hints=[
             "At position 0 nothing turns: x should come out as it was. Does it?",
             "`x[..., 0::2]` picks features 0, 2, 4, …; `x[..., 1::2]` picks 1, 3, 5, …",
@@ -108,8 +105,8 @@ MISTAKES = [
         ),
         does="pairs are picked in one way and angles laid out in another",
         says=(
-            "The two features of a pair are turned by different angles: pairs are picked in one way and angles laid "
-            "out in another. Lengths change, and scores depend on more than the distance."
+            "The two features of a pair are turned by different angles: {does}. Lengths change, and scores depend on "
+            "more than the distance."
         ),
         hints=[
             "Write down for d = 4: which features are a pair, and which angle does each of them get?",
@@ -124,8 +121,8 @@ MISTAKES = [
         STEPS.but(two_i=lambda two_i: 2 * two_i, turned_second=_with_own_exponents(2)),
         does="the two features of a pair have different frequencies",
         says=(
-            "The two features of a pair have different frequencies: lengths change, and scores depend on more than the "
-            "distance. Look at the exponents of two neighbouring features."
+            "{does}: lengths change, and scores depend on more than the distance. Look at the exponents of two "
+            "neighbouring features."
         ),
         hints=[
             "In the formula, i is the same for both features of a pair.",
@@ -179,10 +176,7 @@ MISTAKES = [
         STEPS.but(turned=lambda turned_second: turned_second).attempt,
         STEPS.but(turned=lambda turned_first, turned_second: turned_first + turned_second).attempt,
         does="a single number comes out for each pair",
-        says=(
-            "A single number comes out for each pair, and there should be two. Look at how the results are put "
-            "together."
-        ),
+        says="{does}, and there should be two. Look at how the results are put together.",
         hints=[
             "What shape is asked for, and what comes out?",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ): two numbers.",
@@ -220,10 +214,7 @@ MISTAKES = [
         "sine_and_cosine_exchanged",
         STEPS.but(cosines=lambda angles: angles.sin(), sines=lambda angles: angles.cos()),
         does="sine and cosine have changed places",
-        says=(
-            "At position 0, where nothing turns, the members of each pair come out exchanged: sine and cosine have "
-            "changed places."
-        ),
+        says="At position 0, where nothing turns, the members of each pair come out exchanged: {does}.",
         hints=[
             "What are sin 0 and cos 0? What becomes of (a, b) with them?",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ), in this order.",
@@ -236,10 +227,7 @@ MISTAKES = [
         STEPS.but(turned_second=lambda first, second, cosines, sines: first * cosines - second * sines),
         STEPS.but(turned_first=lambda first, second, cosines, sines: first * sines - second * cosines),
         does="in one of the two members, sine and cosine have changed places",
-        says=(
-            "In one of the two members, sine and cosine have changed places: at position 0 they are no longer what "
-            "they were."
-        ),
+        says="{does}: at position 0 they are no longer what they were.",
         hints=[
             "What are sin 0 and cos 0? What becomes of (a, b) with them?",
             "(a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
@@ -283,7 +271,7 @@ MISTAKES = [
         STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], x[..., -2:]], dim=-1)),
         STEPS.but(turned=lambda turned, x: torch.cat([turned[..., :-2], 0 * x[..., -2:]], dim=-1)),
         does="the last pair is not turned",
-        says="The last pair is not turned. Look at where the pairs end.",
+        says="{does}. Look at where the pairs end.",
         hints=[
             "How many pairs are there for d = 2?",
             "`range` leaves out its end by itself.",
@@ -340,10 +328,7 @@ MISTAKES = [
         STEPS.but(turned_first=lambda first, cosines, sines: first * cosines - first * sines),
         STEPS.but(turned_second=lambda second, cosines, sines: second * sines + second * cosines),
         does="a sine is multiplied with the member itself and not with its partner",
-        says=(
-            "A sine is multiplied with the member itself and not with its partner. Look at what each sine stands "
-            "beside."
-        ),
+        says="{does}. Look at what each sine stands beside.",
         hints=[
             "Print the lengths of the vectors before and after: a rotation keeps them.",
             "Turned by φ, (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
@@ -380,10 +365,7 @@ MISTAKES = [
         STEPS.but(turned=lambda x, sines, cosines: x + torch.stack([sines, cosines], dim=-1).flatten(-2)),
         STEPS.but(turned=lambda x, sines, cosines: x + torch.cat([sines, cosines], dim=-1)).attempt,
         does="sines and cosines are *added* to x",
-        says=(
-            "Sines and cosines are *added* to x, as the sinusoidal encoding is to word vectors. Here x is turned by "
-            "the angles."
-        ),
+        says="{does}, as the sinusoidal encoding is to word vectors. Here x is turned by the angles.",
         hints=[
             "At position 0, x should come out as it was.",
             "Turned by φ, the pair (a, b) becomes (a cos φ − b sin φ, a sin φ + b cos φ).",
@@ -397,9 +379,7 @@ MISTAKES = [
         STEPS.but(positions=lambda x: torch.arange(x.shape[0])).attempt,
         STEPS.but(positions=lambda x: torch.arange(1, x.shape[-2] + 1)).attempt,
         does="the positions that are given play no part: rows are counted instead",
-        says=(
-            "The positions that are given play no part: rows are counted instead. Look at where the angles come from."
-        ),
+        says="{does}. Look at where the angles come from.",
         hints=[
             "What if the vectors are words 7, 2 and 4 of a sentence?",
             "When a text is written word by word, the newest word comes alone, and not at position 0.",
@@ -425,7 +405,7 @@ MISTAKES = [
         "positions_from_the_first",
         STEPS.but(positions=lambda positions: positions - positions[0]),
         does="positions are counted from the first of them",
-        says="Positions are counted from the first of them, so that this one is never turned. Look at the angles.",
+        says="{does}, so that this one is never turned. Look at the angles.",
         hints=[
             "What if the vectors are words 7, 2 and 4 of a sentence?",
             "A query that comes alone would never be turned.",
@@ -452,10 +432,7 @@ MISTAKES = [
         STEPS.but(width=lambda x: x.shape[1]).attempt,
         STEPS.but(width=lambda x: x.shape[0]).attempt,
         does="the width is read from another axis than the last",
-        says=(
-            "The width is read from another axis than the last: with a batch in front, or another length, it goes "
-            "wrong."
-        ),
+        says="{does}: with a batch in front, or another length, it goes wrong.",
         hints=[
             "Which axis of `x` holds the features, with a batch in front and without?",
             "Negative numbers count axes from the end.",
@@ -466,7 +443,7 @@ MISTAKES = [
         STEPS.but(first=lambda x: x[:, 0::2], second=lambda x: x[:, 1::2]),
         STEPS.but(first=lambda x: x[0::2], second=lambda x: x[1::2]).attempt,
         does="the pairs are picked along another axis than the last",
-        says="The pairs are picked along another axis than the last: with a batch in front, these are no features.",
+        says="{does}: with a batch in front, these are no features.",
         hints=[
             "With x of shape (2, 4, 6), what does `x[:, 0::2]` pick?",
             "`...` stands for all the axes in front.",

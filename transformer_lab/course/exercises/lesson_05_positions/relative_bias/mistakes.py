@@ -68,7 +68,7 @@ MISTAKES = [
         "reach_too_small",
         STEPS.but(reach=lambda table: table.shape[1] // 2 - 1),
         does="the reach is smaller than the largest offset in the table",
-        says="The reach is smaller than the largest offset in the table, so that the last columns are never used.",
+        says="{does}, so that the last columns are never used.",
         hints=[
             "A table for the offsets −2 … 2 has 5 columns. What is the reach?",
             "The table is 2 · reach + 1 long.",
@@ -109,10 +109,7 @@ MISTAKES = [
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(max=reach)),
         STEPS.but(clamped=lambda offsets, reach: offsets.clamp(min=-reach)),
         does="on one side, offsets beyond the table are not brought to its end",
-        says=(
-            "On one side, offsets beyond the table are not brought to its end: there is no bound, or one too large. "
-            "Far keys can stand before the query, and after it."
-        ),
+        says="{does}: there is no bound, or one too large. Far keys can stand before the query, and after it.",
         hints=[
             "What is the smallest offset that occurs, and what is the largest?",
             "The table ends at −reach as well as at reach.",
@@ -184,7 +181,7 @@ MISTAKES = [
         STEPS.but(columns=lambda columns: columns + 1),
         STEPS.but(columns=lambda columns: columns - 1),
         does="each offset finds the column beside its own",
-        says="Each offset finds the column beside its own. Look at what is added to the offsets.",
+        says="{does}. Look at what is added to the offsets.",
         hints=[
             "In a table for −2 … 2, which column is that of offset 0, counted from 0?",
             "Column 0 belongs to −reach.",
@@ -222,10 +219,7 @@ MISTAKES = [
         STEPS.but(bias=lambda bias, offsets: bias.masked_fill(offsets > 0, -torch.inf)),
         STEPS.but(bias=lambda bias, offsets: bias * (offsets <= 0)),
         does="keys after the query get no entry of the table",
-        says=(
-            "Keys after the query get no entry of the table. It has columns for them; what may be seen at all is for "
-            "a mask to say."
-        ),
+        says="{does}. It has columns for them; what may be seen at all is for a mask to say.",
         hints=[
             "What is the right half of the table for?",
             "A bias and a mask are two things; lesson 04 has the mask.",
@@ -261,7 +255,7 @@ MISTAKES = [
         STEPS.but(bias=lambda bias: bias.permute(1, 2, 0)),
         STEPS.but(bias=lambda bias: bias.transpose(0, 1)),
         does="the heads are not the first axis",
-        says="The heads are not the first axis; they should be.",
+        says="{does}; they should be.",
         hints=[
             "What shape is asked for?",
             "`table[:, columns]` keeps the heads in front.",
@@ -274,7 +268,7 @@ MISTAKES = [
         STEPS.but(bias=lambda bias: bias.sum(0)),
         STEPS.but(bias=lambda bias: bias.mean(0)),
         does="there is one table in place of one for each head",
-        says="There is one table in place of one for each head. The heads should stay apart, on the first axis.",
+        says="{does}. The heads should stay apart, on the first axis.",
         hints=[
             "What shape is asked for?",
             "Each head has learned numbers of its own.",
@@ -286,10 +280,7 @@ MISTAKES = [
         STEPS.but(table=lambda table: table[:1].expand_as(table)),
         STEPS.but(table=lambda table: table.mean(dim=0).expand_as(table)).attempt,
         does="all heads get the numbers of one row of the table",
-        says=(
-            "All heads get the numbers of one row of the table. Each head has a row of its own. Look at what is "
-            "indexed."
-        ),
+        says="{does}. Each head has a row of its own. Look at what is indexed.",
         hints=["What does the first axis of the table stand for?", "Is a single row picked, or an average taken?"],
     ),
     Mistake(

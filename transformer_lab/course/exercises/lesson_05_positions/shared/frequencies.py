@@ -258,10 +258,7 @@ def frequency_mistakes(steps: InSteps, d: str) -> list[Mistake]:
             "angles_in_whole_numbers",
             steps.but(angles=lambda angles: angles.floor()),
             does="the angles are cut to whole numbers",
-            says=(
-                "Slow pairs do not move at all: the angles are cut to whole numbers. Look at the division, or at the "
-                "type."
-            ),
+            says="Slow pairs do not move at all: {does}. Look at the division, or at the type.",
             hints=[
                 "What is `3 // 10`, and what `3 / 10`?",
                 "A slow pair turns by much less than 1 from one position to the next.",

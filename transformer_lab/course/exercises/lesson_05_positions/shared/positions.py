@@ -18,8 +18,8 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             steps.but(queries=lambda n_query: torch.arange(n_query)),
             does="the first query is put at the first key",
             says=(
-                "The first query is put at the first key. A query that comes alone, as when a text is written word by "
-                "word, is the newest: it stands at the *last* key."
+                "{does}. A query that comes alone, as when a text is written word by word, is the newest: it stands at "
+                "the *last* key."
             ),
             hints=[
                 "With one query and 4 keys, which key is at distance 0?",
@@ -56,10 +56,7 @@ def position_mistakes(steps: InSteps) -> list[Mistake]:
             "queries_backwards",
             steps.but(queries=lambda queries: queries.flip(0)),
             does="the queries are counted backwards",
-            says=(
-                "The queries are counted backwards: the first row belongs to the last of them. Look at the order of "
-                "the rows."
-            ),
+            says="{does}: the first row belongs to the last of them. Look at the order of the rows.",
             hints=[
                 "With 2 queries and 5 keys, at which positions are the queries, in order?",
                 "Row 0 is the query that comes first.",

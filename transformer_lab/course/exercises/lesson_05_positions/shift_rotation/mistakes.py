@@ -98,7 +98,7 @@ MISTAKES = [
         STEPS.but(blocks=lambda cosines, sines: two_by_two(cosines, sines, cosines, sines)).attempt,
         STEPS.but(blocks=lambda cosines, sines: two_by_two(sines, cosines, -sines, cosines)),
         does="in one row of each block, sine and cosine have changed places",
-        says="In one row of each block, sine and cosine have changed places. Look at what stands on the diagonal.",
+        says="{does}. Look at what stands on the diagonal.",
         hints=[
             "With offset 0 the matrix has to be the identity. Is it, in both rows?",
             "cos(a + b) = cos a cos b − sin a sin b: which factor stands before sin a, which before cos a?",
@@ -177,10 +177,7 @@ MISTAKES = [
         "offset_added",
         STEPS.but(angles=lambda offset, frequencies: offset + frequencies),
         does="the offset is added to the frequencies",
-        says=(
-            "The offset is added to the frequencies, so that all pairs turn by nearly the same. Look at how the two "
-            "meet."
-        ),
+        says="{does}, so that all pairs turn by nearly the same. Look at how the two meet.",
         hints=[
             "By how much does a pair of frequency θ turn in 2 steps, and in 3?",
             "Moving by k steps turns a pair of frequency θ by kθ.",
@@ -193,10 +190,7 @@ MISTAKES = [
         STEPS.but(blocks=_with_own_frequencies(2)),
         STEPS.but(two_i=lambda two_i: 2 * two_i, blocks=_with_own_frequencies(2)),
         does="the two rows of a block have different frequencies",
-        says=(
-            "The two rows of a block have different frequencies, so that it is no rotation. Look at the exponents of "
-            "neighbouring rows."
-        ),
+        says="{does}, so that it is no rotation. Look at the exponents of neighbouring rows.",
         hints=[
             "In the formula, i is the same in features 2i and 2i + 1.",
             "How many different frequencies are there for d_model features? Half as many.",
@@ -223,7 +217,7 @@ MISTAKES = [
         STEPS.but(rotation=lambda blocks, rotation: torch.block_diag(blocks[0], 0 * rotation[2:, 2:])),
         STEPS.but(rotation=lambda blocks, width: torch.block_diag(blocks[0], torch.eye(width - 2))),
         does="only the first pair has its block",
-        says="Only the first pair has its block. Each pair needs one, further down the diagonal.",
+        says="{does}. Each pair needs one, further down the diagonal.",
         hints=[
             "How many pairs are there in d_model features?",
             "The matrix has d_model rows and d_model columns; each pair takes two of either.",

@@ -22,8 +22,8 @@ MISTAKES = [
         STEPS.but(two_i=lambda two_i: 2 * two_i, cosines=_cosines_further_on(2)),
         does="a sine and the cosine beside it have different frequencies",
         says=(
-            "A sine and the cosine beside it have different frequencies. They should be of the *same* angle: only then "
-            "is sin² + cos² equal to 1. Look at the exponents of two neighbouring columns."
+            "{does}. They should be of the *same* angle: only then is sin² + cos² equal to 1. Look at the exponents of "
+            "two neighbouring columns."
         ),
         hints=[
             "In the formula, i is the same in columns 2i and 2i + 1.",
@@ -258,7 +258,7 @@ MISTAKES = [
         ),
         STEPS.but(angles=lambda angles: angles.T, encoding=lambda sines, cosines: torch.cat([sines, cosines])),
         does="in the table of angles, frequencies go down and positions across",
-        says="In the table of angles, frequencies go down and positions across. Rows should be positions.",
+        says="{does}. Rows should be positions.",
         hints=[
             "Which shape have the angles, and which should they have?",
             "Each row of the result is one position.",
@@ -269,7 +269,7 @@ MISTAKES = [
         "counts_from_one",
         STEPS.but(positions=lambda length: torch.arange(1, length + 1)),
         does="positions are counted from 1",
-        says="Positions are counted from 1. Look at the first row.",
+        says="{does}. Look at the first row.",
         hints=[
             "At position 0 all angles are 0: the first row should be 0, 1, 0, 1, …",
             "What does `torch.arange(length)` begin with?",
@@ -306,7 +306,7 @@ MISTAKES = [
         "features_in_rows",
         STEPS.but(encoding=lambda encoding: encoding.T),
         does="rows and columns are exchanged",
-        says="Rows and columns are exchanged. Look at what a row is: here, one position.",
+        says="{does}. Look at what a row is: here, one position.",
         hints=[
             "What shape is asked for?",
             "Positions go down: `torch.arange(length)[:, None]` is a column.",

@@ -88,7 +88,7 @@ NORMS = [
         STEPS.but(attended=lambda first_norm, attended: first_norm(attended)),
         STEPS.but(computed=lambda second_norm, computed: second_norm(computed)),
         does="a sublayer's output is normalised before it is added",
-        says="A sublayer's output is normalised before it is added, and the sum once more. Look for a norm too many.",
+        says="{does}, and the sum once more. Look for a norm too many.",
         hints=[
             "How often is each norm called?",
             "In LayerNorm(x + sublayer(x)), what is added is the sublayer's output as it is.",
@@ -117,7 +117,7 @@ NORMS = [
         "no_norm_behind_the_attention",
         STEPS.but(normed_1=lambda sum_1: sum_1),
         does="the first sum is not normalised",
-        says="The first sum is not normalised: a norm is missing behind the attention.",
+        says="{does}: a norm is missing behind the attention.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "`norm_1` belongs to the attention, `norm_2` to the network.",
@@ -128,7 +128,7 @@ NORMS = [
         "no_norm_behind_the_network",
         STEPS.but(normed_2=lambda sum_2: sum_2),
         does="the second sum is not normalised",
-        says="The second sum is not normalised: a norm is missing behind the network.",
+        says="{does}: a norm is missing behind the network.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "`norm_1` belongs to the attention, `norm_2` to the network.",
@@ -139,7 +139,7 @@ NORMS = [
         "no_norms",
         STEPS.but(normed_1=lambda sum_1: sum_1, normed_2=lambda sum_2: sum_2),
         does="neither sum is normalised",
-        says="Neither sum is normalised, so the numbers grow from layer to layer. Look for the norms.",
+        says="{does}, so the numbers grow from layer to layer. Look for the norms.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "`norm_1` belongs to the attention, `norm_2` to the network.",
@@ -182,8 +182,8 @@ SUMS = [
         STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed),
         does="both residuals are missing",
         says=(
-            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being added to "
-            "it. Look at what the norms are given."
+            "{does}: a sublayer's output takes the place of its input, instead of being added to it. Look at what the "
+            "norms are given."
         ),
         hints=[
             "With all weights of attention and network at 0, what comes out? x should still be in it.",
@@ -214,8 +214,8 @@ SUMS = [
         STEPS.but(normed_2=lambda x, normed_2: x + normed_2),
         does="what comes out of a norm is added to something once more",
         says=(
-            "What comes out of a norm is added to something once more, so that it leaves the layer, or its first half, "
-            "without having just been normalised. Look at what stands in front of each norm."
+            "{does}, so that it leaves the layer, or its first half, without having just been normalised. Look at what "
+            "stands in front of each norm."
         ),
         hints=[
             "How often does x occur as a summand in each half?",
@@ -227,10 +227,7 @@ SUMS = [
         "adds_the_sum_before_its_norm",
         STEPS.but(sum_2=lambda sum_1, computed: sum_1 + computed),
         does="the network's output is added to the first sum as it was before its norm",
-        says=(
-            "The network's output is added to the first sum as it was before its norm. Look at what the second sum is "
-            "made of."
-        ),
+        says="{does}. Look at what the second sum is made of.",
         hints=[
             "Each sublayer's output is added to what that sublayer itself was given.",
             "What was the network given?",
@@ -241,7 +238,7 @@ SUMS = [
         "network_reads_the_sum_before_its_norm",
         STEPS.but(computed=lambda self, sum_1: self.feed_forward(sum_1)),
         does="the network reads the first sum as it was before its norm",
-        says="The network reads the first sum as it was before its norm. Look at what the network is given.",
+        says="{does}. Look at what the network is given.",
         hints=[
             "The second half is LayerNorm(x + network(x)). Which x is that?",
             "In the formula, x has been replaced by the result of the first half.",
@@ -252,7 +249,7 @@ SUMS = [
         "network_reads_the_layers_input",
         STEPS.but(computed=lambda self, x: self.feed_forward(x)),
         does="the network reads what came into the layer",
-        says="The network reads what came into the layer, not what attention made of it. Look at what it is given.",
+        says="{does}, not what attention made of it. Look at what it is given.",
         hints=[
             "The second half is LayerNorm(x + network(x)). Which x is that?",
             "In the formula, x has been replaced by the result of the first half.",
@@ -272,8 +269,8 @@ SUMS = [
         ),
         does="attention and network work side by side, on the same x",
         says=(
-            "Attention and network work side by side, on the same x. They should come one after the other: the network "
-            "works on what the attention found. Look at what each is given."
+            "{does}. They should come one after the other: the network works on what the attention found. Look at what "
+            "each is given."
         ),
         hints=[
             "What does the network know of the other positions?",

@@ -39,8 +39,8 @@ ACTIVATION = [
         activation(lambda hidden: hidden),
         does="nothing is done to the hidden features between the two layers",
         says=(
-            "Nothing is done to the hidden features between the two layers, so together these are one linear layer, "
-            "and a narrow one would do. A step is missing, or its result is not used."
+            "{does}, so together these are one linear layer, and a narrow one would do. A step is missing, or its "
+            "result is not used."
         ),
         hints=[
             "Does `f(a + b) + f(0)` equal `f(a) + f(b)`? For this network it should not.",
@@ -95,7 +95,7 @@ ACTIVATION = [
         "relu_on_x_too",
         STEPS.but(x=lambda x: torch.relu(x)),
         does="a ReLU is applied to x itself",
-        says="A ReLU is applied to x itself, before the first layer. Look at the number of steps.",
+        says="{does}, before the first layer. Look at the number of steps.",
         hints=[
             "Does the result depend on a negative number in x? It should.",
             "How often does the formula have a max?",
@@ -159,7 +159,7 @@ ACTIVATION = [
         "relu_squared",
         activation(lambda hidden: torch.relu(hidden) ** 2),
         does="the positive hidden features are squared",
-        says="The positive hidden features are squared: multiplied by themselves. A ReLU leaves them as they are.",
+        says="{does}: multiplied by themselves. A ReLU leaves them as they are.",
         hints=[
             "What should become of 3 in the middle?",
             "max(0, 3) is 3.",
@@ -170,10 +170,7 @@ ACTIVATION = [
         "only_whether_positive",
         activation(lambda hidden: (hidden > 0).float()),
         does="only 0 or 1 is left of each hidden feature: whether it is positive",
-        says=(
-            "Only 0 or 1 is left of each hidden feature: whether it is positive. A comparison gives a mask; what it "
-            "lets through should keep its size."
-        ),
+        says="{does}. A comparison gives a mask; what it lets through should keep its size.",
         hints=[
             "What should become of 3 in the middle, and what of 5?",
             "Positive numbers stay as they are.",
@@ -184,7 +181,7 @@ ACTIVATION = [
         "relu_before_the_bias",
         STEPS.but(activated=lambda self, x: torch.relu(x @ self.w_1.weight.T) + self.w_1.bias),
         does="the bias of the first layer is added after the ReLU",
-        says="The bias of the first layer is added after the ReLU. Look at the brackets of the formula.",
+        says="{does}. Look at the brackets of the formula.",
         hints=[
             "Can one of the numbers that the second layer is given be negative?",
             "Inside of the max stands x W₁ + b₁, the whole output of the first layer.",
@@ -231,7 +228,7 @@ LAYERS = [
         STEPS.but(first_layer=lambda self: self.w_2),
         STEPS.but(second_layer=lambda self: self.w_1),
         does="a layer is used where the other one belongs",
-        says="A layer is used where the other one belongs: where d_model and d_ff differ, the sizes do not fit.",
+        says="{does}: where d_model and d_ff differ, the sizes do not fit.",
         hints=[
             "How wide are the vectors that `w_1` takes, and how wide are those that it returns?",
             "`nn.Linear(a, b)` turns width a into width b.",
@@ -266,7 +263,7 @@ LAYERS = [
         STEPS.but(first_layer=lambda self: partial(F.linear, weight=self.w_1.weight)),
         STEPS.but(second_layer=lambda self: partial(F.linear, weight=self.w_2.weight)),
         does="the weights of a layer are used without its bias",
-        says="The weights of a layer are used without its bias.",
+        says="{does}.",
         hints=[
             "With all weights 0, what should come out?",
             "A layer is called like a function, and then does all it has to.",
@@ -278,7 +275,7 @@ LAYERS = [
         STEPS.but(first_layer=lambda self: lambda x: F.linear(x, self.w_1.weight, -self.w_1.bias)),
         STEPS.but(second_layer=lambda self: lambda z: F.linear(z, self.w_2.weight, -self.w_2.bias)),
         does="the bias of a layer is subtracted",
-        says="The bias of a layer is subtracted. A linear layer adds it. Look for a minus.",
+        says="{does}. A linear layer adds it. Look for a minus.",
         hints=[
             "What does `nn.Linear` return for an input of zeros?",
             "x Wᵀ + b: the bias comes with a plus.",
@@ -300,7 +297,7 @@ LAYERS = [
         "only_the_first_layer",
         STEPS.but(output=lambda activated: activated),
         does="the second layer has no effect",
-        says="The second layer has no effect: what comes out is still d_ff wide. A step is missing.",
+        says="{does}: what comes out is still d_ff wide. A step is missing.",
         hints=[
             "Which shape is asked for?",
             "Which of the two layers is never called?",
@@ -325,10 +322,7 @@ RESULT = [
         "adds_the_input",
         STEPS.but(output=lambda x, output: x + output),
         does="the input is added to the result",
-        says=(
-            "The input is added to the result. That is the residual connection, and it is the business of the layer "
-            "around this network."
-        ),
+        says="{does}. That is the residual connection, and it is the business of the layer around this network.",
         hints=[
             "With all parameters 0, what should come out?",
             "The formula has no x outside of the brackets.",

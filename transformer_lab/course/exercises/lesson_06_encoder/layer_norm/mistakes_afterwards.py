@@ -9,7 +9,7 @@ MISTAKES = [
         "no_weight",
         STEPS.but(stretched=lambda normalised: normalised),
         does="the weight has no effect",
-        says="The weight has no effect. The normalised vectors are stretched *and* shifted.",
+        says="{does}. The normalised vectors are stretched *and* shifted.",
         hints=[
             "Which argument can be changed without changing the result?",
             "Which argument stretches, and which one shifts?",
@@ -20,7 +20,7 @@ MISTAKES = [
         "no_bias",
         STEPS.but(shifted=lambda stretched: stretched),
         does="the bias has no effect",
-        says="The bias has no effect. The normalised vectors are stretched *and* shifted.",
+        says="{does}. The normalised vectors are stretched *and* shifted.",
         hints=[
             "Which argument can be changed without changing the result?",
             "Which argument stretches, and which one shifts?",
@@ -31,10 +31,7 @@ MISTAKES = [
         "neither_weight_nor_bias",
         STEPS.but(stretched=lambda normalised: normalised, shifted=lambda stretched: stretched),
         does="neither weight nor bias has an effect",
-        says=(
-            "Neither weight nor bias has an effect. The normalised vectors are stretched *and* shifted. Look for "
-            "arguments that are not used."
-        ),
+        says="{does}. The normalised vectors are stretched *and* shifted. Look for arguments that are not used.",
         hints=[
             "Which arguments can be changed without changing the result?",
             "Which argument stretches, and which one shifts?",
@@ -48,7 +45,7 @@ MISTAKES = [
             shifted=lambda stretched, weight: stretched + weight,
         ),
         does="weight and bias have changed places",
-        says="Weight and bias have changed places.",
+        says="{does}.",
         hints=[
             "Which of the two is multiplied by?",
             "With a weight of 1 and a bias of 0 nothing should happen.",
@@ -62,7 +59,7 @@ MISTAKES = [
             shifted=lambda stretched: stretched,
         ),
         does="the bias is multiplied by the weight",
-        says="The bias is multiplied by the weight, too. Look at the brackets.",
+        says="{does}, too. Look at the brackets.",
         hints=[
             "With a weight of 2 and a bias of 3, what should 0 become?",
             "First stretch, then shift.",
@@ -93,7 +90,7 @@ MISTAKES = [
             shifted=lambda stretched, bias, root: (stretched + bias) / root,
         ),
         does="the bias is divided by the root, too",
-        says="The bias is divided by the root, too. Look at the brackets.",
+        says="{does}. Look at the brackets.",
         hints=[
             "What should come out for the vector (3, 3, 3, 3), whose deviations are all 0?",
             "First normalise, then stretch, then shift.",
@@ -104,7 +101,7 @@ MISTAKES = [
         "bias_subtracted",
         STEPS.but(shifted=lambda stretched, bias: stretched - bias),
         does="the bias is subtracted",
-        says="The bias is subtracted. Look at the sign.",
+        says="{does}. Look at the sign.",
         hints=[
             "What should come out for the vector (3, 3, 3, 3), whose deviations are all 0?",
             "The formula ends with + b.",
@@ -115,7 +112,7 @@ MISTAKES = [
         "divided_by_the_weight",
         STEPS.but(stretched=lambda normalised, weight: normalised / weight),
         does="the weight is divided by",
-        says="The weight is divided by: a large weight makes its feature small. Look at where the weight stands.",
+        says="{does}: a large weight makes its feature small. Look at where the weight stands.",
         hints=[
             "With a weight of 2, what should 1 become before the bias is added?",
             "The weight stands above the fraction bar.",
@@ -126,7 +123,7 @@ MISTAKES = [
         "weight_added",
         STEPS.but(stretched=lambda normalised, weight: normalised + weight),
         does="the weight is added",
-        says="The weight is added, so it shifts, where it should stretch. Look at the operator.",
+        says="{does}, so it shifts, where it should stretch. Look at the operator.",
         hints=[
             "With a weight of 2, what should 1 become before the bias is added?",
             "The weight multiplies, the bias is added.",
@@ -138,8 +135,8 @@ MISTAKES = [
         STEPS.but(weight=lambda weight: 1 + weight),
         does="1 is added to the weight",
         says=(
-            "1 is added to the weight. Some models keep a weight's distance from 1 and add it back so; here the "
-            "weight is the factor itself."
+            "{does}. Some models keep a weight's distance from 1 and add it back so; here the weight is the factor "
+            "itself."
         ),
         hints=[
             "With a weight of 2, what should 1 become before the bias is added?",
@@ -167,7 +164,7 @@ MISTAKES = [
         STEPS.but(weight=lambda weight: weight[0]),
         STEPS.but(bias=lambda bias: bias[0]),
         does="one number of weight or bias is used for all features",
-        says="One number of weight or bias is used for all features. Each feature has its own.",
+        says="{does}. Each feature has its own.",
         hints=[
             "Which numbers of weight and bias can be changed without changing the result?",
             "`weight` and `bias` have the shape (d): a number for each feature.",

@@ -13,8 +13,8 @@ MISTAKES = [
         STEPS.but(variance=lambda squares: squares.mean()),
         does="one mean or variance is taken of all numbers in x together",
         says=(
-            "One mean or variance is taken of all numbers in x together. Then each position depends on all others, "
-            "and on the padding. Look at which axes are averaged over."
+            "{does}. Then each position depends on all others, and on the padding. Look at which axes are averaged "
+            "over."
         ),
         hints=[
             "Change the last vector of a sentence. May the output for the first one change?",
@@ -28,8 +28,8 @@ MISTAKES = [
         STEPS.but(axis=lambda: (-2, -1)),
         does="mean and variance are taken of all positions of a sentence together",
         says=(
-            "Mean and variance are taken of all positions of a sentence together. Then each position depends on all "
-            "others, and on the padding. Look at which axes are averaged over."
+            "{does}. Then each position depends on all others, and on the padding. Look at which axes are averaged "
+            "over."
         ),
         hints=[
             "Change the last vector of a sentence. May the output for the first one change?",
@@ -80,8 +80,8 @@ MISTAKES = [
         STEPS.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
         does="the axis is counted from the front",
         says=(
-            "Right for one number of axes in front of the features, and for no other: the axis is counted from the "
-            "front. Look at how the axis is named."
+            "Right for one number of axes in front of the features, and for no other: {does}. Look at how the axis is "
+            "named."
         ),
         hints=[
             "For x of shape (batch, n, d), which number has the axis of the features? And for x of shape (d)?",
@@ -160,7 +160,7 @@ MISTAKES = [
         "mean_added",
         STEPS.but(deviations=lambda x, mean: x + mean),
         does="the mean is added to x, not subtracted",
-        says="The mean is added to x, not subtracted. Look at the sign.",
+        says="{does}. Look at the sign.",
         hints=[
             "In the first case, the first deviation should be 3, and the others −1. What are they?",
             "Each deviation is the number less the mean.",

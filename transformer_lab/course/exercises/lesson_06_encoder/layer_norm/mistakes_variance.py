@@ -51,10 +51,7 @@ VARIANCE = [
         "sum_of_squares",
         STEPS.but(variance=lambda squares, axis: squares.sum(axis, keepdim=True)),
         does="the squared deviations are added up and not averaged",
-        says=(
-            "The squared deviations are added up and not averaged, so vectors of many features come out small. Look "
-            "at how the variance is computed."
-        ),
+        says="{does}, so vectors of many features come out small. Look at how the variance is computed.",
         hints=[
             "In the first case, the squares of the deviations are 1, 1, 1 and 9. Which variance comes out: 3 or 12?",
             "The variance is the *mean* of the squared deviations.",
@@ -67,8 +64,8 @@ VARIANCE = [
         STEPS.but(mean=lambda x: x.sum(dim=-1, keepdim=True) / len(x)),
         does="a sum over the features is divided by the length of the first axis",
         says=(
-            "A sum over the features is divided by the length of the first axis, which `len` returns. Right for a "
-            "single vector, and wrong where others stand in front. Look at how mean and variance are computed."
+            "{does}, which `len` returns. Right for a single vector, and wrong where others stand in front. Look at "
+            "how mean and variance are computed."
         ),
         hints=[
             "For x of shape (2, 3, 5), how many numbers are added up for each mean, and what is `len(x)`?",
@@ -110,8 +107,8 @@ VARIANCE = [
         STEPS.but(variance=lambda x, axis, mean: x.square().mean(axis, keepdim=True) + mean**2),
         does="the square of the mean is added to the mean of the squares",
         says=(
-            "The square of the mean is added to the mean of the squares: the farther x is from 0, the larger that "
-            "gets. A variance does not change when all numbers move. Look at the sign."
+            "{does}: the farther x is from 0, the larger that gets. A variance does not change when all numbers move. "
+            "Look at the sign."
         ),
         hints=[
             "Does the result change when 10 is added to all features?",
@@ -123,7 +120,7 @@ VARIANCE = [
         "difference_of_squares_reversed",
         STEPS.but(variance=lambda x, axis, mean: mean**2 - x.square().mean(axis, keepdim=True)),
         does="the variance has the wrong sign",
-        says="The variance has the wrong sign: the mean of the squares is subtracted from the square of the mean.",
+        says="{does}: the mean of the squares is subtracted from the square of the mean.",
         hints=[
             "Can a mean of squares be negative?",
             "In the first case the variance should be 3.",
@@ -136,7 +133,7 @@ VARIANCE = [
         STEPS.but(root=lambda deviations, axis, eps: deviations.abs().mean(axis, keepdim=True) + eps),
         STEPS.but(root=lambda deviations, axis: deviations.abs().mean(axis, keepdim=True)),
         does="the absolute deviations are averaged, not their squares",
-        says="The absolute deviations are averaged, not their squares. Look at how the variance is computed.",
+        says="{does}. Look at how the variance is computed.",
         hints=[
             "In the first case, the deviations are 3, −1, −1 and −1. What is the mean of their squares?",
             "9 + 1 + 1 + 1 is 12, and divided by 4 it is 3.",
@@ -147,10 +144,7 @@ VARIANCE = [
         "deviations_not_squared",
         STEPS.but(squares=lambda deviations: deviations),
         does="the deviations are averaged without being squared",
-        says=(
-            "The deviations are averaged without being squared: positive and negative ones cancel, and their mean is "
-            "always 0. A step is missing."
-        ),
+        says="{does}: positive and negative ones cancel, and their mean is always 0. A step is missing.",
         hints=[
             "In the first case, the deviations are 3, −1, −1 and −1. What is their mean?",
             "What has to be done to them so that they do not cancel?",
@@ -165,8 +159,8 @@ VARIANCE = [
         STEPS.but(root=lambda deviations, eps: deviations.norm(dim=-1, keepdim=True) + eps),
         does="the length of a vector is divided by",
         says=(
-            "The length of a vector is divided by, which is the root of a *sum* of squares. The standard deviation is "
-            "the root of a mean. Look at what is divided by."
+            "{does}, which is the root of a *sum* of squares. The standard deviation is the root of a mean. Look at "
+            "what is divided by."
         ),
         hints=[
             "What is the variance of each vector of the result, before weight and bias? It should be near 1.",
@@ -180,10 +174,7 @@ VARIANCE = [
         STEPS.but(root=lambda x: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True)),
         STEPS.but(root=lambda x, eps: x.amax(dim=-1, keepdim=True) - x.amin(dim=-1, keepdim=True) + eps),
         does="the largest deviation is divided by, or the range of the numbers",
-        says=(
-            "The largest deviation is divided by, or the range of the numbers. It should be the standard deviation. "
-            "Look at what is divided by."
-        ),
+        says="{does}. It should be the standard deviation. Look at what is divided by.",
         hints=[
             "What is the variance of each vector of the result, before weight and bias? It should be near 1.",
             "All deviations count for the variance, not only the largest.",
@@ -224,7 +215,7 @@ EPS = [
         "no_eps",
         STEPS.but(with_eps=lambda variance: variance),
         does="`eps` has no effect",
-        says="`eps` has no effect, so where all features of a vector are alike, 0 is divided by 0. Look for `eps`.",
+        says="{does}, so where all features of a vector are alike, 0 is divided by 0. Look for `eps`.",
         hints=[
             "What is the variance of (3, 3, 3, 3)?",
             "`eps` keeps what is divided by away from 0.",
@@ -316,7 +307,7 @@ ROOT = [
         ),
         STEPS.but(root=lambda root: torch.sqrt(root)),
         does="the root is taken twice",
-        says=("The root is taken twice. (`std` is the root of the variance already.) Look at what is under the root."),
+        says="{does}. (`std` is the root of the variance already.) Look at what is under the root.",
         hints=[
             "In the first case the variance is 3. What is the standard deviation, and what is divided by?",
             "eps is added to the variance, and then one root is taken.",

@@ -89,8 +89,8 @@ NORMS = [
         STEPS.but(sum_1=lambda second_norm, sum_1: second_norm(sum_1)),
         does="a sum is normalised",
         says=(
-            "A sum is normalised, too. Then x does not come through untouched, which is what pre-norm is about. "
-            "(Where a stack ends there is one more norm, but that is the stack's.) Look for a norm around a sum."
+            "{does}, too. Then x does not come through untouched, which is what pre-norm is about. (Where a stack ends "
+            "there is one more norm, but that is the stack's.) Look for a norm around a sum."
         ),
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
@@ -119,7 +119,7 @@ NORMS = [
         "attention_not_normed",
         STEPS.but(normed_1=lambda x: x),
         does="the attention reads x as it is, without a norm in front",
-        says="The attention reads x as it is, without a norm in front.",
+        says="{does}.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "In a deep stack x grows; what the sublayers read should not.",
@@ -130,7 +130,7 @@ NORMS = [
         "network_not_normed",
         STEPS.but(normed_2=lambda sum_1: sum_1),
         does="the network reads the first sum as it is, without a norm in front",
-        says="The network reads the first sum as it is, without a norm in front.",
+        says="{does}.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "In a deep stack x grows; what the sublayers read should not.",
@@ -141,7 +141,7 @@ NORMS = [
         "no_norms",
         STEPS.but(normed_1=lambda x: x, normed_2=lambda sum_1: sum_1),
         does="neither sublayer has a norm in front",
-        says="Neither sublayer has a norm in front: both read x as it is.",
+        says="{does}: both read x as it is.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "In a deep stack x grows; what the sublayers read should not.",
@@ -153,8 +153,8 @@ NORMS = [
         STEPS.but(normed_2=lambda second_norm, x: second_norm(x)),
         does="the second norm is given what came into the layer",
         says=(
-            "The second norm is given what came into the layer, not the first sum. (Layers in which both sublayers "
-            "read the same exist, and are called parallel.) Look at what the second norm is given."
+            "{does}, not the first sum. (Layers in which both sublayers read the same exist, and are called parallel.) "
+            "Look at what the second norm is given."
         ),
         hints=[
             "In the second half, x has been replaced by the first sum.",
@@ -166,7 +166,7 @@ NORMS = [
         "network_reads_the_bare_input",
         STEPS.but(normed_2=lambda x: x),
         does="the network reads what came into the layer, without a norm",
-        says="The network reads what came into the layer, without a norm. Look at what the network is given.",
+        says="{does}. Look at what the network is given.",
         hints=[
             "In the second half, x has been replaced by the first sum.",
             "The second half is x + network(LayerNorm(x)), where x is the first sum.",
@@ -177,10 +177,7 @@ NORMS = [
         "norms_the_attention",
         STEPS.but(normed_2=lambda second_norm, attended: second_norm(attended)),
         does="the second norm is given the bare output of the attention",
-        says=(
-            "The second norm is given the bare output of the attention, in which x is missing. Look at what the second "
-            "norm is given."
-        ),
+        says="{does}, in which x is missing. Look at what the second norm is given.",
         hints=[
             "When the second norm reads, what has happened to x?",
             "The second half is x + network(LayerNorm(x)), where x is the first sum.",
@@ -191,10 +188,7 @@ NORMS = [
         "normed_only_once",
         STEPS.but(normed_2=lambda normed_1: normed_1),
         does="the network reads the same normalised vectors as the attention did",
-        says=(
-            "The network reads the same normalised vectors as the attention did, and nothing of what the attention "
-            "found. Look at what is given to the network."
-        ),
+        says="{does}, and nothing of what the attention found. Look at what is given to the network.",
         hints=[
             "How many norms does `__init__` make, and how many are used?",
             "The second half is x + network(LayerNorm(x)), where x is the first sum.",
@@ -206,8 +200,7 @@ NORMS = [
         STEPS.but(normed_2=lambda second_norm, normed_1: second_norm(normed_1)),
         does="the second norm is given what the first one returned",
         says=(
-            "The second norm is given what the first one returned, so nothing of what the attention found gets to the "
-            "network. Look at what the second norm is given."
+            "{does}, so nothing of what the attention found gets to the network. Look at what the second norm is given."
         ),
         hints=[
             "When the second norm reads, what has happened to x?",
@@ -270,10 +263,7 @@ SUMS = [
         "no_residual",
         STEPS.but(sum_1=lambda attended: attended, sum_2=lambda computed: computed),
         does="both residuals are missing",
-        says=(
-            "Both residuals are missing: a sublayer's output takes the place of its input, instead of being added to "
-            "it."
-        ),
+        says="{does}: a sublayer's output takes the place of its input, instead of being added to it.",
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
             "x + sublayer(LayerNorm(x)), twice: there are two additions.",
@@ -285,7 +275,7 @@ SUMS = [
         STEPS.but(sum_1=lambda sum_1: sum_1 / 2),
         STEPS.but(sum_2=lambda sum_2: sum_2 / 2),
         does="a sum is halved",
-        says="A sum is halved: the mean of x and a sublayer's output is taken. Look at what is done with the sums.",
+        says="{does}: the mean of x and a sublayer's output is taken. Look at what is done with the sums.",
         hints=[
             "With all weights of attention and network at 0, the layer should hand x on as it is. What comes out?",
             "There is no division in the formula.",

@@ -14,10 +14,7 @@ SUM = [
         STEPS.but(mean=lambda without_padding: without_padding.mean(dim=-1)),
         STEPS.but(mean=lambda without_padding: without_padding.sum(dim=-1)),
         does="the features of each token are added up or averaged",
-        says=(
-            "The features of each token are added up or averaged. It should be the tokens of each sentence. Look at "
-            "the axis."
-        ),
+        says="{does}. It should be the tokens of each sentence. Look at the axis.",
         hints=[
             "Which axis of x should be gone in the result?",
             "x has the shape (batch, n, d_model). Which of these axes counts the tokens?",
@@ -33,10 +30,7 @@ SUM = [
             count=lambda real: real.sum(dim=0).unsqueeze(-1),
         ),
         does="the sum runs over the sentences of the batch",
-        says=(
-            "The sum runs over the sentences of the batch: tokens in the same place of all sentences are mixed. Look "
-            "at the axis."
-        ),
+        says="{does}: tokens in the same place of all sentences are mixed. Look at the axis.",
         hints=[
             "Which axis of x should be gone in the result?",
             "x has the shape (batch, n, d_model). Which of these axes counts the tokens?",
@@ -80,7 +74,7 @@ SUM = [
         STEPS.but(mean=lambda without_padding: without_padding.amax(dim=1)),
         STEPS.but(mean=lambda x: x.amax(dim=1)),
         does="the largest number of each feature is taken",
-        says="The largest number of each feature is taken. That is used as well; here the mean is asked for.",
+        says="{does}. That is used as well; here the mean is asked for.",
         hints=[
             "For the features 1 and 3 of two tokens, what should come out?",
             "2, their mean.",
@@ -105,10 +99,7 @@ DIVISOR = [
         "divided_by_the_length",
         STEPS.but(count=lambda tokens: torch.tensor(tokens.shape[1])),
         does="the sum is divided by the number of all tokens of a sentence, padding included",
-        says=(
-            "The sum is divided by the number of all tokens of a sentence, padding included: with padding, vectors "
-            "come out too short. Look at the divisor."
-        ),
+        says="{does}: with padding, vectors come out too short. Look at the divisor.",
         hints=[
             "How many real tokens has the sentence of the first case?",
             "`.mean(dim=1)` divides by the length of that axis, whatever stands there.",
@@ -148,10 +139,7 @@ DIVISOR = [
         STEPS.but(count=lambda real: real.sum(dim=0).unsqueeze(-1)),
         STEPS.but(count=lambda tokens, pad_id: (tokens == pad_id).sum(dim=1, keepdim=True)),
         does="the divisor counts something other than the real tokens of a sentence",
-        says=(
-            "The divisor counts something other than the real tokens of a sentence. Look at which axis it is counted "
-            "over."
-        ),
+        says="{does}. Look at which axis it is counted over.",
         hints=[
             "How many real tokens has each sentence?",
             "The mask of the real tokens has the shape (batch, n). Over which axis is it to be added up?",
@@ -174,10 +162,7 @@ DIVISOR = [
         "divided_by_the_root",
         STEPS.but(count=lambda count: count.float().sqrt()),
         does="the sum is divided by the root of the number of real tokens",
-        says=(
-            "The sum is divided by the root of the number of real tokens. That keeps the size of sums of independent "
-            "numbers; here the mean is asked for."
-        ),
+        says="{does}. That keeps the size of sums of independent numbers; here the mean is asked for.",
         hints=[
             "For four equal vectors, what should the result be?",
             "A mean divides by the number itself.",
@@ -200,10 +185,7 @@ DIVISOR = [
         "zeros_for_any_padding",
         STEPS.but(mean=lambda mean, real: mean * real.all(dim=1, keepdim=True)),
         does="every sentence with padding in it gets zeros",
-        says=(
-            "Every sentence with padding in it gets zeros, and not only one that is all padding. Look at the condition "
-            "for the zeros."
-        ),
+        says="{does}, and not only one that is all padding. Look at the condition for the zeros.",
         hints=[
             "Which sentences get zeros, and which should?",
             "`all` asks whether every token is real, `any` whether one is.",
@@ -281,7 +263,7 @@ DIVISOR = [
         STEPS.but(mean=lambda mean: F.normalize(mean, dim=-1)),
         STEPS.but(mean=lambda mean: mean / mean.norm(dim=-1, keepdim=True)),
         does="the vectors are scaled to length 1",
-        says="The vectors are scaled to length 1, as for comparing them by angle. Here the mean itself is asked for.",
+        says="{does}, as for comparing them by angle. Here the mean itself is asked for.",
         hints=[
             "In the first case, what is the mean of the first feature?",
             "After the division by the number of real tokens, nothing is left to do.",

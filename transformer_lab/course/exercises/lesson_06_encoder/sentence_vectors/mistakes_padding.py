@@ -33,7 +33,7 @@ MISTAKES = [
         "padding_added_too",
         STEPS.but(without_padding=lambda x: x),
         does="the vectors of the padding are added up, too",
-        says="The vectors of the padding are added up, too. They should be 0 in the sum. Look at what is added up.",
+        says="{does}. They should be 0 in the sum. Look at what is added up.",
         hints=[
             "In the first case, the third token is padding. Does changing its vector change the result?",
             "`tokens != pad_id` says which vectors count.",
@@ -82,7 +82,7 @@ MISTAKES = [
         "zero_is_padding_too",
         STEPS.but(real=lambda tokens, pad_id: (tokens != pad_id) & (tokens != 0)),
         does="token 0 is taken for padding, too",
-        says="Token 0 is taken for padding, too, also where `pad_id` is another one. Look at the comparison.",
+        says="{does}, also where `pad_id` is another one. Look at the comparison.",
         hints=[
             "Which case has another `pad_id` than 0?",
             "Token 0 can be a word like any other.",
@@ -93,7 +93,7 @@ MISTAKES = [
         "padding_is_the_smallest",
         STEPS.but(real=lambda tokens, pad_id: tokens > pad_id),
         does="only tokens above `pad_id` are taken for real",
-        says="Only tokens above `pad_id` are taken for real: those below it count as padding. Look at the comparison.",
+        says="{does}: those below it count as padding. Look at the comparison.",
         hints=[
             "In the cases with a `pad_id` other than 0, which tokens are left out?",
             "Token numbers have no order that means anything: below and above `pad_id` there are words.",
@@ -103,7 +103,7 @@ MISTAKES = [
         "padding_is_the_largest",
         STEPS.but(real=lambda tokens, pad_id: tokens < pad_id),
         does="only tokens below `pad_id` are taken for real",
-        says="Only tokens below `pad_id` are taken for real: those above it count as padding. Look at the comparison.",
+        says="{does}: those above it count as padding. Look at the comparison.",
         hints=[
             "In the first case `pad_id` is 0. Which tokens are below it?",
             "Token numbers have no order that means anything: below and above `pad_id` there are words.",
@@ -114,8 +114,8 @@ MISTAKES = [
         STEPS.but(real=lambda real: _leading(real)),
         does="the first vectors are averaged, as many as there are real tokens",
         says=(
-            "Right as long as all padding stands behind the sentence: the first vectors are averaged, as many as "
-            "there are real tokens. Where padding stands in front, it is taken for them."
+            "Right as long as all padding stands behind the sentence: {does}. Where padding stands in front, it is "
+            "taken for them."
         ),
         hints=[
             "In a sentence with padding in front, which vectors are averaged?",
@@ -141,10 +141,7 @@ MISTAKES = [
         "mask_of_the_first_sentence",
         STEPS.but(real=lambda real: real[:1].expand_as(real)),
         does="the padding of the first sentence is taken for that of all sentences",
-        says=(
-            "The padding of the first sentence is taken for that of all sentences. Each has padding of its own. Look "
-            "at which tokens are compared."
-        ),
+        says="{does}. Each has padding of its own. Look at which tokens are compared.",
         hints=[
             "In a batch of two sentences, change a token of the second one to padding. Does its vector change?",
             "`tokens` has the shape (batch, n), and so should the mask.",
@@ -173,10 +170,7 @@ MISTAKES = [
         STEPS.but(total=lambda x, real: x[real].sum(dim=0)),
         STEPS.but(mean=lambda x, real: x[real].mean(dim=0).expand(len(x), -1)).attempt,
         does="the real tokens of all sentences are thrown together",
-        says=(
-            "The real tokens of all sentences are thrown together: picking vectors by a mask of shape (batch, n) "
-            "forgets which sentence each belongs to."
-        ),
+        says="{does}: picking vectors by a mask of shape (batch, n) forgets which sentence each belongs to.",
         hints=[
             "Which shape has `x[real]`, and which shape is asked for?",
             "Multiplying by 0 and 1 takes out vectors and keeps the shape.",
@@ -190,9 +184,7 @@ MISTAKES = [
         STEPS.but(without_padding=lambda without_padding: without_padding[:, 1:]),
         STEPS.but(without_padding=lambda without_padding: without_padding[:, :-1]).attempt,
         does="the first or the last token of each sentence is left out",
-        says=(
-            "The first or the last token of each sentence is left out. Look at the slices, or at where the loop begins."
-        ),
+        says="{does}. Look at the slices, or at where the loop begins.",
         hints=["Which tokens does the mean of a sentence without padding run over?", "`1:` and `:-1` drop one."],
     ),
     Mistake(

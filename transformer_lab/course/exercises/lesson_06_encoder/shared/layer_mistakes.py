@@ -24,10 +24,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             "mask_ignored",
             steps.but(mask=lambda: None),
             does="the mask has no effect",
-            says=(
-                "The mask has no effect: positions attend to what is hidden from them. Look at what the attention is "
-                "given."
-            ),
+            says="{does}: positions attend to what is hidden from them. Look at what the attention is given.",
             hints=[
                 "Change a token that the mask hides. Does anything change?",
                 "`forward` of the attention takes four arguments.",
@@ -44,10 +41,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
                 ]
             ),
             does="masks of some shapes have no effect",
-            says=(
-                "Masks of some shapes have no effect. A mask may have two, three or four axes. Look at where it is "
-                "tested."
-            ),
+            says="{does}. A mask may have two, three or four axes. Look at where it is tested.",
             hints=[
                 "Which shapes of masks does the annotation of `forward` allow?",
                 "Every mask that is not None should reach the attention.",
@@ -58,7 +52,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             "mask_inverted",
             _but_mask(steps, lambda mask: ~mask),
             does="the mask is inverted",
-            says="The mask is inverted: positions attend to what is hidden, and only to that.",
+            says="{does}: positions attend to what is hidden, and only to that.",
             hints=[
                 "What does True mean in our masks, and what in `nn.MultiheadAttention` (lesson 04)?",
                 "True means: may attend. The attention of lesson 03 reads masks in the same way.",
@@ -87,8 +81,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             _but_mask(steps, lambda mask: mask[0]),
             does="only the first entry of the mask is used",
             says=(
-                "Only the first entry of the mask is used, so that, in a batch, the first sentence's mask holds for "
-                "all sentences. Each has a mask of its own. Look at what becomes of the mask."
+                "{does}, so that, in a batch, the first sentence's mask holds for all sentences. Each has a mask of "
+                "its own. Look at what becomes of the mask."
             ),
             hints=[
                 "In a mask of shape (batch, 1, 1, n), what does the first axis count?",
@@ -106,8 +100,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ),
             does="all positions of a sentence get the same row of the mask",
             says=(
-                "All positions of a sentence get the same row of the mask, though in a mask of shape (n, n) each has "
-                "a row of its own. Look at what becomes of the mask."
+                "{does}, though in a mask of shape (n, n) each has a row of its own. Look at what becomes of the mask."
             ),
             hints=[
                 "In a causal mask, what may the first position see, and what the last?",
@@ -120,8 +113,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             *_alone([_but_mask(steps, lambda mask: mask.mT)]),
             does="the last two axes of the mask are swapped",
             says=(
-                "The last two axes of the mask are swapped: instead of what a position may see, it says by whom the "
-                "position may be seen. Look at what becomes of the mask."
+                "{does}: instead of what a position may see, it says by whom the position may be seen. Look at what "
+                "becomes of the mask."
             ),
             hints=[
                 "In a mask of shape (n, n), do the rows belong to the queries or to the keys?",
@@ -141,8 +134,8 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
             ),
             does="the mask is given one more axis, or several",
             says=(
-                "The mask is given one more axis, or several: it fits the scores already. Where it does not crash, it "
-                "hides other things, or adds an axis to the output. Look at what becomes of the mask."
+                "{does}: it fits the scores already. Where it does not crash, it hides other things, or adds an axis "
+                "to the output. Look at what becomes of the mask."
             ),
             hints=[
                 "Which shape have the scores of all heads, and which shapes fit them?",
@@ -159,7 +152,7 @@ def mistakes_with_the_mask(steps: InSteps) -> list[Mistake]:
                 ]
             ),
             does="the mask is turned into numbers",
-            says="The mask is turned into numbers. The attention reads one of True and False.",
+            says="{does}. The attention reads one of True and False.",
             hints=[
                 "Which dtype has the mask that came in, and which the one that the attention gets?",
                 "True means: may attend. The attention knows what to do with that.",
@@ -204,10 +197,7 @@ def mistakes_with_the_attention(
             steps.but(attended=lambda self, queries, mask: self.self_attention(queries, mask)),
             steps.but(attended=lambda self, queries, keys, mask: self.self_attention(queries, keys, mask)),
             does="the attention is not given queries, keys and values, and then the mask",
-            says=(
-                "The attention is not given queries, keys and values, and then the mask: in self-attention, the first "
-                "three are the same vectors."
-            ),
+            says="{does}: in self-attention, the first three are the same vectors.",
             hints=[
                 "How was multi-head attention called in lesson 03?",
                 "Self-attention: queries, keys and values are the same.",
@@ -267,7 +257,7 @@ def mistakes_with_the_attention(
             "network_first",
             order,
             does="the network comes before the attention",
-            says="The network comes before the attention. Look at the order of the two sublayers.",
+            says="{does}. Look at the order of the two sublayers.",
             hints=[
                 "What happens first in a layer: attending to other positions, or computing with what was found?",
                 "First the attention, then the network.",
@@ -278,7 +268,7 @@ def mistakes_with_the_attention(
             "only_attention",
             only_half,
             does="the layer ends after the attention",
-            says="The layer ends after the attention: the network has no effect. A sublayer is missing.",
+            says="{does}: the network has no effect. A sublayer is missing.",
             hints=[
                 "Which of the four modules has no effect?",
                 "A layer has two sublayers.",
@@ -289,10 +279,7 @@ def mistakes_with_the_attention(
             "no_attention",
             *unused,
             does="the output of the attention has no effect",
-            says=(
-                "The output of the attention has no effect: it is never computed, or not used. Look at what the second "
-                "half of the layer works on."
-            ),
+            says="{does}: it is never computed, or not used. Look at what the second half of the layer works on.",
             hints=[
                 "Change the first vector. Does the output at the second position change?",
                 "Which variable holds the result of the first half, and where does it occur again?",
@@ -303,7 +290,7 @@ def mistakes_with_the_attention(
             "attention_instead_of_the_network",
             instead_of_the_network,
             does="the attention is used a second time, where the network belongs",
-            says="The attention is used a second time, where the network belongs. Look at the second sublayer.",
+            says="{does}. Look at the second sublayer.",
             hints=[
                 "Which of the four modules is never used?",
                 "A layer attends once; then the network works at each position.",
@@ -334,8 +321,8 @@ def mistakes_with_the_attention(
             steps.but(attended=lambda attended: torch.relu(attended)),
             does="a ReLU is applied to the output of a sublayer",
             says=(
-                "A ReLU is applied to the output of a sublayer, so that it can only add, and never take away. Look at "
-                "what happens between a sublayer and the sum."
+                "{does}, so that it can only add, and never take away. Look at what happens between a sublayer and the "
+                "sum."
             ),
             hints=[
                 "Can the output of a sublayer be negative? Is what is added ever negative?",
@@ -357,8 +344,8 @@ def mistakes_with_the_attention(
             ),
             does="the axes of batch and positions are swapped before the attention",
             says=(
-                "The axes of batch and positions are swapped before the attention, so that it mixes the sentences of "
-                "the batch. `nn.MultiheadAttention` wants that by default; ours takes (batch, n, d_model)."
+                "{does}, so that it mixes the sentences of the batch. `nn.MultiheadAttention` wants that by default; "
+                "ours takes (batch, n, d_model)."
             ),
             hints=[
                 "Change the second sentence of a batch. Does the output for the first one change?",
@@ -401,8 +388,8 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             steps.but(sum_2=lambda x, computed: x + computed),
             does="the network's output is added to what came into the whole layer",
             says=(
-                "The network's output is added to what came into the whole layer. With that, all that attention found "
-                "reaches the output through the network alone. Look at what the second sum is made of."
+                "{does}. With that, all that attention found reaches the output through the network alone. Look at "
+                "what the second sum is made of."
             ),
             hints=[
                 "With the network's weights at 0, what is left of the attention?",
@@ -414,10 +401,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             "adds_the_attention",
             steps.but(sum_2=lambda attended, computed: attended + computed),
             does="the network's output is added to the bare output of the attention",
-            says=(
-                "The network's output is added to the bare output of the attention, in which x is missing. Look at "
-                "what the second sum is made of."
-            ),
+            says="{does}, in which x is missing. Look at what the second sum is made of.",
             hints=[
                 "In the second half, x is the result of the first half. What is it made of?",
                 "The result of the first half has x in it, as a summand.",
@@ -428,10 +412,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             "network_reads_the_attention",
             steps.but(computed=lambda self, attended: self.feed_forward(attended)),
             does="the network reads the bare output of the attention",
-            says=(
-                "The network reads the bare output of the attention, in which x is missing. Look at what the network "
-                "is given."
-            ),
+            says="{does}, in which x is missing. Look at what the network is given.",
             hints=[
                 "In the second half, x is the result of the first half. What is it made of?",
                 "The result of the first half has x in it, as a summand.",
@@ -445,7 +426,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             steps.but(sum_2=lambda sum_2, computed: sum_2 - 2 * computed),
             steps.but(sum_2=lambda sum_2, computed: 2 * computed - sum_2),
             does="a difference is taken where a sum belongs",
-            says="A difference is taken where a sum belongs: a minus stands between a sublayer's input and its output.",
+            says="{does}: a minus stands between a sublayer's input and its output.",
             hints=[
                 "With all weights of a sublayer 0 and its biases 1, is the result larger than x?",
                 "A residual connection adds.",
@@ -461,7 +442,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
                 ]
             ),
             does="a product is taken where a sum belongs",
-            says="A product is taken where a sum belongs: a sublayer's output is multiplied by its input.",
+            says="{does}: a sublayer's output is multiplied by its input.",
             hints=[
                 "With all weights and biases of a sublayer 0, what should be left?",
                 "A residual connection adds.",
@@ -474,7 +455,7 @@ def mistakes_with_the_sums(steps: InSteps) -> list[Mistake]:
             steps.but(sum_2=lambda x, sum_2: x + sum_2),
             steps.but(sum_2=lambda sum_2, computed: 2 * sum_2 - computed).attempt,
             does="there is one summand too many in a sum",
-            says="There is one summand too many in a sum: x is in it already. Look at what each sum is made of.",
+            says="{does}: x is in it already. Look at what each sum is made of.",
             hints=[
                 "How many summands has each of the two sums in the formulas?",
                 "Two: what the sum's sublayer was given for x, and the sublayer's output.",
@@ -506,8 +487,8 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
             steps.but(second_norm=lambda self: self.norm_1),
             does="`norm_1` is used where `norm_2` belongs",
             says=(
-                "`norm_1` is used where `norm_2` belongs, so `norm_2` is never trained. When training begins the two "
-                "are alike, and nothing shows; later each has weights of its own."
+                "{does}, so `norm_2` is never trained. When training begins the two are alike, and nothing shows; "
+                "later each has weights of its own."
             ),
             hints=[
                 "Is there a norm whose `.weight.grad` is None after going backward?",
@@ -520,8 +501,8 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
             steps.but(first_norm=lambda self: self.norm_2),
             does="`norm_2` is used where `norm_1` belongs",
             says=(
-                "`norm_2` is used where `norm_1` belongs, so `norm_1` is never trained. When training begins the two "
-                "are alike, and nothing shows; later each has weights of its own."
+                "{does}, so `norm_1` is never trained. When training begins the two are alike, and nothing shows; "
+                "later each has weights of its own."
             ),
             hints=[
                 "Is there a norm whose `.weight.grad` is None after going backward?",
@@ -568,7 +549,7 @@ def mistakes_with_the_norms(steps: InSteps) -> list[Mistake]:
                 ]
             ),
             does="a norm is used without its bias",
-            says="A norm is used without its bias: only its weight has an effect.",
+            says="{does}: only its weight has an effect.",
             hints=[
                 "Which parameter gets no gradient?",
                 "A module is called like a function, and then does all it has to.",

@@ -57,10 +57,7 @@ MISTAKES = [
             layer_mask=lambda memory_mask: lambda number: memory_mask, source_mask=lambda mask: lambda number: mask
         ),
         does="the two masks are exchanged on their way to the layers",
-        says=(
-            "The two masks are exchanged on their way to the layers. It crashes, unless source and target are equally "
-            "long. Look at the order of the arguments."
-        ),
+        says="{does}. It crashes, unless source and target are equally long. Look at the order of the arguments.",
         hints=[
             "In which order does the layer take its masks?",
             "First what is about the target, then what is about the source.",
@@ -148,8 +145,8 @@ MISTAKES = [
         STEPS.but(memory=lambda self, memory: memory + self.positions[: memory.shape[1]]),
         does="positional encodings are added to the memory",
         says=(
-            "Positional encodings are added to the memory. The encoder has added them to its input; its output is read "
-            "as it is. Look at what is done to the memory."
+            "{does}. The encoder has added them to its input; its output is read as it is. Look at what is done to the "
+            "memory."
         ),
         hints=[
             "What comes in as `memory`: embeddings, or the output of an encoder?",
@@ -175,7 +172,7 @@ MISTAKES = [
         "memory_normed",
         STEPS.but(memory=lambda memory: F.layer_norm(memory, memory.shape[-1:])),
         does="the memory is normalised",
-        says="The memory is normalised. The encoder's last layer has done that. Look at what is done to the memory.",
+        says="{does}. The encoder's last layer has done that. Look at what is done to the memory.",
         hints=[
             "What comes in as `memory`: embeddings, or the output of an encoder?",
             "No norm is made in `__init__`.",
@@ -204,8 +201,8 @@ MISTAKES = [
         STEPS.but(embedded=lambda embedded: F.pad(embedded, (0, 0, 1, -1))).attempt,
         does="the tokens are shifted inside the decoder",
         says=(
-            "The tokens are shifted inside the decoder. The caller has done that already, or, when the model "
-            "generates, must not do it at all. Look at what happens to the tokens."
+            "{does}. The caller has done that already, or, when the model generates, must not do it at all. Look at "
+            "what happens to the tokens."
         ),
         hints=[
             "What does the decoder read at its first position?",
@@ -217,7 +214,7 @@ MISTAKES = [
         "memory_returned_too",
         STEPS.but(output=lambda outputs, memory: (outputs[-1], memory)),
         does="the memory is returned as well",
-        says="The memory is returned as well. Only the output of the last layer is asked for.",
+        says="{does}. Only the output of the last layer is asked for.",
         hints=[
             "How many things does the annotation say are returned?",
             "The memory is what it was, so the caller has it.",

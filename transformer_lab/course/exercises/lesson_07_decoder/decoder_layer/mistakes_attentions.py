@@ -164,10 +164,7 @@ MISTAKES = [
         "memory_cut",
         STEPS.but(memory=lambda memory, x: memory[:, : x.shape[1]]).attempt,
         does="the memory is cut to the length of the target",
-        says=(
-            "The memory is cut to the length of the target: all else of the source is lost. Look at what the "
-            "cross-attention is given."
-        ),
+        says="{does}: all else of the source is lost. Look at what the cross-attention is given.",
         hints=[
             "A target of 2 tokens and a source of 3: how many keys should there be?",
             "Queries and keys may differ in number; the scores are then a rectangle.",

@@ -137,8 +137,8 @@ MISTAKES = [
         STEPS.but(self_mask=lambda x, mask: causal(x) if mask is None else mask & causal(x)).attempt,
         does="the layer makes a causal mask of its own",
         says=(
-            "The layer makes a causal mask of its own. The caller says what may be attended to, and without a mask "
-            "everything may. Look at where the mask comes from."
+            "{does}. The caller says what may be attended to, and without a mask everything may. Look at where the "
+            "mask comes from."
         ),
         hints=[
             "What should happen if `mask` is None?",

@@ -108,10 +108,7 @@ MISTAKES = [
         "normed_before_adding",
         STEPS.but(**NORMED_OUTPUTS, **UNNORMED),
         does="each sublayer's output is normalised, and then added",
-        says=(
-            "Each sublayer's output is normalised, and then added. The *sum* should be normalised. Look at what the "
-            "brackets of the norms enclose."
-        ),
+        says="{does}. The *sum* should be normalised. Look at what the brackets of the norms enclose.",
         hints=[
             "In norm(x + f(x)), what is inside the norm?",
             "The output of the layer should have just been normalised.",
@@ -143,10 +140,7 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_1, self.norm_3, self.norm_3)).attempt,
         STEPS.but(norms=lambda self: (self.norm_3, self.norm_3, self.norm_3)).attempt,
         does="a norm is used more than once, and another one not at all",
-        says=(
-            "A norm is used more than once, and another one not at all. Each has parameters of its own. Look at their "
-            "numbers."
-        ),
+        says="{does}. Each has parameters of its own. Look at their numbers.",
         hints=[
             "Which of `norm_1`, `norm_2` and `norm_3` occur in the code, and how often?",
             "Was a line copied?",
@@ -161,10 +155,7 @@ MISTAKES = [
         STEPS.but(norms=lambda self: (self.norm_2, self.norm_3, self.norm_1)).attempt,
         STEPS.but(norms=lambda self: (self.norm_3, self.norm_1, self.norm_2)).attempt,
         does="the norms are not in the order of their numbers",
-        says=(
-            "The norms are not in the order of their numbers. Newly made they do the same, but parameters loaded from "
-            "elsewhere would be in the wrong one."
-        ),
+        says="{does}. Newly made they do the same, but parameters loaded from elsewhere would be in the wrong one.",
         hints=[
             "Which norm comes after which sublayer?",
             "Names matter as soon as parameters are loaded by name.",

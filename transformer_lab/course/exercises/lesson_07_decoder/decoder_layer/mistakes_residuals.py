@@ -178,8 +178,8 @@ MISTAKES = [
         STEPS.but(cross_sum=lambda memory, cross_attended: memory + cross_attended),
         does="the output of the cross-attention is added to the memory",
         says=(
-            "The output of the cross-attention is added to the memory. It belongs to the positions of the target: the "
-            "sum crashes unless source and target are equally long, and then means nothing."
+            "{does}. It belongs to the positions of the target: the sum crashes unless source and target are equally "
+            "long, and then means nothing."
         ),
         hints=[
             "How many rows has the output of the cross-attention, and how many the memory?",
@@ -229,10 +229,7 @@ MISTAKES = [
             norms=lambda norms: (norms[0], norms[0], norms[1]),
         ).attempt,
         does="sublayers work side by side, on the same input",
-        says=(
-            "Sublayers work side by side, on the same input. They should come one after the other: each goes on from "
-            "the result of the one before."
-        ),
+        says="{does}. They should come one after the other: each goes on from the result of the one before.",
         hints=[
             "What does the cross-attention know about the tokens before?",
             "Three lines, and each begins with the x that the line before has made.",
@@ -292,7 +289,7 @@ MISTAKES = [
         STEPS.but(output=lambda cross_normed: cross_normed),
         STEPS.but(network_sum=lambda third_input: third_input),
         does="the feed-forward network has no effect",
-        says="The feed-forward network has no effect: it is missing at the end, or its output is not used.",
+        says="{does}: it is missing at the end, or its output is not used.",
         hints=[
             "Which of the modules of `__init__` are used?",
             "Self-attention, cross-attention, and then each position by itself.",
@@ -303,7 +300,7 @@ MISTAKES = [
         "only_self_attention",
         STEPS.but(output=lambda self_normed: self_normed),
         does="the result of the first sublayer is returned",
-        says="The result of the first sublayer is returned. Two more are to come: look at what `__init__` has made.",
+        says="{does}. Two more are to come: look at what `__init__` has made.",
         hints=[
             "Which of the modules of `__init__` are not used?",
             "Next, the target attends to the memory, in the same form: a sublayer, a sum, a norm.",
@@ -325,8 +322,8 @@ MISTAKES = [
         ),
         does="the cross-attention comes before the self-attention",
         says=(
-            "The cross-attention comes before the self-attention. A position should first find out what the target "
-            "says so far, and then look for something in the source. Look at the order."
+            "{does}. A position should first find out what the target says so far, and then look for something in the "
+            "source. Look at the order."
         ),
         hints=[
             "What could a position look for that knows only its own token?",
@@ -347,10 +344,7 @@ MISTAKES = [
             output=lambda cross_normed: cross_normed,
         ).attempt,
         does="the feed-forward network comes between the two attentions",
-        says=(
-            "The feed-forward network comes between the two attentions. It should come last, and use what both have "
-            "found. Look at the order."
-        ),
+        says="{does}. It should come last, and use what both have found. Look at the order.",
         hints=[
             "What does the network know when it comes before the cross-attention?",
             "In which order does `__init__` name them?",
@@ -375,7 +369,7 @@ MISTAKES = [
         "memory_returned_too",
         STEPS.but(output=lambda output, memory: (output, memory)),
         does="the memory is returned as well",
-        says="The memory is returned as well. Only the output is asked for.",
+        says="{does}. Only the output is asked for.",
         hints=[
             "How many things does the annotation say are returned?",
             "The memory is what it was, so the caller has it.",

@@ -41,8 +41,7 @@ MISTAKES = [
         STEPS.but(mask=lambda in_the_prefix, not_later: in_the_prefix & not_later),
         does="a key has to be in the prefix *and* not later",
         says=(
-            "A key has to be in the prefix *and* not later: what was generated cannot be seen at all. Either should be "
-            "enough. Look at how the two are joined."
+            "{does}: what was generated cannot be seen at all. Either should be enough. Look at how the two are joined."
         ),
         hints=[
             "What should the last position see, and what does its row say?",
@@ -111,7 +110,7 @@ MISTAKES = [
         "one_too_many",
         STEPS.but(in_the_prefix=lambda keys, lengths: keys <= lengths),
         does="the prefix is one position too long",
-        says="The prefix is one position too long: it gives the first generated token away. Look at where it ends.",
+        says="{does}: it gives the first generated token away. Look at where it ends.",
         hints=[
             "With a prefix of 2, which positions belong to it? They are counted from 0.",
             "Is position 2 the third, or the second?",
@@ -122,10 +121,7 @@ MISTAKES = [
         "one_too_few",
         STEPS.but(in_the_prefix=lambda keys, lengths: keys < lengths - 1),
         does="the prefix is one position too short",
-        says=(
-            "The prefix is one position too short: its last token is hidden from those before it. Look at where it "
-            "ends."
-        ),
+        says="{does}: its last token is hidden from those before it. Look at where it ends.",
         hints=[
             "With a prefix of 2, which positions belong to it? They are counted from 0.",
             "The last position of the prefix is its length minus 1.",
@@ -162,10 +158,7 @@ MISTAKES = [
         "full_prefix_opens_nothing",
         STEPS.but(in_the_prefix=lambda in_the_prefix, lengths, length: in_the_prefix & (lengths < length)),
         does="a prefix as long as the whole text opens nothing",
-        says=(
-            "A prefix as long as the whole text opens nothing, where it should open everything. Look for a slice "
-            "that ends at −0."
-        ),
+        says="{does}, where it should open everything. Look for a slice that ends at −0.",
         hints=[
             "With a prefix of 4 and 4 positions, what should the table be?",
             "`table[:, :-n]` is all but the last n columns. What is it if n is 0?",

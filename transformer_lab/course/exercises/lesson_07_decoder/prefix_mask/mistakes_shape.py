@@ -48,10 +48,7 @@ MISTAKES = [
         "a_causal_half_of_numbers",
         STEPS.but(not_later=lambda not_later: not_later.float()),
         does="the causal half is made of floats",
-        says=(
-            "The causal half is made of floats, and the prefix of True and False: an or for each entry needs "
-            "booleans on both sides."
-        ),
+        says="{does}, and the prefix of True and False: an or for each entry needs booleans on both sides.",
         hints=[
             "What does `.dtype` say of either half?",
             "`torch.ones(length, length)` is a table of floats unless it is told otherwise.",
@@ -77,7 +74,7 @@ MISTAKES = [
         "no_axis_for_the_heads",
         STEPS.but(lengths=lambda prefix_lengths: prefix_lengths[:, None, None]),
         does="the axis for the heads is missing",
-        says="The axis for the heads is missing: (batch, length, length) would be stretched along the wrong axes.",
+        says="{does}: (batch, length, length) would be stretched along the wrong axes.",
         hints=[
             "Which shape have the scores of all heads of a batch?",
             "Axes are matched from the end. What stands in front of the queries?",
@@ -104,7 +101,7 @@ MISTAKES = [
         STEPS.but(lengths=_one_length(lambda lengths: lengths.max())),
         STEPS.but(lengths=_one_length(lambda lengths: lengths.min())),
         does="all rows of the batch get the same prefix",
-        says="All rows of the batch get the same prefix. Each has a length of its own.",
+        says="{does}. Each has a length of its own.",
         hints=[
             "With prefixes of 3 and 1, what are the two tables?",
             "Comparing with a whole tensor of lengths makes a table for each, if the axes are in the right places.",
@@ -115,7 +112,7 @@ MISTAKES = [
         "only_the_first_row",
         STEPS.but(in_the_prefix=_in_the_first_row),
         does="only the first row of the batch gets its prefix",
-        says="Only the first row of the batch gets its prefix. Look at what is done for the other rows.",
+        says="{does}. Look at what is done for the other rows.",
         hints=[
             "With prefixes of 3 and 1, what are the two tables?",
             "A `return` inside a loop ends it at the first turn.",
@@ -130,8 +127,8 @@ MISTAKES = [
         STEPS.but(prefix_lengths=lambda prefix_lengths: prefix_lengths[:1]),
         does="there is one table for the whole batch",
         says=(
-            "There is one table for the whole batch. Each row of it has a prefix of its own, and so needs a table of "
-            "its own, with an axis for the heads."
+            "{does}. Each row of it has a prefix of its own, and so needs a table of its own, with an axis for the "
+            "heads."
         ),
         hints=[
             "With prefixes of 3 and 1, what are the two tables?",

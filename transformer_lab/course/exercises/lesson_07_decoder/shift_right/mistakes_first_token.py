@@ -18,9 +18,7 @@ MISTAKES = [
         "bos_at_the_end",
         STEPS.but(shifted=lambda begin, rest: torch.cat([rest, begin], dim=1)),
         does="bos stands at the end",
-        says=(
-            "Bos stands at the end. It says that a text begins, so it should be the first thing that the decoder reads."
-        ),
+        says="{does}. It says that a text begins, so it should be the first thing that the decoder reads.",
         hints=[
             "What should the first position read, when nothing has been generated yet?",
             "In which order are the two pieces put side by side?",
@@ -69,7 +67,7 @@ MISTAKES = [
         "two_bos",
         STEPS.but(begin=lambda begin: torch.cat([begin, begin], dim=1)),
         does="two bos stand in front",
-        says="Two bos stand in front, so that there is one position more than there are labels.",
+        says="{does}, so that there is one position more than there are labels.",
         hints=[
             "The shape asked for is that of the tokens. Which is it now?",
             "One column of bos is enough.",
@@ -194,7 +192,7 @@ MISTAKES = [
         STEPS.but(begin=lambda begin, tokens: torch.cat([begin[:1], tokens[1:, -1:]])),
         STEPS.but(begin=lambda begin: torch.cat([begin[:1], 0 * begin[1:]])),
         does="only the first row gets a bos",
-        says="Only the first row gets a bos. Every row of the batch begins with one. Look at what is written where.",
+        says="{does}. Every row of the batch begins with one. Look at what is written where.",
         hints=["What stands in front of the second row?", "`out[0, 0]` is one entry; `out[:, 0]` is a column."],
     ),
     Mistake(
@@ -217,8 +215,8 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens, bos_id: F.pad(tokens, (2, 0), value=bos_id)[:, : tokens.shape[1]]),
         does="the tokens move by two positions",
         says=(
-            "The tokens move by two positions: the one that should predict a token has not read the one just before "
-            "it. Look at how many bos there are."
+            "{does}: the one that should predict a token has not read the one just before it. Look at how many bos "
+            "there are."
         ),
         hints=[
             "For the labels `[5, 6, 7]`, what comes out, and what should?",

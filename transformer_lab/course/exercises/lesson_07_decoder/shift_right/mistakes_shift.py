@@ -51,10 +51,7 @@ MISTAKES = [
         STEPS.but(shifted=lambda tokens: tokens.roll(-1, dims=1)),
         STEPS.but(shifted=lambda tokens, begin: torch.cat([begin, tokens.roll(-1, dims=1)[:, 1:]], dim=1)),
         does="the tokens move to the left",
-        says=(
-            "The tokens move to the left: each position is fed the token *after* the one that it should predict. "
-            "Which way is right?"
-        ),
+        says="{does}: each position is fed the token *after* the one that it should predict. Which way is right?",
         hints=[
             "Put the input above the labels. What does the first position know, and what should it predict?",
             "What comes before the first token? Only bos.",
@@ -76,7 +73,7 @@ MISTAKES = [
         "drops_the_last_without_bos",
         STEPS.but(shifted=lambda rest: rest),
         does="bos is missing",
-        says="The last token is dropped, but bos is missing: there is one position fewer than there are labels.",
+        says="The last token is dropped, but {does}: there is one position fewer than there are labels.",
         hints=[
             "The shape asked for is that of the tokens. Which is it now?",
             "What is the input of the position that should predict the first token?",
@@ -88,7 +85,7 @@ MISTAKES = [
         STEPS.but(rest=lambda tokens: tokens[:, :-2]),
         STEPS.but(rest=lambda tokens: tokens[:, 1:-1]),
         does="two tokens of each row are dropped",
-        says="Two tokens of each row are dropped, so that there is one position fewer than there are labels.",
+        says="{does}, so that there is one position fewer than there are labels.",
         hints=[
             "The shape asked for is that of the tokens. Which is it now?",
             "One bos comes in front, so one token has no position left.",
@@ -99,10 +96,7 @@ MISTAKES = [
         "cuts_off_a_row",
         STEPS.but(rest=lambda tokens: tokens[:-1]),
         does="the last *row* is dropped",
-        says=(
-            "The last *row* is dropped: a whole sentence. What should fall off is the last token of each row. Look at "
-            "which axis is cut."
-        ),
+        says="{does}: a whole sentence. What should fall off is the last token of each row. Look at which axis is cut.",
         hints=[
             "The shape of the tokens is (batch, n). Which of the two does `tokens[:-1]` cut?",
             "Before the comma stand the rows, behind it the columns.",
@@ -127,10 +121,7 @@ MISTAKES = [
         STEPS.but(tokens=lambda tokens: tokens.masked_fill(tokens == 2, 0)),
         STEPS.but(shifted=lambda shifted: shifted.masked_fill(shifted == 2, 0)),
         does="the end, token 2, is taken out wherever it stands",
-        says=(
-            "The end, token 2, is taken out wherever it stands. Only the last *position* of each row falls off; in a "
-            "row that is padded, that is padding."
-        ),
+        says="{does}. Only the last *position* of each row falls off; in a row that is padded, that is padding.",
         hints=[
             "For the labels `[5, 6, 2, 0, 0]`, what comes out, and what should?",
             "The function is not told which token is the end, and does not need to know.",
@@ -158,8 +149,8 @@ MISTAKES = [
         STEPS.but(tokens=lambda tokens: tokens.roll(1, dims=0)),
         does="whole rows move down",
         says=(
-            "Whole rows move down: each sentence is fed another one. What should move are the tokens of each row. "
-            "Look at which axis is cut."
+            "{does}: each sentence is fed another one. What should move are the tokens of each row. Look at which axis "
+            "is cut."
         ),
         hints=[
             "The shape of the tokens is (batch, n). Which of the two counts the positions?",
@@ -214,10 +205,7 @@ MISTAKES = [
         STEPS.but(shifted=lambda shifted, tokens: (shifted, tokens)),
         STEPS.but(shifted=lambda tokens: (tokens[:, :-1], tokens[:, 1:])),
         does="two tables come out, inputs and labels",
-        says=(
-            "Two tables come out, inputs and labels. Only the input is asked for; the labels are the tokens that "
-            "were given."
-        ),
+        says="{does}. Only the input is asked for; the labels are the tokens that were given.",
         hints=[
             "What shape is asked for?",
             "The tokens themselves are what the decoder should predict.",

@@ -60,10 +60,7 @@ MISTAKES = [
         STEPS.but(start=lambda source: source[:, -1:]).attempt,
         STEPS.but(start=lambda source: source).attempt,
         does="the target begins with tokens of the source",
-        says=(
-            "The target begins with tokens of the source. In training, every target began with bos, and with nothing "
-            "else."
-        ),
+        says="{does}. In training, every target began with bos, and with nothing else.",
         hints=[
             "What is the model shown in the first round, beside the source?",
             "The source goes into the model by itself; what is generated begins with bos.",
@@ -124,8 +121,8 @@ MISTAKES = [
         STEPS.but(shown=lambda: lambda target: target[:, -1:]),
         does="the model is shown the newest token alone",
         says=(
-            "The first token is right, the others are not: the model is shown the newest token alone. For it, that "
-            "stands at the first position, and nothing was generated before."
+            "The first token is right, the others are not: {does}. For it, that stands at the first position, and "
+            "nothing was generated before."
         ),
         hints=[
             "What shape does the target have that the model gets in the third round? It should have three columns.",
@@ -273,7 +270,7 @@ MISTAKES = [
         "the_model_gets_one_argument",
         STEPS.but(logits=lambda model: lambda shown: model(shown)).attempt,
         does="the model is called with one argument",
-        says="The model is called with one argument. It takes two: what it reads, and what has been generated.",
+        says="{does}. It takes two: what it reads, and what has been generated.",
         hints=[
             "What does the lesson say `model` takes?",
             "First the source, then the target.",
@@ -449,7 +446,7 @@ MISTAKES = [
         STEPS.but(target=lambda: lambda target, tokens: target),
         STEPS.but(target=lambda: lambda target, tokens: tokens[:, None]).attempt,
         does="the target does not get longer from round to round",
-        says="Nothing is left of what is generated: the target does not get longer from round to round.",
+        says="Nothing is left of what is generated: {does}.",
         hints=[
             "How many columns has the target after three rounds?",
             "`torch.cat` changes nothing in place: it gives a new tensor.",
@@ -475,7 +472,7 @@ MISTAKES = [
         "no_end_at_all",
         STEPS.but(next_logits=lambda eos_id: lambda logits: forbidding(logits[:, -1], eos_id)),
         does="eos is never chosen",
-        says="Eos is never chosen, however likely it is, so no sentence ends.",
+        says="{does}, however likely it is, so no sentence ends.",
         hints=[
             "What comes out if the likeliest token is eos?",
             "Eos is a token like any other.",

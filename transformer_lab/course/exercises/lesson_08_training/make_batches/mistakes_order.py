@@ -18,7 +18,7 @@ MISTAKES = [
         "not_sorted",
         STEPS.but(order=lambda pairs: list(range(len(pairs)))),
         does="the pairs stay in the order in which they came",
-        says="The pairs stay in the order in which they came. A short sentence next to a long one is mostly padding.",
+        says="{does}. A short sentence next to a long one is mostly padding.",
         hints=[
             "Which pair should come first, if sources of 3, 1 and 2 tokens come in?",
             "First sort, then cut: neighbours have similar lengths.",
@@ -47,7 +47,7 @@ MISTAKES = [
         STEPS.but(order=lambda lengths: sorted(range(len(lengths)), key=lengths.__getitem__, reverse=True)),
         STEPS.but(order=lambda order: order[::-1]),
         does="the longest source comes first",
-        says="The longest source comes first. The shortest should.",
+        says="{does}. The shortest should.",
         hints=[
             "Print the lengths of the sources, batch by batch.",
             "Python sorts from small to large by itself.",
@@ -179,7 +179,7 @@ MISTAKES = [
         STEPS.but(batches=lambda batches: batches[:1]),
         STEPS.but(batches=lambda batches: batches[0]).attempt,
         does="only the first batch is returned",
-        says="Only the first batch is returned. Look at where the `return` stands.",
+        says="{does}. Look at where the `return` stands.",
         hints=[
             "How many batches should there be for 3 pairs, 2 at a time?",
             "A `return` inside of a loop ends the loop.",

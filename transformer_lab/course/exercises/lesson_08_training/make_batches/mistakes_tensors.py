@@ -72,7 +72,7 @@ MISTAKES = [
         "cut_to_the_shortest",
         STEPS.but(width=lambda: lambda group, side: min(len(pair[side]) for pair in group), filled=cut),
         does="the sequences are cut to the shortest of the batch",
-        says="The sequences are cut to the shortest of the batch. Tokens are lost; padding is there to save them.",
+        says="{does}. Tokens are lost; padding is there to save them.",
         hints=[
             "How many tokens are in the pairs, and how many in the tensors?",
             "To which length should short sequences be brought: that of the shortest or of the longest?",
@@ -121,7 +121,7 @@ MISTAKES = [
         "mask_compares_with_zero",
         STEPS.but(real=lambda sources: [source != 0 for source in sources]),
         does="the mask hides token 0, whatever `pad_id` is",
-        says="The mask hides token 0, whatever `pad_id` is. Not every vocabulary has its padding at 0.",
+        says="{does}. Not every vocabulary has its padding at 0.",
         hints=[
             "In one case the padding is token 7. What does the mask say there?",
             "With which number are the tokens compared?",

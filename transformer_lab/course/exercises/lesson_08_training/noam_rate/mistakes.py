@@ -28,10 +28,7 @@ _OF_EITHER_RATE = [
         "takes_the_higher_rate",
         STEPS.but(lower=lambda falling, rising: max(falling, rising)),
         does="of the two rates the higher one is taken",
-        says=(
-            "It starts high, falls until the warm-up is over, and then rises for ever: of the two rates the higher one "
-            "is taken."
-        ),
+        says="It starts high, falls until the warm-up is over, and then rises for ever: {does}.",
         hints=[
             "For step 1 and a warm-up of 4, the two rates are 1 and 1/8. Which of them is a slow start?",
             "The straight line belongs to the warm-up, the root to the time after it. When is the line below the root?",
@@ -55,7 +52,7 @@ _OF_EITHER_RATE = [
         "adds_the_two_rates",
         STEPS.but(lower=lambda falling, rising: falling + rising),
         does="the two rates are added",
-        says="The two rates are added. Only one of them should count at a time.",
+        says="{does}. Only one of them should count at a time.",
         hints=[
             "What should the rate be long after the warm-up? Does the straight line still have a say?",
             "The formula takes the lower of the two.",
@@ -66,7 +63,7 @@ _OF_EITHER_RATE = [
         "multiplies_the_two_rates",
         STEPS.but(lower=lambda falling, rising: falling * rising),
         does="the two rates are multiplied",
-        says="The two rates are multiplied. Only one of them should count at a time.",
+        says="{does}. Only one of them should count at a time.",
         hints=[
             "What should the rate be long after the warm-up? Does the straight line still have a say?",
             "The formula takes the lower of the two.",
@@ -483,7 +480,7 @@ _OF_EITHER_RATE = [
             rising=lambda warmup, slope: warmup * slope,
         ),
         does="step and warm-up have changed places",
-        says="Step and warm-up have changed places: what should grow with the step grows with the warm-up.",
+        says="{does}: what should grow with the step grows with the warm-up.",
         hints=[
             "Compare the rates of steps 4 and 16, with a warm-up of 4. The later one should be half of the earlier.",
             "In the first rate there is no warm-up.",
@@ -494,7 +491,7 @@ _OF_EITHER_RATE = [
         "width_and_warmup_exchanged",
         STEPS.but(width_factor=lambda warmup: warmup**-0.5, slope=lambda d_model: d_model**-1.5),
         does="width and warm-up have changed places",
-        says="Width and warm-up have changed places. Look at which of them has the exponent −1/2, and which −3/2.",
+        says="{does}. Look at which of them has the exponent −1/2, and which −3/2.",
         hints=["At which step should the rate be highest?", "One factor is that of the width, for all steps."],
     ),
     Mistake(
@@ -539,7 +536,7 @@ _OF_EITHER_RATE = [
         STEPS.but(rate=lambda step, warmup, d_model: (min(1 / step, step * warmup**-1.5) / d_model) ** 0.5),
         STEPS.but(rate=lambda d_model, lower: (d_model * lower) ** -0.5),
         does="one root is drawn over everything",
-        says="One root is drawn over everything. The straight line of the warm-up becomes a curve by it.",
+        says="{does}. The straight line of the warm-up becomes a curve by it.",
         hints=[
             "The rate of step 2 should be twice that of step 1, during the warm-up.",
             "Each of the factors has an exponent of its own.",
@@ -551,7 +548,7 @@ _OF_EITHER_RATE = [
         _rounded_to(6),
         *[_rounded_to(digits).attempt for digits in (3, 4, 5, 7)],
         does="the rate is rounded",
-        says="The rate is rounded. It may be as small as 0.000001, and little or nothing is left of it then.",
+        says="{does}. It may be as small as 0.000001, and little or nothing is left of it then.",
         hints=[
             "What is the rate of step 7, with the paper's sizes?",
             "Nothing needs to be rounded: a learning rate is not for reading.",

@@ -183,10 +183,7 @@ MISTAKES = [
         by_name(lambda name: name.endswith("weight") and "norm" not in name),
         by_module(nn.Linear, of_them=True),
         does="only the weights of linear layers decay, or of linear layers and embeddings",
-        says=(
-            "Only the weights of linear layers decay, or of linear layers and embeddings. Other parameters have two "
-            "axes and more, too: `table` and `filters` in this model."
-        ),
+        says="{does}. Other parameters have two axes and more, too: `table` and `filters` in this model.",
         hints=[
             "Which group holds the filters, of shape (n, d, d)?",
             "Ask the tensor, not the module it belongs to.",
@@ -328,7 +325,7 @@ MISTAKES = [
         ).attempt,
         STEPS.but(parameters=lambda model: [p for name, p in model.named_parameters() if "embedding" not in name]),
         does="some parameters are in neither group",
-        says="Some parameters are in neither group: they would never be trained. Which numbers of axes are left out?",
+        says="{does}: they would never be trained. Which numbers of axes are left out?",
         hints=[
             "How many tensors are in the groups, and how many does `model.parameters()` give?",
             "A single number has 0 axes, filters may have 3.",
@@ -342,7 +339,7 @@ MISTAKES = [
         STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters]),
         STEPS.but(decaying=lambda parameters, entry: [entry(p) for p in parameters if p.dim() >= 1]).attempt,
         does="some parameters are in both groups",
-        says="Some parameters are in both groups: they would be decayed and stepped twice. AdamW refuses such groups.",
+        says="{does}: they would be decayed and stepped twice. AdamW refuses such groups.",
         hints=[
             "How many tensors are in the groups, and how many does `model.parameters()` give?",
             "The conditions of the two groups should exclude each other.",

@@ -87,10 +87,7 @@ MISTAKES = [
         ).attempt,
         STEPS.but(decaying=lambda decaying: set(decaying), others=lambda others: set(others)).attempt,
         does="`params` holds no list",
-        says=(
-            "`params` holds no list, but something that can be gone through only once, or has no order. Lists are "
-            "asked for."
-        ),
+        says="{does}, but something that can be gone through only once, or has no order. Lists are asked for.",
         hints=[
             "In a new cell: `g = (n for n in range(3))`, then `list(g)` twice.",
             "Round brackets make a generator, curly ones a set, square ones a list.",
@@ -107,7 +104,7 @@ MISTAKES = [
         ),
         STEPS.but(groups=lambda decaying, others: [{"params": decaying}, {"params": others}]).attempt,
         does="a group says nothing of its weight decay",
-        says="A group says nothing of its weight decay. AdamW then takes its own, and that is not 0.",
+        says="{does}. AdamW then takes its own, and that is not 0.",
         hints=[
             "What is the default of `weight_decay` in `torch.optim.AdamW`?",
             "Each of the groups needs both keys.",
@@ -143,7 +140,7 @@ MISTAKES = [
         "no_number_for_no_decay",
         STEPS.but(no_decay=lambda: None),
         does="the weight decay of the second group is no number",
-        says="The weight decay of the second group is no number. No decay is a decay of 0.",
+        says="{does}. No decay is a decay of 0.",
         hints=[
             "What does AdamW multiply by the weight decay?",
             "The second group needs a number under `weight_decay`, too.",
@@ -190,7 +187,7 @@ MISTAKES = [
             ]
         ).attempt,
         does="there is a group for each parameter",
-        says="There is a group for each parameter. Two are asked for: one for all that decay, one for all the others.",
+        says="{does}. Two are asked for: one for all that decay, one for all the others.",
         hints=[
             "How many dicts are in the list?",
             "What goes under `params` is a list, so that many parameters share a weight decay.",

@@ -52,10 +52,7 @@ MISTAKES = [
         "padding_of_the_first_sentence",
         STEPS.but(padding=lambda padding: padding[:1].expand_as(padding)),
         does="the padding of the first sentence is taken for that of all",
-        says=(
-            "The padding of the first sentence is taken for that of all. Each sentence has its own. Look at what is "
-            "indexed."
-        ),
+        says="{does}. Each sentence has its own. Look at what is indexed.",
         hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
     ),
     Mistake(
@@ -152,7 +149,7 @@ MISTAKES = [
             log_probability=lambda log_probability, padding: log_probability / ((5 + (~padding).sum(-1)) / 6) ** 0.6
         ),
         does="the sum is divided by a function of the length",
-        says="The sum is divided by a function of the length, as beam search may do. Here the sum itself is asked for.",
+        says="{does}, as beam search may do. Here the sum itself is asked for.",
         hints=[
             "Two tokens of probability 1/2: how likely are both together?",
             "log(1/4) is log(1/2) + log(1/2).",
@@ -166,7 +163,7 @@ MISTAKES = [
         STEPS.but(log_probability=lambda of_real_tokens, padding: of_real_tokens.sum() / (~padding).sum()),
         STEPS.but(log_probability=lambda of_real_tokens: of_real_tokens.mean()).attempt,
         does="there is one number for all sentences together",
-        says="There is one number for all sentences together. One for each is asked for.",
+        says="{does}. One for each is asked for.",
         hints=[
             "What shape is asked for?",
             "The sum should run over the positions, and over nothing else.",
@@ -263,7 +260,7 @@ MISTAKES = [
         "the_loss",
         STEPS.but(of_tokens=lambda of_tokens: -of_tokens),
         does="the sign is turned round",
-        says="The sign is turned round: log-probabilities are never above 0.",
+        says="{does}: log-probabilities are never above 0.",
         hints=[
             "What is the logarithm of 1/2?",
             "The loss has a minus, the log-probability has none.",
@@ -332,7 +329,7 @@ MISTAKES = [
         STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(2)),
         STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(10)),
         does="the logarithm has another base than e",
-        says="Every number is wrong by the same factor: the logarithm has another base than e.",
+        says="Every number is wrong by the same factor: {does}.",
         hints=[
             "By which factor are the numbers wrong? Is it the same in every case?",
             "`log2` and `log10` have other bases.",

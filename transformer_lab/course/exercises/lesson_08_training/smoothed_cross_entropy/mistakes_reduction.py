@@ -50,10 +50,7 @@ MISTAKES = [
         "padding_of_the_first_sentence",
         STEPS.but(real=lambda real: real[:1].expand_as(real)),
         does="the padding of the first sentence is taken for that of all",
-        says=(
-            "The padding of the first sentence is taken for that of all. Each sentence has its own. Look at what is "
-            "indexed."
-        ),
+        says="{does}. Each sentence has its own. Look at what is indexed.",
         hints=["Where does the second sentence end?", "Which row of the targets is compared with `pad_id`?"],
     ),
     *which_targets(STEPS, below="all_tokens_below_the_padding_left_out"),
@@ -162,7 +159,7 @@ MISTAKES = [
         "divides_by_the_sentences",
         STEPS.but(n_tokens=lambda targets: len(targets)),
         does="the sum is divided by the number of sentences",
-        says="The sum is divided by the number of sentences. Tokens are what the mean is taken over.",
+        says="{does}. Tokens are what the mean is taken over.",
         hints=[
             "Does the loss depend on how long the sentences are, even if every token is guessed equally well?",
             "How many real tokens are there?",
@@ -184,10 +181,7 @@ MISTAKES = [
         "a_mean_for_each_sentence_first",
         STEPS.but(loss=lambda losses, real: (by_sentence(losses, real) / real.sum(dim=1)).mean()),
         does="each sentence is averaged first, and then the sentences",
-        says=(
-            "Each sentence is averaged first, and then the sentences: a token of a short sentence counts more than one "
-            "of a long sentence."
-        ),
+        says="{does}: a token of a short sentence counts more than one of a long sentence.",
         hints=[
             "A sentence of 1 token and one of 9: how much does each of the ten tokens count?",
             "All real tokens of the batch should count the same.",
@@ -212,10 +206,7 @@ MISTAKES = [
         "divides_by_the_vocabulary_too",
         STEPS.but(n_tokens=lambda real, logits: real.sum() * logits.shape[-1]),
         does="the mean runs over the vocabulary as well as over the tokens",
-        says=(
-            "The mean runs over the vocabulary as well as over the tokens: the larger the vocabulary, the smaller the "
-            "loss. Within one token, the terms are added up."
-        ),
+        says="{does}: the larger the vocabulary, the smaller the loss. Within one token, the terms are added up.",
         hints=[
             "How many numbers are averaged: as many as there are real tokens, or V times as many?",
             "The weights of a smoothed target add up to 1, so they make a mean by themselves.",

@@ -89,7 +89,7 @@ MISTAKES = [
         STEPS.but(surprises=lambda surprises: surprises / math.log(2)),
         STEPS.but(surprises=lambda surprises: surprises / math.log(10)),
         does="the logarithm has another base than e",
-        says="Every loss is too large or too small by the same factor: the logarithm has another base than e.",
+        says="Every loss is too large or too small by the same factor: {does}.",
         hints=[
             "By which factor is the loss wrong? Is it the same in every case?",
             "`log2` and `log10` have other bases. The loss is the natural logarithm.",
@@ -142,7 +142,7 @@ MISTAKES = [
         "forgets_the_minus_of_the_target",
         STEPS.but(of_targets=lambda of_targets: -of_targets),
         does="the term of the target has the wrong sign",
-        says="The loss grows when the right token gets *likelier*: the term of the target has the wrong sign.",
+        says="The loss grows when the right token gets *likelier*: {does}.",
         hints=[
             "A log-probability is never above 0. Which sign should each of the two terms have?",
             "Both the right token and all of them together are measured by −log p.",

@@ -68,7 +68,7 @@ MISTAKES = [
         STEPS.but(per_byte=lambda loss: math.exp(loss)).attempt,
         STEPS.but(loss=lambda loss: math.exp(loss)),
         does="a power is taken, as for a perplexity",
-        says="A power is taken, as for a perplexity. Bits are on the scale of the loss itself.",
+        says="{does}. Bits are on the scale of the loss itself.",
         hints=[
             "Twice the loss: how many bits should that be?",
             "Both units are logarithms, so one is the other times a number.",
@@ -112,10 +112,7 @@ MISTAKES = [
         "tokens_and_bytes_exchanged",
         STEPS.but(nats=lambda loss, n_bytes: loss * n_bytes, per_byte=lambda bits, n_tokens: bits / n_tokens),
         does="tokens and bytes have changed places",
-        says=(
-            "Tokens and bytes have changed places. A token has several bytes, so each byte should cost *less* than a "
-            "token."
-        ),
+        says="{does}. A token has several bytes, so each byte should cost *less* than a token.",
         hints=[
             "A token costs 2 bits and has 4 bytes. What does a byte cost?",
             "The whole text costs `loss` for each of its *tokens*.",
@@ -126,7 +123,7 @@ MISTAKES = [
         "multiplies_by_the_bytes",
         STEPS.but(per_byte=lambda bits, n_bytes: bits * n_bytes),
         does="the bits are multiplied by the number of bytes",
-        says="The bits are multiplied by the number of bytes. What falls on *each* byte is asked for.",
+        says="{does}. What falls on *each* byte is asked for.",
         hints=[
             "10 bits for 5 bytes: how many for each?",
             "Which way does the result change when the same bits are spread over more bytes?",
@@ -167,7 +164,7 @@ MISTAKES = [
         STEPS.but(per_byte=lambda per_byte: int(per_byte)).attempt,
         STEPS.but(per_byte=lambda bits, n_bytes: bits // n_bytes),
         does="the result is rounded",
-        says="The result is rounded. Models differ by a few hundredths of a bit, so all digits are asked for.",
+        says="{does}. Models differ by a few hundredths of a bit, so all digits are asked for.",
         hints=[
             "What is left of a difference of 0.01 bits?",
             "`//` and `int` drop everything after the point.",

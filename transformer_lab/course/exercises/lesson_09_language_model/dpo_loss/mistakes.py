@@ -100,8 +100,8 @@ MISTAKES = [
         STEPS.but(rejected_gain=lambda rejected, reference_rejected: rejected + reference_rejected),
         does="a log-probability of the reference has the wrong sign",
         says=(
-            "A log-probability of the reference has the wrong sign, as where brackets are missing, or where the two of "
-            "the reference are exchanged. Look at the signs of all four."
+            "{does}, as where brackets are missing, or where the two of the reference are exchanged. Look at the signs "
+            "of all four."
         ),
         hints=[
             "For a model that is its own reference, the loss should be log 2.",
@@ -131,7 +131,7 @@ MISTAKES = [
             rejected_gain=lambda rejected, reference_rejected: (rejected / reference_rejected).log(),
         ),
         does="log-probabilities are divided by each other",
-        says="Log-probabilities are divided by each other. The logarithm of a ratio is a *difference* of logarithms.",
+        says="{does}. The logarithm of a ratio is a *difference* of logarithms.",
         hints=[
             "log(a / b), from log a and log b: how?",
             "The arguments are logarithms already.",
@@ -201,7 +201,7 @@ MISTAKES = [
         "divided_by_beta",
         STEPS.but(scaled=lambda margin, beta: margin / beta),
         does="the margin is divided by β",
-        says="The margin is divided by β, as scores are by a temperature. Here it is multiplied.",
+        says="{does}, as scores are by a temperature. Here it is multiplied.",
         hints=[
             "With β = 0.1, should a margin of 2 count as 20 or as 0.2?",
             "A small β lets the model move far before a margin is large enough.",
@@ -247,7 +247,7 @@ MISTAKES = [
         STEPS.but(losses=lambda scaled: (1 - scaled).relu()),
         STEPS.but(losses=lambda scaled: (-scaled).relu()).attempt,
         does="the loss of a pair is a straight line that is cut off at 0",
-        says="The loss of a pair is a straight line that is cut off at 0. Here it is −log σ of β times the margin.",
+        says="{does}. Here it is −log σ of β times the margin.",
         hints=[
             "What should the loss be for a margin of 0?",
             "The loss of a pair is made of a sigmoid and a logarithm.",

@@ -169,7 +169,7 @@ MISTAKES = [
         "shows_the_last_token_only",
         STEPS.but(shown=lambda: lambda tokens: tokens[:, -1:]),
         does="the model is shown the last token only",
-        says="The model is shown the last token only. It should see all that its context window holds.",
+        says="{does}. It should see all that its context window holds.",
         hints=[
             "Does the next token depend on anything but the last one?",
             "How many of the last tokens may the model see?",
@@ -332,7 +332,7 @@ MISTAKES = [
         STEPS.but(n_rounds=lambda max_new_tokens: max_new_tokens + 1),
         STEPS.but(n_rounds=lambda max_new_tokens: max_new_tokens - 1),
         does="there is one round too many or too few",
-        says="There is one round too many or too few. Look at what the loop counts.",
+        says="{does}. Look at what the loop counts.",
         hints=[
             "With `max_new_tokens=1`, how many columns are added?",
             "`range(3)` has 3 numbers: 0, 1 and 2.",
@@ -370,7 +370,7 @@ MISTAKES = [
             output=lambda text, max_new_tokens: text if max_new_tokens else None,
         ),
         does="the loop ends after its first round",
-        says="The loop ends after its first round. Look at how far the last lines are indented.",
+        says="{does}. Look at how far the last lines are indented.",
         hints=[
             "With `max_new_tokens=4`, how many columns are added?",
             "A `return` inside a loop ends the loop.",

@@ -61,7 +61,7 @@ MISTAKES = [
         STEPS.but(next_logits=lambda: lambda logits: logits.mean(dim=1)),
         STEPS.but(next_logits=lambda: lambda logits: logits.sum(dim=1)),
         does="the logits of all positions are put together",
-        says="The logits of all positions are put together. Each position predicts the token after *it*.",
+        says="{does}. Each position predicts the token after *it*.",
         hints=[
             "What does the first position predict?",
             "Only the last position predicts a token that is not there yet.",
@@ -208,7 +208,7 @@ MISTAKES = [
         STEPS.but(extended=lambda: lambda tokens, next_tokens: tokens),
         STEPS.but(extended=lambda: lambda tokens, next_tokens: next_tokens[:, None]),
         does="the text does not get longer from round to round",
-        says="The text does not get longer from round to round: what `torch.cat` returns is not kept, or replaces it.",
+        says="{does}: what `torch.cat` returns is not kept, or replaces it.",
         hints=[
             "How many columns has the text after three rounds?",
             "`torch.cat` changes nothing in place: it returns a new tensor.",

@@ -102,10 +102,7 @@ MISTAKES = [
         STEPS.but(loss=lambda losses, real: (by_text(losses, real) / real.sum(dim=1)).mean()),
         STEPS.but(loss=lambda losses, real: (by_text(losses, real) / real.sum(dim=1).clamp(min=1)).mean()).attempt,
         does="the mean of each text is taken first, and then the mean of these",
-        says=(
-            "The mean of each text is taken first, and then the mean of these: a token of a short text counts more "
-            "than one of a long text."
-        ),
+        says="{does}: a token of a short text counts more than one of a long text.",
         hints=[
             "Two texts with 1 and 9 predictions: how much does each of the 10 count?",
             "All real tokens of the batch should count the same.",
@@ -170,7 +167,7 @@ MISTAKES = [
         "divides_by_the_texts",
         STEPS.but(n_tokens=lambda tokens: len(tokens)),
         does="the sum is divided by the number of texts",
-        says="The sum is divided by the number of texts. Tokens are what the mean is taken over.",
+        says="{does}. Tokens are what the mean is taken over.",
         hints=[
             "Does the loss depend on how long the texts are, even if every token is guessed equally well?",
             "How many real targets are there?",
@@ -182,7 +179,7 @@ MISTAKES = [
         STEPS.but(n_tokens=lambda tokens: tokens.shape[1]),
         STEPS.but(n_tokens=lambda targets: targets.shape[1]),
         does="the sum is divided by the length of the texts",
-        says="The sum is divided by the length of the texts, not by the number of real targets in the batch.",
+        says="{does}, not by the number of real targets in the batch.",
         hints=[
             "Does the loss double if the same texts are in the batch twice?",
             "How many real targets are there, in all texts together?",

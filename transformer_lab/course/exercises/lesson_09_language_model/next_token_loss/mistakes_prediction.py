@@ -126,7 +126,7 @@ MISTAKES = [
         STEPS.but(losses=lambda losses: losses / math.log(2)),
         STEPS.but(losses=lambda losses: losses / math.log(10)),
         does="the logarithm has another base than e",
-        says="Every loss is too large or too small by the same factor: the logarithm has another base than e.",
+        says="Every loss is too large or too small by the same factor: {does}.",
         hints=[
             "By which factor is the loss wrong? Is it the same in every case?",
             "`log2` and `log10` have other bases. The loss is in nats.",

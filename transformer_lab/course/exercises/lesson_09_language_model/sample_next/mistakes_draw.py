@@ -73,7 +73,7 @@ MISTAKES = [
         "probabilities_of_the_first_row",
         STEPS.but(probabilities=lambda probabilities: probabilities[:1].expand_as(probabilities)).attempt,
         does="all rows are drawn with the probabilities of the first",
-        says="All rows are drawn with the probabilities of the first. Each has its own.",
+        says="{does}. Each has its own.",
         hints=[
             "Two rows with different likeliest tokens: which comes most often in each?",
             "What does the index 0 pick?",

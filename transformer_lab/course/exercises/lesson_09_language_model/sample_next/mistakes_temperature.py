@@ -13,7 +13,7 @@ MISTAKES = [
         "multiplies_by_the_temperature",
         STEPS.but(scaled=lambda logits, temperature: logits * temperature),
         does="the logits are multiplied by the temperature",
-        says="The logits are multiplied by the temperature: a high one makes the likeliest token still likelier.",
+        says="{does}: a high one makes the likeliest token still likelier.",
         hints=[
             "Which temperature should make all tokens nearly equally likely, a high one or a low one?",
             "A temperature above 1 should bring the logits closer together.",
@@ -27,8 +27,8 @@ MISTAKES = [
         STEPS.but(scaled=lambda logits, temperature: logits + temperature).attempt,
         does="the temperature has no effect",
         says=(
-            "The temperature has no effect: with a high one and a low one, the same tokens come equally often. Adding "
-            "it to all logits would change nothing either."
+            "{does}: with a high one and a low one, the same tokens come equally often. Adding it to all logits would "
+            "change nothing either."
         ),
         hints=[
             "Where does the argument `temperature` occur in the code?",
@@ -111,7 +111,7 @@ MISTAKES = [
         STEPS.but(probabilities=lambda nucleus: (nucleus > -torch.inf).float()).attempt,
         STEPS.but(probabilities=lambda probabilities: (probabilities > 0).float()).attempt,
         does="all tokens that are kept are equally likely",
-        says="All tokens that are kept are equally likely. The likelier of them should come more often.",
+        says="{does}. The likelier of them should come more often.",
         hints=[
             "How often should a token of probability 0.6 come out, and one of 0.1?",
             "The logits of what is kept still count.",

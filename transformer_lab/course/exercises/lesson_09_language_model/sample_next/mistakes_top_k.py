@@ -24,7 +24,7 @@ MISTAKES = [
         "no_top_k",
         STEPS.but(n_kept=lambda logits: logits.shape[-1]),
         does="`top_k` is not used",
-        says="Tokens are drawn that are not among the `top_k` likeliest: `top_k` is not used.",
+        says="Tokens are drawn that are not among the `top_k` likeliest: {does}.",
         hints=[
             "How many different tokens can come out with top_k=2?",
             "The logits of all other tokens should become −∞ before the softmax.",
@@ -71,7 +71,7 @@ MISTAKES = [
             smallest=lambda scaled, smallest, top_k: smallest if top_k is None else scaled.amax(-1, keepdim=True)
         ),
         does="with any `top_k` only the likeliest token is kept",
-        says="With any `top_k` only the likeliest token is kept: all are compared with the *largest* of the k logits.",
+        says="{does}: all are compared with the *largest* of the k logits.",
         hints=[
             "How many different tokens can come out with top_k=2?",
             "`topk` returns the largest first. Which of the k is the smallest?",

@@ -39,7 +39,7 @@ MISTAKES = [
         "no_top_p",
         STEPS.but(superfluous=lambda superfluous: torch.zeros_like(superfluous)),
         does="`top_p` is not used",
-        says="Tokens are drawn that are not needed for a mass of `top_p`: `top_p` is not used.",
+        says="Tokens are drawn that are not needed for a mass of `top_p`: {does}.",
         hints=[
             "Probabilities 0.5, 0.3, 0.2 and top_p=0.6: which tokens should be kept?",
             "Sort the probabilities, the largest first, and add them up from the left.",
@@ -169,7 +169,7 @@ MISTAKES = [
         STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: before < top_p)),
         STEPS.but(superfluous=in_sorted_order(lambda ranked, mass, before, top_p: mass <= top_p)).attempt,
         does="the mask of top-p is inverted",
-        says="The mask of top-p is inverted: the likeliest tokens are hidden, the superfluous ones are kept.",
+        says="{does}: the likeliest tokens are hidden, the superfluous ones are kept.",
         hints=[
             "With a tiny top_p, which token should be left?",
             "Does True stand for *keep* or for *hide* in the mask?",
@@ -218,7 +218,7 @@ MISTAKES = [
             superfluous=in_sorted_order(lambda ranked, mass, before, top_p: but_the_first(mass > 1 - top_p))
         ).attempt,
         does="the mass is compared with 1 − p",
-        says="The mass is compared with 1 − p: the larger `top_p`, the fewer tokens are kept.",
+        says="{does}: the larger `top_p`, the fewer tokens are kept.",
         hints=[
             "How many tokens should be kept with top_p=1?",
             "Sorted with the likeliest first, it is p itself that the mass should reach.",

@@ -83,7 +83,7 @@ MISTAKES = [
         "never_appended",
         STEPS.but(keys=lambda key: key, values=lambda value: value),
         does="the cache is ignored",
-        says="The cache is ignored: the new token attends to itself alone, and only it is kept.",
+        says="{does}: the new token attends to itself alone, and only it is kept.",
         hints=[
             "With one token in the cache, how many scores should there be?",
             "`cache` is a pair: the keys and the values of all earlier tokens.",
@@ -119,7 +119,7 @@ MISTAKES = [
         STEPS.but(kept=lambda kept: kept[::-1]),
         STEPS.but(cache=lambda cache: cache and cache[::-1], kept=lambda kept: kept[::-1]),
         does="keys and values change places in the cache",
-        says="Keys and values change places in the cache, where it is read or where it is returned.",
+        says="{does}, where it is read or where it is returned.",
         hints=[
             "In which order does the annotation of `cache` name the two?",
             "Does the order at `return` match that at the top?",
@@ -146,7 +146,7 @@ MISTAKES = [
         STEPS.but(keys=lambda cache, value: joined(old(cache, 0), value)),
         STEPS.but(keys=lambda cache, query: joined(old(cache, 0), query)),
         does="something else is appended than the new key to the keys and the new value to the values",
-        says="Something else is appended than the new key to the keys and the new value to the values.",
+        says="{does}.",
         hints=[
             "Compare the two lines that append. What should differ in them?",
             "Nothing in the cache is a query.",
@@ -213,7 +213,7 @@ MISTAKES = [
             values=lambda cache, value: joined(old(cache, 1), torch.cat([value, value], dim=-2)),
         ),
         does="the new key and value are appended twice",
-        says="The new key and value are appended twice: the cache grows by two tokens in each call.",
+        says="{does}: the cache grows by two tokens in each call.",
         hints=[
             "How many positions should the new cache have, and how many has it?",
             "How many times does `torch.cat` run on the way from `cache` to the new cache?",

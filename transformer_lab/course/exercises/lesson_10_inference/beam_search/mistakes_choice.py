@@ -42,10 +42,7 @@ MISTAKES = [
         "multiplied_by_the_penalty",
         STEPS.but(scores=lambda lengths, penalties: lambda text, total: total * penalties(lengths(text))),
         does="the log-probability is multiplied by the length penalty",
-        says=(
-            "The log-probability is multiplied by the length penalty. It is negative, so that makes long texts worse, "
-            "and they should become better."
-        ),
+        says="{does}. It is negative, so that makes long texts worse, and they should become better.",
         hints=[
             "Which is larger, −2 · 1.5 or −2 / 1.5?",
             "Is the exponent positive?",
@@ -177,7 +174,7 @@ MISTAKES = [
             )
         ).attempt,
         does="what has ended is filled up with another token than eos",
-        says="What has ended is filled up with another token than eos. After eos only eos comes, as in lesson 08.",
+        says="{does}. After eos only eos comes, as in lesson 08.",
         hints=[
             "What stands after the eos of a short text?",
             "All rows need the same length. Which token fills them up?",

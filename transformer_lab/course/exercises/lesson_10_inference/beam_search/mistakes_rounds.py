@@ -169,7 +169,7 @@ MISTAKES = [
             )
         ),
         does="the *least* likely candidates go on",
-        says="The *least* likely candidates go on. Look at the order in which they are sorted, or at a sign.",
+        says="{does}. Look at the order in which they are sorted, or at a sign.",
         hints=[
             "Is a log-probability of −1 better or worse than one of −5?",
             "`sorted` begins with the smallest unless it is told otherwise.",
@@ -235,7 +235,7 @@ MISTAKES = [
             )
         ),
         does="the log-probability of a text is that of its last token alone",
-        says="The log-probability of a text is that of its last token alone: what came before it is forgotten.",
+        says="{does}: what came before it is forgotten.",
         hints=[
             "What is the log-probability of a text of two tokens?",
             "When a text is extended, what becomes of the log-probability that it had?",

@@ -30,7 +30,7 @@ MISTAKES = [
             start=lambda start: (start[0], 0, 0),  # two plain numbers: 0 / 0 crashes where there is no block
         ).attempt,
         does="the last block is left out",
-        says="The last block is left out, or is left out where it is shorter than the others.",
+        says="{does}, or is left out where it is shorter than the others.",
         hints=[
             "5 keys in blocks of 2: how many blocks are there?",
             "`//` rounds down.",
@@ -45,7 +45,7 @@ MISTAKES = [
             block_values=lambda block_values: lambda start: block_values(0),
         ),
         does="only the first block counts",
-        says="Only the first block counts: all later keys are ignored, or the first block is used again and again.",
+        says="{does}: all later keys are ignored, or the first block is used again and again.",
         hints=[
             "Does the output change when the last key changes?",
             "Does a `return` stand inside the loop? Does the slice move on?",
@@ -85,7 +85,7 @@ MISTAKES = [
             block_values=lambda values, block: lambda start: values[..., start : start + max(block - 1, 1), :],
         ),
         does="a block has one key too many or too few",
-        says="A block has one key too many or too few, so that some keys count twice, or not at all.",
+        says="{does}, so that some keys count twice, or not at all.",
         hints=[
             "Which keys does `keys[0:3]` hold?",
             "The end of a slice is not part of it.",
@@ -141,7 +141,7 @@ MISTAKES = [
         STEPS.but(divisor=lambda block: block**0.5),
         STEPS.but(divisor=lambda keys: keys.shape[-2] ** 0.5).attempt,
         does="the scores are divided by something else than √d_k",
-        says="The scores are divided by something else than √d_k. Look at which length is taken, and at the root.",
+        says="{does}. Look at which length is taken, and at the root.",
         hints=[
             "How many products are added up in one score?",
             "The size of the blocks has nothing to do with the size of a score, nor has the width of the values.",

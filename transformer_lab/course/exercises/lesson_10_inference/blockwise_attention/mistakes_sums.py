@@ -270,7 +270,7 @@ MISTAKES = [
             )
         ).attempt,
         does="the exponentials are added up along the wrong axes",
-        says="The exponentials are added up along the wrong axes. For each query, those of its own keys should be.",
+        says="{does}. For each query, those of its own keys should be.",
         hints=[
             "What shape has the sum? It should be a column, with one number for each query.",
             "`.sum()` without an axis adds up everything.",

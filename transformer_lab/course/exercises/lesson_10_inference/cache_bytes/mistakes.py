@@ -166,7 +166,7 @@ MISTAKES = [
         STEPS.but(width=lambda d_head, n_kv_heads: d_head / n_kv_heads).attempt,
         STEPS.but(width=lambda d_head, n_kv_heads: d_head // n_kv_heads).attempt,
         does="`d_head` is divided by the number of heads",
-        says="`d_head` is divided by the number of heads, as if it were d_model. It is the width of one head already.",
+        says="{does}, as if it were d_model. It is the width of one head already.",
         hints=[
             "How wide is the key of one head?",
             "d_head = d_model / n_heads: this division has been done.",
@@ -189,7 +189,7 @@ MISTAKES = [
         "summed_over_the_steps",
         STEPS.but(tokens=lambda batch, length: batch * length * (length + 1) // 2),
         does="the caches of all steps are added up",
-        says="The caches of all steps are added up. But the cache is one that grows: only its last size counts.",
+        says="{does}. But the cache is one that grows: only its last size counts.",
         hints=[
             "At the second token, is a new cache made beside the first?",
             "How many tokens are in the cache at the end?",
@@ -201,7 +201,7 @@ MISTAKES = [
         STEPS.but(length=lambda length: length - 1),
         STEPS.but(length=lambda length: length + 1),
         does="one token too many or too few is counted",
-        says="One token too many or too few is counted: `length` is the number of tokens in the cache.",
+        says="{does}: `length` is the number of tokens in the cache.",
         hints=[
             "What should come out for a length of 1?",
             "Where is 1 added or subtracted?",

@@ -27,10 +27,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, n_repeats: x.repeat(n_repeats, 1, 1, 1)),
         STEPS.but(repeated=lambda copies: copies.transpose(1, 2).flatten(2, 3).transpose(1, 2)).attempt,
         does="something else is repeated than the heads: positions, features or the batch",
-        says=(
-            "Something else is repeated than the heads: positions, features or the batch. Look at the axis, or at "
-            "which axes are merged."
-        ),
+        says="{does}. Look at the axis, or at which axes are merged.",
         hints=[
             "What shape is asked for, and what shape comes out?",
             "In (batch, n_kv_heads, n, d), which axis are the heads?",
@@ -143,7 +140,7 @@ MISTAKES = [
         STEPS.but(repeated=lambda x, n_heads: x[:, :1].expand(-1, n_heads, -1, -1)),
         STEPS.but(repeated=lambda x, n_heads: x.mean(dim=1, keepdim=True).expand(-1, n_heads, -1, -1)),
         does="one head, or the mean of all, serves all query heads",
-        says="One head, or the mean of all, serves all query heads. Only with a single key-value head is that right.",
+        says="{does}. Only with a single key-value head is that right.",
         hints=[
             "How many different heads should there be in the result?",
             "`n_repeats` query heads share a head; the next ones have the next.",

@@ -134,7 +134,7 @@ OF_THE_WIDTH = [
         STEPS.but(width=lambda self: self.n_heads),
         STEPS.but(width=lambda self: self.n_kv_heads).attempt,
         does="a number of heads is taken for d_k",
-        says="A number of heads is taken for d_k. Look at the axis from which the width is read.",
+        says="{does}. Look at the axis from which the width is read.",
         hints=[
             "After the split, q has the shape (batch, n_heads, n, d_k). Which of the four is taken?",
             "A score adds up d_k products, and grows with the root of their number.",
@@ -149,7 +149,7 @@ OF_THE_MASK = [
         STEPS.but(mask=lambda: None),
         STEPS.but(scores=lambda scaled: scaled).attempt,
         does="the mask never reaches the scores",
-        says="The mask never reaches the scores, or what is made with it is lost: hidden keys get weight.",
+        says="{does}, or what is made with it is lost: hidden keys get weight.",
         hints=[
             "Does `mask` occur in the code, and is what comes out of that used?",
             "`masked_fill` gives a new tensor; it does not change the old one.",
@@ -163,7 +163,7 @@ OF_THE_MASK = [
         masks_unless(lambda mask: mask.shape[-2] == 1).attempt,
         masks_unless(lambda mask: mask.shape[-2] > 1).attempt,
         does="masks of some shapes are not used",
-        says="Masks of some shapes are not used: hidden keys get weight there. Look at the condition on the shape.",
+        says="{does}: hidden keys get weight there. Look at the condition on the shape.",
         hints=[
             "Which shapes have the masks of the cases, and which of them are used?",
             "A mask of fewer axes, or with axes of length 1, is broadcast to the scores by itself.",

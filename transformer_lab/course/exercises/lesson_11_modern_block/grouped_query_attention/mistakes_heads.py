@@ -80,10 +80,7 @@ SHARING = [
         STEPS.but(n_repeats=lambda self: self.n_heads).attempt,
         STEPS.but(n_repeats=lambda self: self.n_heads / self.n_kv_heads).attempt,
         does="the heads of keys and values are repeated another number of times than needed",
-        says=(
-            "The heads of keys and values are repeated another number of times than needed, so that there are not as "
-            "many as heads of queries. Look at the number."
-        ),
+        says="{does}, so that there are not as many as heads of queries. Look at the number.",
         hints=[
             "With 6 heads of queries and 2 of keys, how often is each head of keys needed?",
             "It is a whole number: Python's `/` makes a float, even of 6 and 2.",
@@ -134,8 +131,8 @@ SHARING = [
         STEPS.but(repeated=lambda: lambda heads: heads[:, :1]).attempt,
         does="all heads of queries meet the same keys and values: those of one head, or their mean",
         says=(
-            "All heads of queries meet the same keys and values: those of one head, or their mean. That is multi-query "
-            "attention; here there are `n_kv_heads` heads of them. Look at what happens to their axis."
+            "{does}. That is multi-query attention; here there are `n_kv_heads` heads of them. Look at what happens to "
+            "their axis."
         ),
         hints=[NEIGHBOURS, "Is the axis of the heads indexed, or averaged?", REPEATED],
     ),
@@ -213,8 +210,8 @@ SPLITTING = [
         STEPS.but(split=lambda: lambda features, n_heads: features.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)),
         does="the features are dealt out to the heads in turn",
         says=(
-            "The features are dealt out to the heads in turn. A head should own neighbours. A model that was trained "
-            "with one layout cannot be used with the other. Look at how they are split."
+            "{does}. A head should own neighbours. A model that was trained with one layout cannot be used with the "
+            "other. Look at how they are split."
         ),
         hints=[
             "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",

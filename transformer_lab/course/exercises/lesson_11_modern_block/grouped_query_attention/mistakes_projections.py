@@ -44,14 +44,14 @@ MISTAKES = [
         "keys_projected_as_values",
         STEPS.but(from_keys=lambda self, x: self.w_v(x)),
         does="the keys go through `w_v`",
-        says="`w_k` plays no part: the keys go through `w_v`, as the values do. Look at which layer makes what.",
+        says="`w_k` plays no part: {does}, as the values do. Look at which layer makes what.",
         hints=[IDLE, "The letters of the layers are those of query, key and value.", "`self.w_k(x)` makes the keys."],
     ),
     Mistake(
         "values_projected_as_keys",
         STEPS.but(from_values=lambda self, x: self.w_k(x)),
         does="the values go through `w_k`",
-        says="`w_v` plays no part: the values go through `w_k`, as the keys do. Look at which layer makes what.",
+        says="`w_v` plays no part: {does}, as the keys do. Look at which layer makes what.",
         hints=[IDLE, "The letters of the layers are those of query, key and value.", "`self.w_v(x)` makes the values."],
     ),
     Mistake(
@@ -89,7 +89,7 @@ MISTAKES = [
         "no_output_projection",
         STEPS.but(output=lambda merged: merged),
         does="`w_o` is not used",
-        says="The heads stand side by side, and nothing mixes them: `w_o` is not used. One step is missing at the end.",
+        says="The heads stand side by side, and nothing mixes them: {does}. One step is missing at the end.",
         hints=[
             IDLE,
             "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
@@ -136,7 +136,7 @@ MISTAKES = [
         "weights_returned_too",
         STEPS.but(output=lambda output, weights: (output, weights)),
         does="the weights are returned besides the output",
-        says="The weights are returned besides the output. Only the output is asked for.",
+        says="{does}. Only the output is asked for.",
         hints=[
             "How many things does the annotation say are returned?",
             "Whoever calls it would get a tuple.",

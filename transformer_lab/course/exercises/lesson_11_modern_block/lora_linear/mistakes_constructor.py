@@ -151,7 +151,7 @@ MISTAKES = [
         STEPS.but(second=lambda self: self.b.requires_grad_(False)),
         STEPS.but(first=lambda self: self.a.requires_grad_(False), second=lambda self: self.b.requires_grad_(False)),
         does="`a` or `b` is frozen",
-        says="`a` or `b` is frozen, or both are. They are what is to be trained. Look at what is frozen, and when.",
+        says="{does}, or both are. They are what is to be trained. Look at what is frozen, and when.",
         hints=[
             TRAINED,
             "`self.requires_grad_(False)` freezes all that the module has by then.",
@@ -162,7 +162,7 @@ MISTAKES = [
         "b_does_not_start_at_zero",
         STEPS.but(second=lambda self: self.b if self.b.any() else torch.ones_like(self.b)),
         does="`b` does not start at 0",
-        says="`b` does not start at 0, so the layer is another one before anything is learned. Look at `__init__`.",
+        says="{does}, so the layer is another one before anything is learned. Look at `__init__`.",
         hints=[
             AT_THE_START,
             "If one of two factors is 0, so is their product.",

@@ -54,7 +54,7 @@ SCALE = [
         "scaled_by_alpha",
         STEPS.but(scale=lambda self, scale: scale * len(self.a)),
         does="the change is multiplied by alpha, which is not divided by the rank",
-        says="The change is multiplied by alpha, which is not divided by the rank. Look at the factor.",
+        says="{does}. Look at the factor.",
         hints=[
             SECOND_CASE,
             "Divided by the rank, alpha means the same for every rank: more columns do not make the change larger.",
@@ -81,8 +81,7 @@ SCALE = [
         STEPS.but(scale=lambda self, scale: scale * len(self.a) ** 0.5),
         does="alpha is divided by the root of the rank",
         says=(
-            "Alpha is divided by the root of the rank. There is such a variant, rsLoRA; the paper of 2021 divides by "
-            "the rank itself. Look at the factor."
+            "{does}. There is such a variant, rsLoRA; the paper of 2021 divides by the rank itself. Look at the factor."
         ),
         hints=[SECOND_CASE, "It should be 3.", "`alpha / rank`."],
     ),
@@ -98,7 +97,7 @@ SCALE = [
         "whole_number_division",
         STEPS.but(scale=lambda scale: scale // 1),
         does="what stands behind the point of the factor is dropped",
-        says="Right where the rank divides alpha. Elsewhere, what stands behind the point of the factor is dropped.",
+        says="Right where the rank divides alpha. Elsewhere, {does}.",
         hints=[
             "What are `3 // 2` and `3 / 2`?",
             "Look for a division with two strokes.",
@@ -110,7 +109,7 @@ SCALE = [
         STEPS.but(scale=lambda self, scale: scale * len(self.a) / self.linear.in_features),
         STEPS.but(scale=lambda self, scale: scale * len(self.a) / self.linear.out_features),
         does="alpha is divided by a width of the layer, not by the rank",
-        says="Alpha is divided by a width of the layer, not by the rank. Look at the factor.",
+        says="{does}. Look at the factor.",
         hints=[SECOND_CASE, "It should be 3.", "`alpha / rank`."],
     ),
     Mistake(
@@ -118,7 +117,7 @@ SCALE = [
         STEPS.but(scaled=lambda change: change, output=lambda scale, base, change: scale * (base + change)),
         STEPS.but(output=lambda scale, base, scaled: scale * base + scaled),
         does="the output of the frozen layer is multiplied by the factor",
-        says="The output of the frozen layer is multiplied by the factor, too. Look at the brackets.",
+        says="{does}, too. Look at the brackets.",
         hints=[
             "With `b` 0, what should come out? And if alpha is doubled?",
             "The factor belongs to the product of `a` and `b`.",
@@ -154,7 +153,7 @@ BASE = [
         "bias_forgotten",
         STEPS.but(base=lambda self, x: F.linear(x, self.linear.weight)),
         does="the bias of the frozen layer is left out",
-        says="The bias of the frozen layer is left out: only its weight is used.",
+        says="{does}: only its weight is used.",
         hints=[
             "With x and `b` 0, what should come out?",
             "A layer is called like a function, and then does all it has to.",
@@ -267,7 +266,7 @@ CHANGE = [
         STEPS.but(change=lambda inner: inner).attempt,
         STEPS.but(second=lambda self: torch.ones_like(self.b)),
         does="`b` has no effect",
-        says="`b` has no effect. x goes through both matrices, one after the other. A step is missing.",
+        says="{does}. x goes through both matrices, one after the other. A step is missing.",
         hints=[
             "After `output.sum().backward()`, which gradient has `b`?",
             "First `a`, which brings d_in numbers to `rank`, then `b`, which brings them to d_out.",
@@ -283,8 +282,8 @@ CHANGE = [
         STEPS.but(inner=lambda inner: torch.sigmoid(inner)).attempt,
         does="a function stands between `a` and `b`",
         says=(
-            "A function stands between `a` and `b`. Then their product is no matrix that could be added to the weight "
-            "after training. Look at what happens in the middle."
+            "{does}. Then their product is no matrix that could be added to the weight after training. Look at what "
+            "happens in the middle."
         ),
         hints=[
             "With x doubled, does the change double?",

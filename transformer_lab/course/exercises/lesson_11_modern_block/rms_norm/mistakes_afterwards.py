@@ -37,7 +37,7 @@ DTYPE = [
         "always_float16",
         STEPS.but(stretched=lambda stretched: stretched.half()),
         does="the result is brought to float16, whatever the dtype of x",
-        says="The result is brought to float16, whatever the dtype of x. Look at the dtype of what is returned.",
+        says="{does}. Look at the dtype of what is returned.",
         hints=[
             "What does `.dtype` say of x, and of the result?",
             "The result has the dtype of x, which may be any.",
@@ -51,7 +51,7 @@ WEIGHT = [
         "no_weight",
         STEPS.but(stretched=lambda narrow: narrow),
         does="the weight has no effect",
-        says="The weight has no effect. The normalised vectors are stretched, each feature by its own number.",
+        says="{does}. The normalised vectors are stretched, each feature by its own number.",
         hints=[
             "Which argument can be changed without changing the result?",
             "`weight` has the shape (d): a number for each feature.",
@@ -62,7 +62,7 @@ WEIGHT = [
         "weight_added",
         STEPS.but(stretched=lambda narrow, weight: narrow + weight),
         does="the weight is added",
-        says="The weight is added, so it shifts, where it should stretch. Look at the operator.",
+        says="{does}, so it shifts, where it should stretch. Look at the operator.",
         hints=[
             "With a weight of 2, what should a feature of 0 become?",
             "A weight multiplies. RMSNorm has no bias to add.",
@@ -74,8 +74,8 @@ WEIGHT = [
         STEPS.but(weight=lambda weight: 1 + weight),
         does="1 is added to the weight",
         says=(
-            "1 is added to the weight. Gemma keeps a weight's distance from 1 and adds it back so; here, as in Llama, "
-            "the weight is the factor itself."
+            "{does}. Gemma keeps a weight's distance from 1 and adds it back so; here, as in Llama, the weight is the "
+            "factor itself."
         ),
         hints=[
             "With a weight of 2, what should 1 become?",
@@ -87,7 +87,7 @@ WEIGHT = [
         "divided_by_the_weight",
         STEPS.but(stretched=lambda narrow, weight: narrow / weight),
         does="the weight is divided by",
-        says="The weight is divided by: a large weight makes its feature small. Look at where the weight stands.",
+        says="{does}: a large weight makes its feature small. Look at where the weight stands.",
         hints=[
             "With a weight of 2, what should 1 become?",
             "The weight stands above the fraction bar.",
@@ -114,7 +114,7 @@ WEIGHT = [
         STEPS.but(weight=lambda weight: weight.mean()),
         STEPS.but(weight=lambda weight: weight[0]),
         does="one number of the weight is used for all features",
-        says="One number of the weight is used for all features. Each feature has its own.",
+        says="{does}. Each feature has its own.",
         hints=[
             "Which numbers of the weight can be changed without changing the result?",
             "`weight` has the shape (d): a number for each feature.",

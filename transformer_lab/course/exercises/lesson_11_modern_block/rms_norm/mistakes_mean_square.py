@@ -26,8 +26,8 @@ CENTRED = [
         STEPS.but(mean_square=lambda wide, axis: wide.var(dim=axis, keepdim=True, unbiased=False)),
         does="the squares are those of deviations from the mean",
         says=(
-            "The mean of the squares is a variance: the squares are those of deviations from the mean. RMSNorm squares "
-            "the features themselves. Look at what is squared."
+            "The mean of the squares is a variance: {does}. RMSNorm squares the features themselves. Look at what is "
+            "squared."
         ),
         hints=[FIRST_CASE, "`var` and `std` subtract the mean.", "`wide.square().mean(dim=-1, keepdim=True)`."],
     ),
@@ -66,7 +66,7 @@ SQUARES = [
         "divided_by_one_less",
         STEPS.but(mean_square=lambda squares: squares.sum(dim=-1, keepdim=True) / (squares.shape[-1] - 1)),
         does="the sum of the squares is divided by d − 1",
-        says="The sum of the squares is divided by d − 1. Their mean is asked for, and there are d of them.",
+        says="{does}. Their mean is asked for, and there are d of them.",
         hints=[FIRST_CASE, "There are d squares, so their mean is their sum divided by d."],
     ),
     Mistake(
@@ -74,8 +74,8 @@ SQUARES = [
         STEPS.but(mean_square=lambda squares, axis: squares.sum(dim=axis, keepdim=True)),
         does="the squares are added up and not averaged",
         says=(
-            "The squares are added up and not averaged, so x is divided by its length, and vectors of many features "
-            "come out small. Look at how the squares become one number."
+            "{does}, so x is divided by its length, and vectors of many features come out small. Look at how the "
+            "squares become one number."
         ),
         hints=[FIRST_CASE, "The root *mean* square is the root of a mean."],
     ),
@@ -158,8 +158,8 @@ AXES = [
         STEPS.but(mean_square=lambda squares: squares.mean()),
         does="one mean is taken of the squares of all vectors together",
         says=(
-            "One mean is taken of the squares of all vectors together. Then each position depends on all others, and "
-            "on the padding. Look at which axes are averaged over."
+            "{does}. Then each position depends on all others, and on the padding. Look at which axes are averaged "
+            "over."
         ),
         hints=[
             "Change the last vector of a sentence. May the output for the first one change?",
@@ -173,8 +173,8 @@ AXES = [
         STEPS.but(axis=lambda: (-2, -1)).attempt,
         does="one mean is taken of the squares of all positions of a sentence together",
         says=(
-            "One mean is taken of the squares of all positions of a sentence together. Then each position depends on "
-            "the others, and on the padding. Look at which axes are averaged over."
+            "{does}. Then each position depends on the others, and on the padding. Look at which axes are averaged "
+            "over."
         ),
         hints=[
             "Change the last vector of a sentence. May the output for the first one change?",
@@ -187,10 +187,7 @@ AXES = [
         STEPS.but(axis=lambda: 0),
         STEPS.but(axis=lambda x: tuple(range(x.dim() - 1)) or 0),
         does="the mean runs over the first axis, that of the batch",
-        says=(
-            "The mean runs over the first axis, that of the batch: what comes out for a sentence then depends on its "
-            "neighbours. Look at the axis of the mean."
-        ),
+        says="{does}: what comes out for a sentence then depends on its neighbours. Look at the axis of the mean.",
         hints=[
             "Which of these should not matter for a vector: its own features, or the other sentences?",
             "The first axis counts the sentences, the last one the features.",
@@ -220,8 +217,8 @@ AXES = [
         STEPS.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
         does="the axis is counted from the front",
         says=(
-            "Right for one number of axes in front of the features, and for no other: the axis is counted from the "
-            "front. Look at how the axis is named."
+            "Right for one number of axes in front of the features, and for no other: {does}. Look at how the axis is "
+            "named."
         ),
         hints=[
             "For x of shape (batch, n, d), which number has the axis of the features? And for x of shape (d)?",

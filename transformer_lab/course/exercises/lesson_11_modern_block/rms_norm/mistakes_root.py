@@ -49,7 +49,7 @@ EPS = [
         "no_eps",
         STEPS.but(with_eps=lambda mean_square: mean_square),
         does="`eps` has no effect",
-        says="`eps` has no effect, so for a vector of zeros 0 is divided by 0. Look for `eps`.",
+        says="{does}, so for a vector of zeros 0 is divided by 0. Look for `eps`.",
         hints=[
             "What is the root mean square of (0, 0, 0, 0)?",
             "`eps` keeps what is divided by away from 0.",
@@ -140,7 +140,7 @@ ROOT = [
         STEPS.but(root=lambda root: torch.sqrt(root)),
         STEPS.but(mean_square=lambda mean_square: mean_square.sqrt()),
         does="the root is taken twice",
-        says="The root is taken twice. Look at what is under the root.",
+        says="{does}. Look at what is under the root.",
         hints=[
             "In the first case the mean square is 5, and eps is 4. What should be divided by?",
             "eps is added to the mean square, and then one root is taken.",

@@ -20,7 +20,7 @@ MISTAKES = [
         STEPS.but(experts=lambda logits, k: logits.topk(k, dim=-1, largest=False).indices),
         STEPS.but(logits=lambda logits: -logits),
         does="the experts with the smallest logits are chosen",
-        says="The experts with the smallest logits are chosen. Look at the order in which the logits are sorted.",
+        says="{does}. Look at the order in which the logits are sorted.",
         hints=[BEST, "`sort` and `argsort` begin with the smallest unless they are told otherwise.", TOP_K],
     ),
     Mistake(
@@ -115,10 +115,7 @@ MISTAKES = [
         "sorted_without_the_weights",
         STEPS.but(output=lambda weights, experts: (weights, sorted_alone(experts))),
         does="the experts are put in another order than their weights",
-        says=(
-            "The experts are put in another order than their weights, so that weights meet the wrong experts. Look for "
-            "a sort of one without the other."
-        ),
+        says="{does}, so that weights meet the wrong experts. Look for a sort of one without the other.",
         hints=[
             "In which order do the experts stand, and in which the weights?",
             "Any order will do, if weight j belongs to expert j.",
@@ -130,10 +127,7 @@ MISTAKES = [
         STEPS.but(output=lambda weights, experts: (weights.sort(dim=-1).values, experts)),
         STEPS.but(output=lambda weights, experts: (weights.flip(-1), experts)).attempt,
         does="the weights are put in another order than their experts",
-        says=(
-            "The weights are put in another order than their experts, so that experts get the wrong weights. Look for "
-            "a sort of one without the other."
-        ),
+        says="{does}, so that experts get the wrong weights. Look for a sort of one without the other.",
         hints=[
             "In which order do the experts stand, and in which the weights?",
             "The best expert has the largest weight.",

@@ -98,7 +98,7 @@ MISTAKES = [
         STEPS.but(output=lambda weights, experts: torch.stack([weights, experts.to(weights.dtype)])),
         STEPS.but(output=lambda weights, experts: torch.stack([weights, experts.to(weights.dtype)], dim=-1)),
         does="weights and experts come in one tensor",
-        says="Weights and experts come in one tensor, so the experts are floats. Two tensors are asked for.",
+        says="{does}, so the experts are floats. Two tensors are asked for.",
         hints=[
             "What does the annotation after `->` promise?",
             "A tensor has one dtype. Which has each of the two?",

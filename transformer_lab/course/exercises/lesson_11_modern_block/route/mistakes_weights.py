@@ -48,7 +48,7 @@ MISTAKES = [
         "logits_as_weights",
         STEPS.but(weights=lambda chosen: chosen),
         does="the chosen logits are returned as weights",
-        says="The chosen logits are returned as weights: they may be negative, and do not sum to 1. A step is missing.",
+        says="{does}: they may be negative, and do not sum to 1. A step is missing.",
         hints=[SUMS, "Which function makes weights of scores?", SOFTMAX],
     ),
     Mistake(
@@ -90,8 +90,8 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: torch.full_like(chosen, 1 / chosen.shape[-1])),
         does="every chosen expert gets the same weight",
         says=(
-            "Every chosen expert gets the same weight, whatever its logit. No gradient reaches the logits then, and "
-            "the router learns nothing. Look at what becomes of the chosen logits."
+            "{does}, whatever its logit. No gradient reaches the logits then, and the router learns nothing. Look at "
+            "what becomes of the chosen logits."
         ),
         hints=[
             "In the first case, which expert should get the larger weight?",
@@ -104,8 +104,8 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: torch.ones_like(chosen)),
         does="every chosen expert gets the weight 1",
         says=(
-            "Every chosen expert gets the weight 1. No gradient reaches the logits then, and the router learns "
-            "nothing. Look at what becomes of the chosen logits."
+            "{does}. No gradient reaches the logits then, and the router learns nothing. Look at what becomes of the "
+            "chosen logits."
         ),
         hints=[SUMS, "The weights are made of the chosen logits.", SOFTMAX],
     ),
@@ -115,14 +115,14 @@ MISTAKES = [
         STEPS.but(weights=lambda logits, experts: logits.softmax(dim=0).gather(-1, experts)),
         STEPS.but(logits=lambda logits: logits.softmax(dim=0), weights=lambda chosen: chosen).attempt,
         does="the softmax runs over the tokens",
-        says="The softmax runs over the tokens: a token's weights depend on its neighbours. Look at its axis.",
+        says="{does}: a token's weights depend on its neighbours. Look at its axis.",
         hints=[SUMS, "Each row belongs to a token, and its weights sum to 1.", SOFTMAX],
     ),
     Mistake(
         "softmax_over_everything",
         STEPS.but(weights=lambda chosen: chosen.flatten().softmax(dim=0).view_as(chosen)),
         does="one softmax runs over all tokens together",
-        says="One softmax runs over all tokens together, so only the whole table sums to 1. Look at its axis.",
+        says="{does}, so only the whole table sums to 1. Look at its axis.",
         hints=[SUMS, "Each row belongs to a token, and its weights sum to 1.", SOFTMAX],
     ),
     Mistake(
@@ -146,7 +146,7 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: chosen.exp()),
         STEPS.but(weights=lambda chosen: (chosen - chosen.amax(dim=-1, keepdim=True)).exp()),
         does="the exponentials are not divided by their sum",
-        says="The exponentials are not divided by their sum. A step is missing.",
+        says="{does}. A step is missing.",
         hints=[SUMS, "A softmax is exponentials divided by their sum.", SOFTMAX],
     ),
     Mistake(
@@ -162,7 +162,7 @@ MISTAKES = [
         STEPS.but(weights=lambda chosen: (-chosen).softmax(dim=-1)),
         STEPS.but(weights=lambda chosen: 1 - chosen.softmax(dim=-1)).attempt,
         does="of the chosen experts, the one with the smallest logit gets the largest weight",
-        says="Of the chosen experts, the one with the smallest logit gets the largest weight. Look for a minus.",
+        says="{does}. Look for a minus.",
         hints=[
             "In the first case, which expert should get the larger weight?",
             "A softmax prefers large numbers.",
@@ -175,8 +175,8 @@ MISTAKES = [
         STEPS.but(weights=lambda weights: weights.detach()).attempt,
         does="no gradient reaches the logits",
         says=(
-            "The numbers are right, and no gradient reaches the logits. The weights are the only way on which one can: "
-            "which experts are chosen has no derivative. Look for `detach`, `no_grad` or `.data`."
+            "The numbers are right, and {does}. The weights are the only way on which one can: which experts are "
+            "chosen has no derivative. Look for `detach`, `no_grad` or `.data`."
         ),
         hints=[
             "Through what does the loss depend on the logits?",

@@ -26,8 +26,8 @@ ACTIVATION = [
         activation(torch.sigmoid),
         does="a sigmoid takes the place of SiLU",
         says=(
-            "A sigmoid takes the place of SiLU: that is GLU, the ancestor of 2016. The Swi in SwiGLU is for Swish, "
-            "another name of SiLU. Look at the function."
+            "{does}: that is GLU, the ancestor of 2016. The Swi in SwiGLU is for Swish, another name of SiLU. Look at "
+            "the function."
         ),
         hints=[
             "Can a gate be larger than 1? In the first case, what does a gate of 2 become?",
@@ -59,10 +59,7 @@ ACTIVATION = [
         activation(lambda gate: gate / (1 + torch.exp(gate))).attempt,
         activation(partial(F.softmax, dim=-1)),
         does="another function than SiLU is applied to what `w_gate` makes of x",
-        says=(
-            "Another function than SiLU is applied to what `w_gate` makes of x. There are such networks, as GEGLU with "
-            "GELU and ReGLU with ReLU. Look at the function."
-        ),
+        says="{does}. There are such networks, as GEGLU with GELU and ReGLU with ReLU. Look at the function.",
         hints=[
             "SiLU of z is z · sigmoid(z), and so SiLU of 2 is 1.76. What comes out here?",
             "torch has it under this name.",
@@ -138,8 +135,8 @@ BRANCHES = [
         STEPS.but(gate=lambda self, x: self.w_up(x), up=lambda self, x: self.w_gate(x)),
         does="`w_gate` and `w_up` have changed places",
         says=(
-            "`w_gate` and `w_up` have changed places. A network that is trained like this learns just as well, but "
-            "published weights would not fit. Look at which of the two goes through SiLU."
+            "{does}. A network that is trained like this learns just as well, but published weights would not fit. "
+            "Look at which of the two goes through SiLU."
         ),
         hints=[
             "Make all weights of `w_gate` very negative, and x positive. What should pass?",
@@ -174,7 +171,7 @@ BRANCHES = [
         STEPS.but(gated=lambda self, x: F.silu(self.w_up(x))),
         STEPS.but(gated=lambda up: up),
         does="`w_gate` has no part",
-        says="`w_gate` has no part, and nothing is multiplied: this is a network without a gate. A step is missing.",
+        says="{does}, and nothing is multiplied: this is a network without a gate. A step is missing.",
         hints=[
             "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
             "Two projections of x are multiplied, number by number.",
@@ -185,7 +182,7 @@ BRANCHES = [
         "only_the_gate",
         STEPS.but(gated=lambda opened: opened),
         does="`w_up` has no part",
-        says="`w_up` has no part: the gates are all that reaches `w_down`. A step is missing.",
+        says="{does}: the gates are all that reaches `w_down`. A step is missing.",
         hints=[
             "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
             "What passes through the gates is what `w_up` makes of x.",
@@ -269,7 +266,7 @@ DOWN = [
         "w_down_forgotten",
         STEPS.but(output=lambda gated: gated),
         does="`w_down` has no effect",
-        says="`w_down` has no effect: what comes out is still d_ff wide. A step is missing.",
+        says="{does}: what comes out is still d_ff wide. A step is missing.",
         hints=[
             "Which shape is asked for?",
             "Which of the three layers is never called?",
@@ -293,10 +290,7 @@ DOWN = [
         "adds_the_input",
         STEPS.but(output=lambda x, output: x + output),
         does="the input is added to the result",
-        says=(
-            "The input is added to the result. That is the residual connection, and it is the business of the layer "
-            "around this network."
-        ),
+        says="{does}. That is the residual connection, and it is the business of the layer around this network.",
         hints=[
             "With all parameters 0, what should come out?",
             "The formula has no x outside of the layers.",
@@ -346,7 +340,7 @@ DOWN = [
         STEPS.but(output=lambda output, gated: output / gated.shape[-1]).attempt,
         STEPS.but(output=lambda output: output / 2).attempt,
         does="the result is divided by a number",
-        says="The result is divided by a number, such as a width or its root. The formula divides by nothing.",
+        says="{does}, such as a width or its root. The formula divides by nothing.",
         hints=[
             "Which operations does the formula have?",
             "Three layers, one SiLU and one product.",

@@ -32,8 +32,7 @@ MISTAKES = [
         STEPS.but(kept=lambda: lambda cache, new_cache: new_cache()),
         does="every token gets an empty cache",
         says=(
-            "Every token gets an empty cache, and so sees nothing before it. Even a healthy model differs then. Look "
-            "at where the cache is made."
+            "{does}, and so sees nothing before it. Even a healthy model differs then. Look at where the cache is made."
         ),
         hints=[
             "How many tokens are in the cache at the third call?",
@@ -112,10 +111,7 @@ MISTAKES = [
         STEPS.but(cached=first_token_without_the_cache),
         STEPS.but(positions=lambda tokens: range(1, tokens.shape[1]), at_once=lambda at_once: at_once[:, 1:]),
         does="the first token is never read with the cache",
-        says=(
-            "The first token is never read with the cache, and so it is missing for all that follow. Look at where the "
-            "loop begins."
-        ),
+        says="{does}, and so it is missing for all that follow. Look at where the loop begins.",
         hints=[
             "What is in the cache when the second token is read?",
             "Position 0 is a position, too.",
@@ -128,8 +124,8 @@ MISTAKES = [
         STEPS.but(differences=lambda differences: differences[:, -1:]),
         does="only the last position counts",
         says=(
-            "Only the last position counts: it alone is compared, or read by itself, or each round overwrites what the "
-            "one before it found. A fault that shows earlier stays unseen."
+            "{does}: it alone is compared, or read by itself, or each round overwrites what the one before it found. A "
+            "fault that shows earlier stays unseen."
         ),
         hints=[
             "Take a model with a fault at its first token. Is that one compared?",
@@ -141,7 +137,7 @@ MISTAKES = [
         "only_the_first_position",
         STEPS.but(differences=lambda differences: differences[:, 0]),
         does="only the first position is compared",
-        says="Only the first position is compared: the loop ends with its first round, or an index is 0.",
+        says="{does}: the loop ends with its first round, or an index is 0.",
         hints=[
             "Take a model with a fault at its second token. Is that one compared?",
             "All positions have to be compared.",
@@ -152,7 +148,7 @@ MISTAKES = [
         "leaves_the_first_position_out",
         STEPS.but(differences=lambda differences: differences[:, 1:]),
         does="the first position is not compared",
-        says="The first position is not compared. A cache may be at fault from the very beginning.",
+        says="{does}. A cache may be at fault from the very beginning.",
         hints=[
             "Take a model with a fault at its first token. Is that one compared?",
             "Which index has the first position?",
@@ -164,7 +160,7 @@ MISTAKES = [
         STEPS.but(differences=lambda differences: differences[:, :-1]),
         STEPS.but(positions=lambda tokens: range(tokens.shape[1] - 1), at_once=lambda at_once: at_once[:, :-1]),
         does="the last position is not compared",
-        says="The last position is not compared. Look at where the loop ends, or a slice.",
+        says="{does}. Look at where the loop ends, or a slice.",
         hints=[
             "Which positions does `range(n - 1)` visit?",
             "The last logits are those that the next token is taken from.",
@@ -176,10 +172,7 @@ MISTAKES = [
         STEPS.but(differences=lambda cached, at_once: cached[:, 1:] - at_once[:, :-1]),
         STEPS.but(differences=lambda cached, at_once: cached[:, :-1] - at_once[:, 1:]),
         does="each position is compared with the one beside it",
-        says=(
-            "Each position is compared with the one beside it. Both runs have read the same tokens there, so the same "
-            "index belongs to both."
-        ),
+        says="{does}. Both runs have read the same tokens there, so the same index belongs to both.",
         hints=[
             "What should come out for a healthy model?",
             "No token is predicted here: two ways to the same logits are compared.",
@@ -191,7 +184,7 @@ MISTAKES = [
         STEPS.but(differences=lambda differences: differences[:1]),
         STEPS.but(differences=lambda differences: differences[0]),
         does="only the first text of the batch is compared",
-        says="Only the first text of the batch is compared. A fault may show in another one. Look at the first index.",
+        says="{does}. A fault may show in another one. Look at the first index.",
         hints=[
             "`tokens` has the shape (batch, n). What does `tokens[0]` hold?",
             "All texts can be read at once.",
@@ -202,7 +195,7 @@ MISTAKES = [
         "only_the_last_text",
         STEPS.but(differences=lambda differences: differences[-1:]),
         does="only the last text of the batch is compared",
-        says="Only the last text of the batch is compared, or each text overwrites what the one before it showed.",
+        says="{does}, or each text overwrites what the one before it showed.",
         hints=[
             "Take three texts. Of which is the number that comes out?",
             "All texts can be read at once.",

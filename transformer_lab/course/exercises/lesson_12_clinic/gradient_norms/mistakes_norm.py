@@ -65,7 +65,7 @@ MISTAKES = [
         "sum_of_the_absolute_numbers",
         of_absolute_numbers(lambda sizes: sizes.sum()),
         does="the absolute numbers are added up",
-        says="The absolute numbers are added up. The norm of a vector is its length.",
+        says="{does}. The norm of a vector is its length.",
         hints=[
             HOW_LONG,
             "The norm squares the numbers, adds them up, and takes the root.",
@@ -76,7 +76,7 @@ MISTAKES = [
         "mean_of_the_absolute_numbers",
         of_absolute_numbers(lambda sizes: sizes.mean()),
         does="the mean of the absolute numbers is taken",
-        says="The mean of the absolute numbers is taken. The norm of a vector is its length.",
+        says="{does}. The norm of a vector is its length.",
         hints=[
             HOW_LONG,
             "The norm squares the numbers, adds them up, and takes the root.",
@@ -141,7 +141,7 @@ MISTAKES = [
         of_axis(lambda squares: squares.sum(dim=-1)),
         of_axis(lambda squares: squares.sum(dim=0)),
         does="there is a norm for each row or column of a gradient",
-        says="There is a norm for each row or column of a gradient. One number for all of it is asked for.",
+        says="{does}. One number for all of it is asked for.",
         hints=[
             "How many numbers come out for a matrix?",
             "Along which axes does the norm go?",
@@ -180,8 +180,8 @@ MISTAKES = [
         STEPS.but(number=lambda: lambda norm: round(norm.item(), 4)),
         does="the norms are rounded",
         says=(
-            "The norms are rounded. A gradient that has nearly vanished is a finding, and becomes 0. To round is for "
-            "the one who prints."
+            "{does}. A gradient that has nearly vanished is a finding, and becomes 0. To round is for the one who "
+            "prints."
         ),
         hints=[
             "What becomes of a norm of 0.00001?",

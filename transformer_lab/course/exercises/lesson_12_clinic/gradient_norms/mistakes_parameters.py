@@ -126,7 +126,7 @@ MISTAKES = [
         STEPS.but(listed=lambda: lambda name, parameter: name.endswith("weight")),
         STEPS.but(listed=lambda: lambda name, parameter: parameter.dim() > 1),
         does="only weights are listed",
-        says="Only weights are listed, and no biases and the like. Look at which parameters are left out.",
+        says="{does}, and no biases and the like. Look at which parameters are left out.",
         hints=[
             "How many names are in the dict, and how many has the model?",
             "Every parameter has a gradient, whatever its name and its number of axes.",
@@ -208,10 +208,7 @@ MISTAKES = [
         STEPS.but(key=lambda: lambda name, index: name.partition(".")[0]),
         STEPS.but(key=lambda: lambda name, index: name.removesuffix(".weight")),
         does="only a part of the name is the key",
-        says=(
-            "Only a part of the name is the key: parameters whose names are equal there overwrite each other. Look at "
-            "what is done to the names."
-        ),
+        says="{does}: parameters whose names are equal there overwrite each other. Look at what is done to the names.",
         hints=[
             "How many names are in the dict, and how many has the model?",
             "Each layer has a `weight`. Which of them is it?",

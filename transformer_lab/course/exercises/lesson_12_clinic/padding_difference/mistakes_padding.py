@@ -154,7 +154,7 @@ MISTAKES = [
         STEPS.but(padded=lambda logits, n_pads: logits[:, n_pads - 1 : -1]),
         STEPS.but(all_differences=lambda padded, alone: padded[:, 1:] - alone[:, :-1], real=lambda real: real[:, 1:]),
         does="each token is compared with the one beside it",
-        says="Each token is compared with the one beside it: the slices of the two runs lie one position apart.",
+        says="{does}: the slices of the two runs lie one position apart.",
         hints=[
             "Where does the first token stand after 3 pads are put before it?",
             "The index of a token in the longer run is larger by `n_pads`, and not by one less or more.",

@@ -23,10 +23,7 @@ MISTAKES = [
         "multiplied_by_the_mask",
         STEPS.but(differences=lambda all_differences, real: all_differences * real[..., None]),
         does="the differences at padding are multiplied by 0",
-        says=(
-            "The differences at padding are multiplied by 0. Where a model says nan at padding, that is nan still. "
-            "Look at how the padding is left out."
-        ),
+        says="{does}. Where a model says nan at padding, that is nan still. Look at how the padding is left out.",
         hints=[
             "What is nan times 0?",
             "The positions that do not count should be left out, or replaced.",
@@ -48,7 +45,7 @@ MISTAKES = [
         "zero_is_always_padding",
         STEPS.but(real=lambda tokens: tokens != 0),
         does="token 0 is taken for padding, whatever `pad_id` is",
-        says="Token 0 is taken for padding, whatever `pad_id` is. Look at what the tokens are compared with.",
+        says="{does}. Look at what the tokens are compared with.",
         hints=[
             "In most cases `pad_id` is not 0. Which tokens are left out?",
             "Which id is that of padding, is an argument.",
@@ -74,7 +71,7 @@ MISTAKES = [
         "padding_of_the_first_text_for_all",
         STEPS.but(real=lambda real: real[:1].expand_as(real)),
         does="the padding of the first text is used for all of them",
-        says="The padding of the first text is used for all of them. Each has its own. Look at the first index.",
+        says="{does}. Each has its own. Look at the first index.",
         hints=[
             "Try two texts, of which only the second is padded.",
             "`tokens` has the shape (batch, n). What does `tokens[0]` hold?",
@@ -100,7 +97,7 @@ MISTAKES = [
         STEPS.but(differences=lambda all_differences: all_differences[:, -1]),
         STEPS.but(differences=lambda all_differences, real: all_differences[:, -1][real[:, -1]]),
         does="only the last position is compared",
-        says="Only the last position is compared. A fault may show at any other, and in some texts this is padding.",
+        says="{does}. A fault may show at any other, and in some texts this is padding.",
         hints=[
             "Take a text with padding at its end. What is compared?",
             "Every real token counts.",
@@ -112,7 +109,7 @@ MISTAKES = [
         STEPS.but(differences=lambda all_differences: all_differences[:, 0]),
         STEPS.but(differences=lambda all_differences, real: all_differences[:, 0][real[:, 0]]),
         does="only the first position is compared",
-        says="Only the first position is compared. A fault may show at any other, and in some texts this is padding.",
+        says="{does}. A fault may show at any other, and in some texts this is padding.",
         hints=[
             "Take a text with padding at its beginning. What is compared?",
             "Every real token counts.",
@@ -123,7 +120,7 @@ MISTAKES = [
         "only_the_first_text",
         STEPS.but(differences=lambda all_differences, real: all_differences[0][real[0]]),
         does="only the first text of the batch is compared",
-        says="Only the first text of the batch is compared. A fault may show in another one. Look at the first index.",
+        says="{does}. A fault may show in another one. Look at the first index.",
         hints=[
             "`tokens` has the shape (batch, n). What does `tokens[0]` hold?",
             "All texts can be read at once.",
@@ -134,7 +131,7 @@ MISTAKES = [
         "only_the_last_text",
         STEPS.but(differences=lambda all_differences, real: all_differences[-1][real[-1]]),
         does="only the last text of the batch is compared",
-        says="Only the last text of the batch is compared, or each text overwrites what the one before it showed.",
+        says="{does}, or each text overwrites what the one before it showed.",
         hints=[
             "Take three texts. Of which is the number that comes out?",
             "All texts can be read at once.",

@@ -40,8 +40,7 @@ MISTAKES = [
         STEPS.but(another=lambda: lambda vector: vector + 1),
         does="the same number is added to all numbers of an input",
         says=(
-            "The same number is added to all numbers of an input. A norm takes that out again, and so the dependence "
-            "stays unseen. Look at how the input is changed."
+            "{does}. A norm takes that out again, and so the dependence stays unseen. Look at how the input is changed."
         ),
         hints=[
             "What does a layer norm make of x + 1?",
@@ -55,10 +54,7 @@ MISTAKES = [
         STEPS.but(another=lambda: lambda vector: 2 * vector),
         STEPS.but(another=lambda: lambda vector: -vector),
         does="the new input is the old one times a number, such as 0",
-        says=(
-            "The new input is the old one times a number, such as 0, 2 or −1. Where it is zero already, nothing has "
-            "been changed. Look at how the input is changed."
-        ),
+        says="{does}, 2 or −1. Where it is zero already, nothing has been changed. Look at how the input is changed.",
         hints=[
             "What if the input is zero, as that of padding often is?",
             "What is put there should differ from what was there.",
@@ -69,10 +65,7 @@ MISTAKES = [
         "the_same_everywhere",
         STEPS.but(another=lambda: lambda vector: torch.ones_like(vector)),
         does="the new input is a vector whose numbers are all alike",
-        says=(
-            "The new input is a vector whose numbers are all alike. Behind a norm it is the same as one of zeros, "
-            "which may have been there before."
-        ),
+        says="{does}. Behind a norm it is the same as one of zeros, which may have been there before.",
         hints=[
             "What does a layer norm make of a vector of ones, and of a vector of zeros?",
             "What is put there should differ from what was there, norm or not.",
@@ -84,7 +77,7 @@ MISTAKES = [
         STEPS.but(place=lambda: lambda position: (position, 0)),
         STEPS.but(place=lambda: lambda position: (position, -1)),
         does="only one number of an input is changed",
-        says="Only one number of an input is changed. Others may be those that the outputs depend on.",
+        says="{does}. Others may be those that the outputs depend on.",
         hints=[
             "An input is a vector. How much of it is another one?",
             "All numbers of an input should change.",

@@ -115,7 +115,7 @@ MISTAKES = [
         STEPS.but(size=lambda: lambda differences: differences[:, 0].abs()),
         STEPS.but(size=lambda: lambda differences: differences[:, -1].abs()),
         does="only one number of each output is compared",
-        says="Only one number of each output is compared. Another may be the one that moves. Look at the index.",
+        says="{does}. Another may be the one that moves. Look at the index.",
         hints=[
             "An output is a vector. How much of it is compared?",
             "A single number that moves is enough, and it may be any of them.",
@@ -182,7 +182,7 @@ MISTAKES = [
         STEPS.but(positions=lambda x: range(1, len(x))),
         STEPS.but(table=lambda table: table & (torch.arange(table.shape[1]) > 0)),
         does="the first input is never changed",
-        says="The first input is never changed. Look at where the positions begin.",
+        says="{does}. Look at where the positions begin.",
         hints=[
             "For two inputs, how many columns are there?",
             "In the leak test, nothing comes before position 0. Here it is an input as any other.",
@@ -194,7 +194,7 @@ MISTAKES = [
         STEPS.but(positions=lambda x: range(len(x) - 1)),
         STEPS.but(table=lambda table: table & (torch.arange(table.shape[1]) < table.shape[1] - 1)),
         does="the last input is never changed",
-        says="The last input is never changed. Look at where the positions end.",
+        says="{does}. Look at where the positions end.",
         hints=[
             "For two inputs, how many columns are there?",
             "`range(n)` leaves its end out by itself.",
@@ -222,8 +222,8 @@ MISTAKES = [
         STEPS.but(table=lambda table: table.triu(1)),
         does="only one side of the diagonal is looked at",
         says=(
-            "Only one side of the diagonal is looked at: what comes before, or what follows. A model may look at any "
-            "input, and a fault is where nobody expects it."
+            "{does}: what comes before, or what follows. A model may look at any input, and a fault is where nobody "
+            "expects it."
         ),
         hints=[
             "Take a model that only sees what follows. What comes out?",

@@ -21,7 +21,7 @@ MISTAKES = [
         "sum_of_means",
         STEPS.but(loss=lambda losses, n_tokens: (losses / n_tokens).sum()),
         does="the means of the micro-batches are added up",
-        says="The means of the micro-batches are added up: the more micro-batches, the larger the loss.",
+        says="{does}: the more micro-batches, the larger the loss.",
         hints=[
             "Cut the same batch into twice as many parts. Should the loss double?",
             "The sums are added up, and so are the numbers of tokens.",
@@ -32,7 +32,7 @@ MISTAKES = [
         "divides_by_the_micro_batches",
         STEPS.but(count=lambda losses: len(losses)),
         does="the sum is divided by the number of micro-batches",
-        says="The sum is divided by the number of micro-batches. Tokens are what the mean is taken over.",
+        says="{does}. Tokens are what the mean is taken over.",
         hints=[
             "One micro-batch of 7 tokens: by which number is its sum divided?",
             "`losses` are sums, not means.",
@@ -146,7 +146,7 @@ MISTAKES = [
         STEPS.but(total=lambda losses: losses[-1], count=lambda n_tokens: n_tokens[-1]),
         STEPS.but(total=lambda losses: losses[0], count=lambda n_tokens: n_tokens[0]),
         does="the losses of one micro-batch alone are used",
-        says="The losses of one micro-batch alone are used. All belong to the batch.",
+        says="{does}. All belong to the batch.",
         hints=[
             "Does the loss of each micro-batch make a difference to the result?",
             "Is a number overwritten in each round of a loop, or does a `return` stand inside it?",
@@ -160,7 +160,7 @@ MISTAKES = [
         STEPS.but(total=lambda losses: losses[:-1].sum()),
         STEPS.but(total=lambda losses: losses[1:].sum()).attempt,
         does="the first or the last micro-batch is left out",
-        says="The first or the last micro-batch is left out. Look at where the sum begins and ends.",
+        says="{does}. Look at where the sum begins and ends.",
         hints=[
             "What comes out for a single micro-batch?",
             "Which indices does the sum run over?",

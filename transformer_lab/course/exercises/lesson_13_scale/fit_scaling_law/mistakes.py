@@ -162,7 +162,7 @@ MISTAKES = [
         STEPS.but(slope=lambda x, y: ((x - x.mean()) * y).sum() / x.square().sum()),
         STEPS.but(slope=lambda x, y: (x * y).sum() / (x - x.mean()).square().sum()).attempt,
         does="the means are not subtracted in the slope",
-        says="The means are not subtracted in the slope: that is the slope of a line through 0.",
+        says="{does}: that is the slope of a line through 0.",
         hints=[
             "Move all points up by 1. Should the slope change?",
             "Subtract the mean of x from x, and that of y from y.",
@@ -287,7 +287,7 @@ MISTAKES = [
         STEPS.but(law=lambda factor, exponent, irreducible: (irreducible, factor, exponent)),
         STEPS.but(law=lambda factor, exponent, irreducible: (factor, exponent, irreducible)),
         does="the irreducible loss is returned as well",
-        says="The irreducible loss is returned as well. It was given; b and α are asked for.",
+        says="{does}. It was given; b and α are asked for.",
         hints=[
             "What does the annotation after `->` promise?",
             "Two numbers are fitted.",
@@ -327,7 +327,7 @@ MISTAKES = [
         STEPS.but(law=lambda factor, exponent: (round(factor, 1), round(exponent, 2))).attempt,
         STEPS.but(law=lambda factor, exponent: (round(factor), round(exponent, 2))).attempt,
         does="the numbers are rounded",
-        says="The numbers are rounded. Far to the right, a hundredth of α makes a difference.",
+        says="{does}. Far to the right, a hundredth of α makes a difference.",
         hints=[
             "What is `1e9 ** 0.01`?",
             "Rounding comes last, in `print`.",

@@ -19,7 +19,7 @@ MISTAKES = [
         "forward_only",
         STEPS.but(of_a_token=lambda forward: forward),
         does="only the forward pass is counted",
-        says="Only the forward pass is counted. That is what *using* a model costs; training has a backward pass, too.",
+        says="{does}. That is what *using* a model costs; training has a backward pass, too.",
         hints=[
             "Which two passes does a step of training have?",
             "The backward pass computes gradients for inputs and for parameters.",
@@ -104,9 +104,7 @@ MISTAKES = [
         "five_operations",
         operations(5),
         does="5 operations are counted for each parameter and token",
-        says=(
-            "5 operations are counted for each parameter and token: in one of the passes a product or a sum is missing."
-        ),
+        says="{does}: in one of the passes a product or a sum is missing.",
         hints=[
             "With one parameter and one token, what comes out?",
             "Each of the three matrix products has a product *and* a sum for each parameter.",
@@ -133,7 +131,7 @@ MISTAKES = [
         STEPS.but(flops=lambda n_parameters, n_tokens: 6 * n_tokens // n_parameters),
         STEPS.but(flops=lambda n_parameters, n_tokens: 6 * n_tokens / n_parameters),
         does="one of the two numbers is divided by the other",
-        says="One of the two numbers is divided by the other. Both make the training longer.",
+        says="{does}. Both make the training longer.",
         hints=[
             "Twice as many tokens: how much more does the training cost? And a model twice as large?",
             "Each token passes through all parameters.",
@@ -159,7 +157,7 @@ MISTAKES = [
         STEPS.but(flops=lambda flops: flops // 10**9),
         STEPS.but(flops=lambda flops: flops // 10**12),
         does="the operations are counted in billions or more",
-        says="The operations are counted in billions or more. Single operations are asked for.",
+        says="{does}. Single operations are asked for.",
         hints=[
             "What comes out for one parameter and one token?",
             "How fast a machine is plays no part yet.",

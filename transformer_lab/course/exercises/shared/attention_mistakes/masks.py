@@ -41,7 +41,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             "mask_inverted",
             read(lambda mask: ~mask),
             does="the mask is read the wrong way round",
-            says="The mask is read the wrong way round: what is allowed gets hidden. True means *may attend*.",
+            says="{does}: what is allowed gets hidden. True means *may attend*.",
             hints=[
                 "With a mask that is True everywhere, what becomes of the scores?",
                 "`masked_fill` fills where its first argument is True. Where should it fill?",
@@ -52,7 +52,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             "mask_ignored",
             steps.but(scores=lambda scaled: scaled),
             does="the mask never reaches the scores",
-            says="The mask never reaches the scores, or what is made with it is lost: hidden keys get weight.",
+            says="{does}, or what is made with it is lost: hidden keys get weight.",
             hints=[
                 "Does `mask` occur in the code, and is what comes out of that used?",
                 "`masked_fill` gives a new tensor; it does not change the old one.",
@@ -210,9 +210,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             read(lambda mask: mask[..., :1, :]),
             read(lambda mask: mask[..., -1:, :]),
             does="one row of the mask is used for all queries",
-            says=(
-                "One row of the mask is used for all queries. Each query has a row of its own. Look at what is indexed."
-            ),
+            says="{does}. Each query has a row of its own. Look at what is indexed.",
             hints=[
                 "What may the first query see, and what the second?",
                 "The axis before the last belongs to the queries.",
@@ -246,7 +244,7 @@ def of_the_mask(steps: InSteps) -> list[Mistake]:
             read(lambda mask: mask if mask.dim() == 4 else torch.ones_like(mask)),
             read(lambda mask: mask if mask.dim() < 4 else torch.ones_like(mask)),
             does="masks of some shapes are not used",
-            says="Masks of some shapes are not used: hidden keys get weight there. Look at the condition on the shape.",
+            says="{does}: hidden keys get weight there. Look at the condition on the shape.",
             hints=[
                 "Which shapes have the masks of the cases, and which of them are used?",
                 "A mask of fewer axes, or with axes of length 1, is broadcast to the scores by itself.",

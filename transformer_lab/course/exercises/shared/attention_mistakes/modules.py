@@ -105,8 +105,8 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
             steps.but(merged=lambda mixture: mixture.permute(0, 2, 3, 1).flatten(2)),
             does="the heads are merged so that their features alternate",
             says=(
-                "The heads are merged so that their features alternate. Each head should fill neighbouring columns. "
-                "Look at the order of the axes before they are merged."
+                "{does}. Each head should fill neighbouring columns. Look at the order of the axes before they are "
+                "merged."
             ),
             hints=[
                 "With 2 heads of width 2, which columns of the merged table does head 0 fill? They should be 0 and 1.",

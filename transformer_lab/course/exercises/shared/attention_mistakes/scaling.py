@@ -18,8 +18,8 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             steps.but(width=lambda keys: keys.shape[-2]),
             does="the number of keys is taken for d_k",
             says=(
-                "The number of keys is taken for d_k. How many keys there are has nothing to do with the size of a "
-                "single score: look at which length is taken."
+                "{does}. How many keys there are has nothing to do with the size of a single score: look at which "
+                "length is taken."
             ),
             hints=[
                 "How many products are added up in one score?",
@@ -30,10 +30,7 @@ def of_the_width(steps: InSteps) -> list[Mistake]:
             "root_of_the_number_of_queries",
             steps.but(width=lambda queries: queries.shape[-2]),
             does="the number of queries is taken for d_k",
-            says=(
-                "The number of queries is taken for d_k. A score does not know how many other queries there are: look "
-                "at which length is taken."
-            ),
+            says="{does}. A score does not know how many other queries there are: look at which length is taken.",
             hints=[
                 "How many products are added up in one score?",
                 "`shape[-2]` counts vectors, `shape[-1]` is their width.",
@@ -234,10 +231,7 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             "rounded_root",
             steps.but(divisor=lambda width: math.isqrt(width)),
             does="the root of d_k is rounded down to a whole number",
-            says=(
-                "Right where d_k is 1, 4, 9, 16 …; elsewhere the root of d_k is rounded down to a whole number. Look "
-                "at how the root is taken."
-            ),
+            says="Right where d_k is 1, 4, 9, 16 …; elsewhere {does}. Look at how the root is taken.",
             hints=[
                 "What is the divisor at d_k = 8?",
                 "`int`, `//` and `math.isqrt` drop what stands behind the point.",
@@ -276,9 +270,9 @@ def of_the_scaling(steps: InSteps) -> list[Mistake]:
             scaled(lambda products: products / products.std(dim=-1, keepdim=True)),
             does="the scores are divided by their own standard deviation",
             says=(
-                "The scores are divided by their own standard deviation. That comes near √d_k for many scores of "
-                "random vectors, but it depends on which others are in the batch, and takes away any sharpness that "
-                "was learned. The divisor should depend on the width alone."
+                "{does}. That comes near √d_k for many scores of random vectors, but it depends on which others are in "
+                "the batch, and takes away any sharpness that was learned. The divisor should depend on the width "
+                "alone."
             ),
             hints=[
                 "If the queries are made 10 times longer, should the weights change? With this divisor they do not.",
@@ -297,8 +291,8 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda scores, queries: scores / queries.shape[-1] ** 0.5),
             does="the scores are divided by √d",
             says=(
-                "The scores are divided by √d: usual in Transformers, and the subject of lesson 02. Here the plain dot "
-                "products are asked for."
+                "{does}: usual in Transformers, and the subject of lesson 02. Here the plain dot products are asked "
+                "for."
             ),
             hints=[
                 "The formula of this lesson is softmax(q kᵀ).",
@@ -332,7 +326,7 @@ def of_scaling_too_early(steps: InSteps) -> list[Mistake]:
             steps.but(keys=lambda keys: _unit(keys)),
             steps.but(queries=lambda queries: _unit(queries)),
             does="queries or keys are divided by their lengths",
-            says="Queries or keys are divided by their lengths. Here the plain dot products are asked for.",
+            says="{does}. Here the plain dot products are asked for.",
             hints=[
                 "Make a query 10 times longer. Should its weights get sharper?",
                 "The formula of this lesson is softmax(q kᵀ).",

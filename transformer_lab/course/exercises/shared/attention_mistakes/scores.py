@@ -142,8 +142,8 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             _product(steps, lambda queries, keys: torch.einsum("...qd,...qd->...q", queries, keys)).attempt,
             does="query i is compared with key i only",
             says=(
-                "Query i is compared with key i only: one number each, or a crash where there are more keys than "
-                "queries. Every query has to meet every key."
+                "{does}: one number each, or a crash where there are more keys than queries. Every query has to meet "
+                "every key."
             ),
             hints=[
                 "How many scores are there for 2 queries and 3 keys?",
@@ -155,10 +155,7 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             "products_not_added_up",
             _product(steps, lambda queries, keys: queries * keys).attempt,
             does="queries and keys are multiplied entry by entry, and nothing adds the products up",
-            says=(
-                "Queries and keys are multiplied entry by entry, and nothing adds the products up. A score is one "
-                "number for each query and key. Look at the product."
-            ),
+            says="{does}. A score is one number for each query and key. Look at the product.",
             hints=[
                 "How many scores are there for 2 queries and 3 keys?",
                 "A dot product multiplies entry by entry *and* adds up. Which sign does both, for all pairs?",
@@ -256,8 +253,8 @@ def of_the_products(steps: InSteps) -> list[Mistake]:
             _product(steps, lambda queries, keys: (queries.unsqueeze(-2) + keys.unsqueeze(-3)).sum(dim=-1)),
             does="the entries of query and key are added, not multiplied",
             says=(
-                "The entries of query and key are added, not multiplied: what is the same for all keys then drops out "
-                "of the softmax, and the query has no influence. Look at the sign between query and key."
+                "{does}: what is the same for all keys then drops out of the softmax, and the query has no influence. "
+                "Look at the sign between query and key."
             ),
             hints=[
                 "Do the weights change when the queries change?",

@@ -130,8 +130,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             made(_one_maximum_for_all),
             does="one maximum is subtracted from the scores of all queries",
             says=(
-                "One maximum is subtracted from the scores of all queries. Where those of one query are far below it, "
-                "all their exponentials become 0, and 0/0 is nan. Each row has a maximum of its own."
+                "{does}. Where those of one query are far below it, all their exponentials become 0, and 0/0 is nan. "
+                "Each row has a maximum of its own."
             ),
             hints=[
                 "`scores.max()` without an axis is the largest number of the whole tensor.",
@@ -213,10 +213,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda scores: scores / 10).attempt,
             steps.but(scores=lambda scores: scores * 10).attempt,
             does="the scores are multiplied or divided by a fixed number",
-            says=(
-                "The scores are multiplied or divided by a fixed number, which makes the weights too sharp or too "
-                "flat. Look at what the softmax is taken of."
-            ),
+            says="{does}, which makes the weights too sharp or too flat. Look at what the softmax is taken of.",
             hints=[
                 "Are the largest weights too large, or too small?",
                 "A temperature like this is a number between the scores and the softmax. Where does it come in?",
@@ -232,8 +229,8 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             steps.but(scores=lambda scores: scores.exp()).attempt,
             does="the scores go through a further function before the softmax",
             says=(
-                "The scores go through a further function before the softmax, such as tanh or a ReLU, so that some "
-                "differences between them are lost. Look at what happens to the scores."
+                "{does}, such as tanh or a ReLU, so that some differences between them are lost. Look at what happens "
+                "to the scores."
             ),
             hints=[
                 "Which weights should the scores −1 and −5 get, and which do they get?",
@@ -260,7 +257,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             "plain_average",
             made(lambda scores: torch.full_like(scores, 1 / scores.shape[-1])),
             does="every key gets the same weight",
-            says="Every key gets the same weight, whatever the scores are. Look at what becomes of the scores.",
+            says="{does}, whatever the scores are. Look at what becomes of the scores.",
             hints=[
                 "Does the result change when the queries change?",
                 "Weights are made of the scores.",
@@ -271,7 +268,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             "rounded_weights",
             *[made(_rounded(decimals)).attempt for decimals in (1, 2, 3)],
             does="the weights are rounded",
-            says="The weights are rounded, and with them all that follows. Round numbers only to print them.",
+            says="{does}, and with them all that follows. Round numbers only to print them.",
             hints=[
                 "Where does the code round?",
                 "The derivative of a rounded number is 0, so nothing could be learned either.",
@@ -282,10 +279,7 @@ def of_the_softmax(steps: InSteps) -> list[Mistake]:
             "causal_weights",
             made(lambda scores: _causal(scores).softmax(dim=-1)),
             does="query i does not see the keys that come after the i-th",
-            says=(
-                "Query i does not see the keys that come after the i-th: that is a causal mask, which lesson 04 is "
-                "about. Nobody asked for it here."
-            ),
+            says="{does}: that is a causal mask, which lesson 04 is about. Nobody asked for it here.",
             hints=[
                 "Which keys does the first query see?",
                 "Where does a triangle of a table come in?",
@@ -390,8 +384,8 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             mixed(lambda weights, values: (weights * values).sum(dim=-2)).attempt,
             does="weights and values are multiplied entry by entry",
             says=(
-                "Weights and values are multiplied entry by entry. That crashes, or, where the numbers happen to fit, "
-                "pairs weights with the wrong numbers. Look at the last product."
+                "{does}. That crashes, or, where the numbers happen to fit, pairs weights with the wrong numbers. Look "
+                "at the last product."
             ),
             hints=[
                 "How do (n_query, n_key) and (n_key, d_v) become (n_query, d_v)? Which axis is gone at the end?",
@@ -403,10 +397,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             "mixes_the_keys",
             mixed(lambda weights, keys: weights @ keys),
             does="the keys are mixed, not the values",
-            says=(
-                "The keys are mixed, not the values. The keys only decide *how much*; what is handed over are the "
-                "values."
-            ),
+            says="{does}. The keys only decide *how much*; what is handed over are the values.",
             hints=[
                 "Do the values occur in the code at all?",
                 "The output has the width of the values.",
@@ -417,7 +408,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             "mixes_the_queries",
             mixed(lambda weights, queries: weights @ queries),
             does="the queries are mixed, not the values",
-            says="The queries are mixed, not the values. What is handed over are the values.",
+            says="{does}. What is handed over are the values.",
             hints=[
                 "Do the values occur in the code at all?",
                 "The output has the width of the values.",
@@ -472,7 +463,7 @@ def of_the_mixture(steps: InSteps) -> list[Mistake]:
             "rounded_output",
             *[mixed(_rounded_output(decimals)).attempt for decimals in (1, 2)],
             does="the output is rounded",
-            says="The output is rounded. Round numbers only to print them.",
+            says="{does}. Round numbers only to print them.",
             hints=[
                 "Where does the code round?",
                 "The derivative of a rounded number is 0, so nothing could be learned either.",
