@@ -6,7 +6,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_08_training.sequence_log_probability.answer import STEPS
-from transformer_lab.course.exercises.lesson_08_training.shared.log_probability_mistakes import of_the_log_probabilities
+from transformer_lab.course.exercises.shared.log_probability_mistakes import another_base, of_given_targets, of_the_pick
 from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 
@@ -325,18 +325,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "another_base",
-        STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(2)),
-        STEPS.but(of_tokens=lambda of_tokens: of_tokens / math.log(10)),
-        does="the logarithm has another base than e",
-        says="Every number is wrong by the same factor: {does}.",
-        hints=[
-            "By which factor are the numbers wrong? Is it the same in every case?",
-            "`log2` and `log10` have other bases.",
-            "`torch.log_softmax(logits, dim=-1)`, and no division by `math.log(…)`.",
-        ],
-    ),
-    Mistake(
         "the_likeliest_tokens",
         STEPS.but(of_tokens=lambda log_probabilities: log_probabilities.amax(-1)),
         does="the likeliest token is taken at each position, not the target",
@@ -389,19 +377,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "gathers_along_the_positions",
-        STEPS.but(
-            of_tokens=lambda log_probabilities, targets: log_probabilities.gather(1, targets.unsqueeze(-1)).squeeze(-1)
-        ),
-        does="the targets are looked up along the positions, not along the vocabulary",
-        says="`gather` takes the targets for *positions*: its axis is that of the positions, not of the vocabulary.",
-        hints=[
-            "Which axis of (batch, n, vocab_size) is `dim=1`?",
-            "What the index names lies along the axis that `gather` is given.",
-            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
-        ],
-    ),
-    Mistake(
         "stacks_rows_of_different_lengths",
         STEPS.but(
             log_probability=lambda of_tokens, padding: torch.stack(
@@ -413,17 +388,6 @@ MISTAKES = [
             "How many real tokens has each sentence?",
             "Either add up each row before stacking, or keep the table, with 0 for padding.",
             "`.masked_fill(targets == pad_id, 0.0).sum(dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "gathers_with_too_few_axes",
-        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets)),
-        does="the index of `gather` has two axes, and what it picks from has three",
-        says="`gather` wants an index with as many axes as the logits have: three. `targets` has two, so it crashes.",
-        hints=[
-            "Which shape has `targets`, and which have the log-probabilities?",
-            "At each position one token is picked: the index is (batch, n, 1).",
-            "`targets.unsqueeze(-1)`, and `.squeeze(-1)` behind the `gather`.",
         ],
     ),
     Mistake(
@@ -444,29 +408,6 @@ MISTAKES = [
             "Print the shapes of what is picked, and of the mask. Both should be (batch, n).",
             "`gather` gives the shape of its index, which is (batch, n, 1).",
             "`.squeeze(-1)` behind the `gather`.",
-        ],
-    ),
-    Mistake(
-        "picks_all_targets_everywhere",
-        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[..., targets]),
-        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
-        STEPS.but(
-            of_tokens=lambda log_probabilities, targets: log_probabilities[:, torch.arange(targets.shape[1]), targets]
-        ).attempt,
-        STEPS.but(
-            of_tokens=lambda log_probabilities, targets: log_probabilities[
-                torch.arange(len(targets)), torch.arange(targets.shape[1]), targets
-            ]
-        ),
-        does="the targets pick more, or other, entries than one token for each position",
-        says=(
-            "In square brackets, `targets` picks *all* the targets at every position, or picks along another axis: it "
-            "does not pick position by position."
-        ),
-        hints=[
-            "Print the shape of what is picked. It should be (batch, n).",
-            "`gather` goes through all the positions, and takes from each the number that its index names.",
-            "`.gather(-1, targets.unsqueeze(-1)).squeeze(-1)`.",
         ],
     ),
     Mistake(
@@ -497,5 +438,21 @@ MISTAKES = [
         "result_transposed",
         "function_of_the_result",
     ),
-    *of_the_log_probabilities(STEPS, of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding),
+    *of_the_pick(
+        STEPS,
+        "of_tokens",
+        "log_probabilities",
+        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[..., targets]),
+        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities[targets]).attempt,
+        STEPS.but(
+            of_tokens=lambda log_probabilities, targets: log_probabilities[:, torch.arange(targets.shape[1]), targets]
+        ).attempt,
+        STEPS.but(
+            of_tokens=lambda log_probabilities, targets: log_probabilities[
+                torch.arange(len(targets)), torch.arange(targets.shape[1]), targets
+            ]
+        ),
+    ),
+    another_base(STEPS, "of_tokens"),
+    *of_given_targets(STEPS, of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding),
 ]

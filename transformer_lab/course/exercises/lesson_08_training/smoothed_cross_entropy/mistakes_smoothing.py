@@ -5,8 +5,12 @@ import math
 import torch
 
 from transformer_lab.course.exercise import Mistake
-from transformer_lab.course.exercises.lesson_08_training.shared.log_probability_mistakes import of_the_log_probabilities
 from transformer_lab.course.exercises.lesson_08_training.smoothed_cross_entropy.answer import STEPS
+from transformer_lab.course.exercises.shared.log_probability_mistakes import (
+    another_base,
+    of_given_targets,
+    over_several_positions,
+)
 
 
 def entropy(smoothing, vocab_size):
@@ -81,35 +85,6 @@ MISTAKES = [
         hints=[
             "Add up the probabilities of all tokens at one position. What comes out?",
             "Which function turns many logits into probabilities that add up to 1?",
-            "`torch.log_softmax(logits, dim=-1)`.",
-        ],
-    ),
-    Mistake(
-        "another_base",
-        STEPS.but(surprises=lambda surprises: surprises / math.log(2)),
-        STEPS.but(surprises=lambda surprises: surprises / math.log(10)),
-        does="the logarithm has another base than e",
-        says="Every loss is too large or too small by the same factor: {does}.",
-        hints=[
-            "By which factor is the loss wrong? Is it the same in every case?",
-            "`log2` and `log10` have other bases. The loss is the natural logarithm.",
-            "`torch.log_softmax(logits, dim=-1)`, and no division by `math.log(…)`.",
-        ],
-    ),
-    Mistake(
-        "softmax_over_everything",
-        STEPS.but(
-            log_probabilities=lambda logits: logits.flatten().log_softmax(0).view(logits.shape),
-        ),
-        STEPS.but(log_probabilities=lambda logits: logits.flatten(1).log_softmax(1).view(logits.shape)),
-        does="one softmax runs over several positions at once",
-        says=(
-            "The probabilities of several positions together add up to 1. Those of *each* position should, over the "
-            "vocabulary."
-        ),
-        hints=[
-            "Add up the probabilities at one position. What comes out?",
-            "Which axis of the logits is the vocabulary?",
             "`torch.log_softmax(logits, dim=-1)`.",
         ],
     ),
@@ -390,5 +365,7 @@ MISTAKES = [
             "`(1 - smoothing) * …`.",
         ],
     ),
-    *of_the_log_probabilities(STEPS, total=lambda losses, real: (losses * real).sum()),
+    another_base(STEPS, "surprises"),
+    over_several_positions(STEPS),
+    *of_given_targets(STEPS, total=lambda losses, real: (losses * real).sum()),
 ]
