@@ -18,20 +18,6 @@ def as_an_index(scaled, visible, fill):
 
 OF_THE_WIDTH = [
     Mistake(
-        "scaled_by_the_models_width",
-        STEPS.but(width=lambda query: query.shape[-1]),
-        does="`d_model` is taken for d_k",
-        says=(
-            "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
-            "weights too even. Look at which width is taken."
-        ),
-        hints=[
-            "How many products are added up in one score of one head?",
-            "After the split, d_model is not the width of anything any more.",
-            "√d_k, where d_k is `q.shape[-1]` after the split.",
-        ],
-    ),
-    Mistake(
         "scaled_by_the_number_of_heads",
         STEPS.but(width=lambda self: self.n_heads),
         does="the number of heads is taken for d_k",
@@ -95,19 +81,6 @@ OF_THE_MASK = [
         ],
     ),
     Mistake(
-        "mask_given_another_axis",
-        STEPS.but(visible=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
-        says=(
-            "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, n_query, "
-            "n_key). Look at what happens to its shape."
-        ),
-        hints=[
-            "Which shapes have the masks of the cases, and which after the new axis?",
-            "Axes that are missing in front, or are 1 long, are stretched by themselves.",
-            "Use the mask as it comes, without `unsqueeze` or `None`.",
-        ],
-    ),
-    Mistake(
         "weights_of_one_head",
         STEPS.but(weights=lambda weights: weights[:, :1].expand_as(weights)).attempt,
         STEPS.but(weights=lambda weights: weights.mean(dim=1, keepdim=True).expand_as(weights)).attempt,
@@ -141,6 +114,7 @@ MISTAKES = [
     *OF_THE_WIDTH,
     *OF_THE_KEYS,
     *OF_THE_MASK,
+    *attention_mistakes.of_the_heads(STEPS, "query", "n_query"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.renamed(
         attention_mistakes.at_most(

@@ -231,29 +231,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "no_output_projection",
-        STEPS.but(output=lambda merged: merged),
-        does="`w_o` is not used",
-        says="The heads stand side by side, and nothing mixes them: {does}. One step is missing at the end.",
-        hints=[
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
-            "Send the merged heads through `self.w_o`.",
-        ],
-    ),
-    Mistake(
-        "another_layer_at_the_end",
-        STEPS.but(output=lambda self, merged: self.w_v(merged)).attempt,
-        STEPS.but(output=lambda self, merged: self.w_q(merged)).attempt,
-        STEPS.but(output=lambda self, output: self.w_o(output)).attempt,
-        says="The merged heads go through another layer than `w_o`, or through it twice. Look at the last line.",
-        hints=[
-            "After `output.sum().backward()`, is there a layer whose `.weight.grad` is None?",
-            "MultiHead = Concat(head_1 … head_h) W_O.",
-            "Send the merged heads through `self.w_o`, once.",
-        ],
-    ),
-    Mistake(
         "layers_of_one_head",
         LayersOfOneHead,
         LayersFromAllToOneHead,
@@ -289,17 +266,6 @@ MISTAKES = [
             "What comes after w_o in the formula?",
             "Is there a `+ query` in the code?",
             "Return what w_o gives.",
-        ],
-    ),
-    Mistake(
-        "weights_returned_too",
-        STEPS.but(output=lambda output, weights: (output, weights)),
-        does="the weights are returned besides the output",
-        says="{does}. Only the output is asked for.",
-        hints=[
-            "How many things does the annotation say are returned?",
-            "A caller would get a tuple.",
-            "Return the output alone.",
         ],
     ),
 ]

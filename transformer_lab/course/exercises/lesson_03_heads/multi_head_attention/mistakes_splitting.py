@@ -38,19 +38,9 @@ def of_all_heads(mask):
 
 
 MISTAKES = [
-    Mistake(
-        "split_by_view",
-        STEPS.but(split=split_by_reshaping),
-        does="the numbers are dealt out to the heads in the order in which they are stored",
-        says=(
-            "The heads got positions instead of features, as if the projections had been reshaped without a "
-            "transposition. Look at how they are split."
-        ),
-        hints=[
-            "`parts.split_heads` does it right. What does it do that is missing here?",
-            "`view` never changes the order of the numbers, and in x they lie position by position.",
-            "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2.",
-        ],
+    attention_mistakes.split_by_view(STEPS.but(split=split_by_reshaping)),
+    attention_mistakes.heads_interleaved(
+        STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2))
     ),
     Mistake(
         "split_and_merged_by_view",
@@ -63,20 +53,6 @@ MISTAKES = [
             "`parts.split_heads` and `parts.merge_heads` do it right. What do they do that is missing here?",
             "`view` never changes the order of the numbers, and in x they lie position by position.",
             "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2; and back before the merging.",
-        ],
-    ),
-    Mistake(
-        "heads_interleaved",
-        STEPS.but(split=lambda self: lambda x: x.unflatten(-1, (-1, self.n_heads)).permute(0, 3, 1, 2)),
-        does="the features are dealt out to the heads in turn",
-        says=(
-            "A fair way to cut, but not the one asked for: {does}. Head i should own neighbours. A model that was "
-            "trained with one layout cannot be used with the other."
-        ),
-        hints=[
-            "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
-            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
-            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
         ],
     ),
     Mistake(

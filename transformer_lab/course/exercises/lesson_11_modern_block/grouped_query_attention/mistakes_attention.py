@@ -101,20 +101,6 @@ OF_EMPTY_ROWS = [
 
 OF_THE_WIDTH = [
     Mistake(
-        "scaled_by_the_models_width",
-        STEPS.but(width=lambda x: x.shape[-1]),
-        does="`d_model` is taken for d_k",
-        says=(
-            "The scores are divided by the root of d_model. A score adds up only d_k products, so this makes the "
-            "weights too even. Look at which width is taken."
-        ),
-        hints=[
-            "How many products are added up in one score of one head?",
-            "After the split, d_model is not the width of anything any more.",
-            "√d_k, where d_k is `q.shape[-1]` after the split.",
-        ],
-    ),
-    Mistake(
         "scaled_by_the_width_of_all_keys",
         STEPS.but(width=lambda from_keys: from_keys.shape[-1]),
         STEPS.but(width=lambda x, self: x.shape[-1] // self.n_kv_heads).attempt,
@@ -215,20 +201,6 @@ OF_THE_MASK = [
         ],
     ),
     Mistake(
-        "mask_given_another_axis",
-        STEPS.but(mask=lambda mask: None if mask is None else mask.unsqueeze(1)).attempt,
-        STEPS.but(mask=lambda mask: None if mask is None else mask[:, None, None, :]).attempt,
-        says=(
-            "The mask is given one axis more than it has. It comes ready to be broadcast to (batch, n_heads, n, n). "
-            "Look at what happens to its shape."
-        ),
-        hints=[
-            "Which shapes have the masks of the cases, and which after the new axis?",
-            "Axes that are missing in front, or are 1 long, are stretched by themselves.",
-            "Use the mask as it comes, without `unsqueeze` or `None`.",
-        ],
-    ),
-    Mistake(
         "weights_dropped",
         STEPS.but(weights=lambda weights: F.dropout(weights, 0.1)).attempt,
         STEPS.but(weights=lambda self, weights: F.dropout(weights, 0.1, self.training)).attempt,
@@ -246,6 +218,7 @@ MISTAKES = [
     *OF_EMPTY_ROWS,
     *OF_THE_WIDTH,
     *OF_THE_MASK,
+    *attention_mistakes.of_the_heads(STEPS, "x", "n"),
     *attention_mistakes.of_a_mask_that_may_be_none(STEPS),
     *attention_mistakes.renamed(
         attention_mistakes.at_most(

@@ -180,13 +180,10 @@ def _viewed(features: Tensor, n_heads: int) -> Tensor:
 
 
 SPLITTING = [
-    Mistake(
-        "split_by_view",
+    attention_mistakes.split_by_view(
+        STEPS.but(split=lambda: _viewed),
         STEPS.but(
-            split=lambda: lambda features, n_heads: features.reshape(len(features), n_heads, features.shape[1], -1)
-        ),
-        STEPS.but(
-            split=lambda: lambda features, n_heads: features.reshape(len(features), n_heads, features.shape[1], -1),
+            split=lambda: _viewed,
             merged=lambda mixture, x: mixture.reshape(x.shape),
         ),
         STEPS.but(
@@ -194,30 +191,9 @@ SPLITTING = [
             values=lambda self, repeated, from_values: repeated(_viewed(from_values, self.n_kv_heads)),
         ),
         STEPS.but(queries=lambda self, from_queries: _viewed(from_queries, self.n_heads)).attempt,
-        does="the numbers are dealt out to the heads in the order in which they are stored",
-        says=(
-            "The heads get positions instead of features: the projections are reshaped without a transposition. Look "
-            "at how they are split."
-        ),
-        hints=[
-            "`parts.split_heads` does it right. What does it do that is missing here?",
-            "`view` never changes the order of the numbers, and in x they lie position by position.",
-            "Cut to (batch, n, n_heads, d_k) first, then swap axes 1 and 2.",
-        ],
     ),
-    Mistake(
-        "heads_interleaved",
-        STEPS.but(split=lambda: lambda features, n_heads: features.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2)),
-        does="the features are dealt out to the heads in turn",
-        says=(
-            "{does}. A head should own neighbours. A model that was trained with one layout cannot be used with the "
-            "other. Look at how they are split."
-        ),
-        hints=[
-            "With 4 features and 2 heads, which features does head 0 own? They should be 0 and 1.",
-            "Cutting d_model into (a, b) makes a pieces of b neighbours each.",
-            "`parts.split_heads`, or cut into (n_heads, d_k), in this order.",
-        ],
+    attention_mistakes.heads_interleaved(
+        STEPS.but(split=lambda: lambda features, n_heads: features.unflatten(-1, (-1, n_heads)).permute(0, 3, 1, 2))
     ),
     Mistake(
         "heads_not_in_front",

@@ -86,28 +86,6 @@ MISTAKES = [
         hints=[IDLE, "Which features a head compares is learned by the layers.", "`self.w_q(x)`, and then the split."],
     ),
     Mistake(
-        "no_output_projection",
-        STEPS.but(output=lambda merged: merged),
-        does="`w_o` is not used",
-        says="The heads stand side by side, and nothing mixes them: {does}. One step is missing at the end.",
-        hints=[
-            IDLE,
-            "MultiHead = Concat(head_1 … head_h) W_O. Which of these has not happened?",
-            "Send the merged heads through `self.w_o`.",
-        ],
-    ),
-    Mistake(
-        "another_layer_at_the_end",
-        STEPS.but(output=lambda self, merged: self.w_q(merged)).attempt,
-        STEPS.but(output=lambda self, output: self.w_o(output)).attempt,
-        says="The merged heads go through another layer than `w_o`, or through it twice. Look at the last line.",
-        hints=[
-            IDLE,
-            "MultiHead = Concat(head_1 … head_h) W_O.",
-            "Send the merged heads through `self.w_o`, once.",
-        ],
-    ),
-    Mistake(
         "weights_not_transposed",
         STEPS.but(
             from_queries=lambda self, x: x @ self.w_q.weight,
@@ -131,17 +109,6 @@ MISTAKES = [
         does="`x` is added to the output",
         says="x is added to the output. That is the residual connection, around the attention, not inside it.",
         hints=["What comes after w_o in the formula?", "Is there a `+ x` in the code?", "Return what `w_o` returns."],
-    ),
-    Mistake(
-        "weights_returned_too",
-        STEPS.but(output=lambda output, weights: (output, weights)),
-        does="the weights are returned besides the output",
-        says="{does}. Only the output is asked for.",
-        hints=[
-            "How many things does the annotation say are returned?",
-            "Whoever calls it would get a tuple.",
-            "Return the output alone.",
-        ],
     ),
     Mistake(
         "layers_of_other_sizes",
