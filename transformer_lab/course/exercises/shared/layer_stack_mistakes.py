@@ -74,8 +74,7 @@ def embedding_mistakes(steps: InSteps) -> list[Mistake]:
             ),
             hints=[
                 "Which numbers are there: the batch, the tokens of a sentence, the vocabulary, the rows of the table, "
-                "and "
-                "the width. Which of them is used?",
+                "and the width. Which of them is used?",
                 "The last entry of the shape of an embedding is d_model.",
                 SCALE,
             ],
@@ -490,9 +489,8 @@ def layer_mistakes(steps: InSteps, call: str) -> list[Mistake]:
             steps.but(output=lambda outputs: torch.tanh(outputs[-1])).attempt,
             does="the output of the last layer goes through a softmax or another function",
             says=(
-                "The output of the last layer goes through a further function, such as a softmax over its features. "
-                "It is "
-                "asked for as it is."
+                "The output of the last layer goes through a further function, such as a softmax over its features. It "
+                "is asked for as it is."
             ),
             hints=[
                 "What comes out of the last layer: vectors, or probabilities?",

@@ -1,6 +1,6 @@
 """Mistakes in what becomes of a result at the very end, which can be made in nearly every exercise."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Sequence
 
 from torch import Tensor
 
@@ -124,6 +124,43 @@ def of_the_result(steps: InSteps, *but: str) -> list[Mistake]:
         ]
         if mistake.name not in but
     ]
+
+
+def rounded(
+    steps: InSteps,
+    *names: str,
+    does: str = "numbers are rounded on the way",
+    says: str = "{does}. The error is small, and no gradient passes through a rounding.",
+    digits: Collection[int] = range(5),
+    also: Sequence[Variant | Callable[..., object]] = (),
+) -> Mistake:
+    """Return the mistake of rounding.
+
+    Args:
+        steps: The answer.
+        names: The steps whose value may be rounded, to as many as four digits.
+        does: What is rounded.
+        says: What comes of it.
+        digits: The numbers of digits that may meet another mistake.
+        also: Other ways of rounding.
+    """
+
+    def way(name: str, decimals: int) -> Variant | Callable[..., object]:
+        variant = steps.but(**{name: asking(lambda value: value.round(decimals=decimals), name)})
+        return variant if decimals in digits else variant.attempt
+
+    return Mistake(
+        "rounded",
+        *[way(name, decimals) for name in names for decimals in range(5)],
+        *also,
+        does=does,
+        says=says,
+        hints=[
+            "Which line rounds, or makes whole numbers?",
+            "Rounding is for printing only.",
+            "Leave `round` out, and compute with the numbers as they are.",
+        ],
+    )
 
 
 def in_float64(steps: InSteps) -> Mistake:

@@ -4,7 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
@@ -252,26 +252,7 @@ MISTAKES = [
             "Return the sum as it is.",
         ],
     ),
-    Mistake(
-        "rounded",
-        STEPS.but(weights=lambda weights: weights.round()).attempt,
-        STEPS.but(weights=lambda weights: weights.round(decimals=1)).attempt,
-        STEPS.but(weights=lambda weights: weights.round(decimals=4)).attempt,
-        STEPS.but(weights=lambda weights: weights.round(decimals=3)).attempt,
-        STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-        STEPS.but(context=lambda context: context.round()).attempt,
-        STEPS.but(context=lambda context: context.round(decimals=1)).attempt,
-        STEPS.but(context=lambda context: context.round(decimals=4)).attempt,
-        STEPS.but(context=lambda context: context.round(decimals=3)).attempt,
-        STEPS.but(context=lambda context: context.round(decimals=2)),
-        does="numbers are rounded on the way",
-        says="{does}. The error is small, and no gradient passes through a rounding.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
-    ),
+    rounded(STEPS, "weights", "context", digits=[2]),
     *of_the_result(
         STEPS,
         "result_scaled",

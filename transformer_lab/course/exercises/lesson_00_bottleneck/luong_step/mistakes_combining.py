@@ -4,7 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.luong_step.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
@@ -267,19 +267,7 @@ MISTAKES = [
             "Return the tanh alone.",
         ],
     ),
-    Mistake(
-        "rounded",
-        STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-        STEPS.but(output=lambda output: output.round(decimals=3)).attempt,
-        STEPS.but(output=lambda output: output.round(decimals=4)).attempt,
-        does="numbers are rounded on the way",
-        says="{does}. The error is small, and no gradient passes through a rounding.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
-    ),
+    rounded(STEPS, "weights", "output", digits=[2]),
     *of_the_result(
         STEPS,
         "result_transposed",

@@ -4,7 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.similarity.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
@@ -530,22 +530,13 @@ MISTAKES = [
             "Multiply entry by entry and add along the last axis: `.sum(dim=-1)`.",
         ],
     ),
-    Mistake(
-        "rounded",
-        STEPS.but(scores=lambda scores: scores.round()),
-        STEPS.but(scores=lambda scores: scores.round(decimals=1)).attempt,
-        STEPS.but(scores=lambda scores: scores.round(decimals=2)).attempt,
-        STEPS.but(scores=lambda scores: scores.round(decimals=3)).attempt,
-        STEPS.but(scores=lambda scores: scores.round(decimals=4)).attempt,
-        STEPS.but(scores=lambda scores: scores.int()),
-        STEPS.but(scores=lambda scores: scores.long()).attempt,
+    rounded(
+        STEPS,
+        "scores",
         does="the scores are rounded, or cut down to whole numbers",
         says="{does}. They are floats, and no gradient passes through a rounding.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave it out, and compute with the numbers as they are.",
-        ],
+        digits=[0],
+        also=[STEPS.but(scores=lambda scores: scores.int()), STEPS.but(scores=lambda scores: scores.long()).attempt],
     ),
     *of_the_result(STEPS, "result_scaled", "result_transposed", "function_of_the_result", "only_the_first_result"),
 ]

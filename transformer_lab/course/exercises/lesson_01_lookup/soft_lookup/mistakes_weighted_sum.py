@@ -2,7 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
@@ -234,26 +234,7 @@ MISTAKES = [
             "Which sum in the code is not that of the weighted average?",
         ],
     ),
-    Mistake(
-        "rounded",
-        STEPS.but(weights=lambda weights: weights.round(decimals=4)),
-        STEPS.but(weights=lambda weights: weights.round(decimals=3)),
-        STEPS.but(weights=lambda weights: weights.round(decimals=2)),
-        STEPS.but(weights=lambda weights: weights.round(decimals=1)),
-        STEPS.but(weights=lambda weights: weights.round()),
-        STEPS.but(found=lambda found: found.round(decimals=4)),
-        STEPS.but(found=lambda found: found.round(decimals=3)),
-        STEPS.but(found=lambda found: found.round(decimals=2)),
-        STEPS.but(found=lambda found: found.round(decimals=1)),
-        STEPS.but(found=lambda found: found.round()),
-        does="numbers are rounded on the way",
-        says="{does}. The error is small, and no gradient passes through a rounding.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
-    ),
+    rounded(STEPS, "weights", "found"),
     *of_the_result(
         STEPS,
         "result_transposed",

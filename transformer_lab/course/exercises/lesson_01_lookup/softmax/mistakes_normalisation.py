@@ -4,7 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.softmax.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
     Mistake(
@@ -179,20 +179,11 @@ MISTAKES = [
             "Use `dim=-1, keepdim=True`, without a loop.",
         ],
     ),
-    Mistake(
-        "rounded",
-        STEPS.but(weights=lambda weights: weights.round()),
-        STEPS.but(weights=lambda weights: weights.round(decimals=1)),
-        STEPS.but(weights=lambda weights: weights.round(decimals=4)),
-        STEPS.but(weights=lambda weights: weights.round(decimals=3)),
-        STEPS.but(weights=lambda weights: weights.round(decimals=2)),
+    rounded(
+        STEPS,
+        "weights",
         does="the weights are rounded",
         says="{does}, so that rows need not add up to 1 any more, and no gradient passes.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
     ),
     *of_the_result(STEPS, "function_of_the_result", "axes_of_length_1_removed"),
 ]

@@ -190,34 +190,6 @@ OF_LENGTHS = [
         ],
     ),
     Mistake(
-        "keys_not_transposed",
-        STEPS.but(turned=lambda unit_keys: unit_keys).attempt,
-        says=(
-            "The product pairs the width of the queries with the *number* of the keys: the keys have not been "
-            "transposed. Look at the shapes of both sides."
-        ),
-        hints=[
-            "(n_query, d) @ (n_key, d): which two numbers have to be equal in a matrix product?",
-            "Each key is a row. It should be a column on the right-hand side.",
-            "Swap the last two axes of the keys: `keys.mT`, or `keys.transpose(-2, -1)`.",
-        ],
-    ),
-    Mistake(
-        "transposes_the_batch",
-        STEPS.but(turned=lambda unit_keys: attention_mistakes.all_axes_turned_round(unit_keys)),
-        STEPS.but(turned=lambda unit_keys: unit_keys.t()).attempt,
-        does="the keys are transposed as if they were a single table, without a batch",
-        says=(
-            "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch refuses "
-            "to). The batch should stay where it is. Look at how the keys are transposed."
-        ),
-        hints=[
-            "What shape does `.T` make of keys of shape (7, 3, 4)?",
-            "Only the last two axes belong to the matrix.",
-            "Swap just these: `keys.mT`, or `keys.transpose(-2, -1)`.",
-        ],
-    ),
-    Mistake(
         "pairs_from_the_front",
         STEPS.but(products=lambda queries, keys: torch.cosine_similarity(queries[:, None], keys[None], dim=-1)).attempt,
         **attention_mistakes.PAIRS_FROM_THE_FRONT,
@@ -359,6 +331,7 @@ MISTAKES = [
         "values_on_the_left",
         "entry_by_entry",
     ),
+    *attention_mistakes.alone(attention_mistakes.of_the_transposition(STEPS, "unit_keys"), "transposes_the_batch"),
     *attention_mistakes.alone(attention_mistakes.of_the_batch(STEPS), "a_key_left_out"),
     *of_the_result(STEPS, "result_with_another_sign"),
 ]

@@ -4,7 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_02_scaling.softmax_jacobian.answer import STEPS
-from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
+from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 
 def squares(probabilities):
@@ -320,20 +320,11 @@ MISTAKES = [
             "`probabilities[:, None] * probabilities`, or `torch.outer`.",
         ],
     ),
-    Mistake(
-        "rounded",
-        STEPS.but(jacobian=lambda difference: difference.round(decimals=4)),
-        STEPS.but(jacobian=lambda difference: difference.round(decimals=3)),
-        STEPS.but(jacobian=lambda difference: difference.round(decimals=2)),
-        STEPS.but(jacobian=lambda difference: difference.round(decimals=1)),
-        STEPS.but(jacobian=lambda difference: difference.round()),
+    rounded(
+        STEPS,
+        "jacobian",
         does="the entries are rounded",
         says="{does}, so that rows need not add up to 0, and small ones are lost.",
-        hints=[
-            "Which line rounds, or makes whole numbers?",
-            "Rounding is for printing only.",
-            "Leave `round` out, and compute with the numbers as they are.",
-        ],
     ),
     *of_the_result(
         STEPS,

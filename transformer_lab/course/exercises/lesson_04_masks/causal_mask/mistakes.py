@@ -138,8 +138,7 @@ MISTAKES = [
         does="the first row is left False",
         says=(
             "The first row is all False: the first position may attend to nothing, not even to itself. Look at where "
-            "the "
-            "rows begin."
+            "the rows begin."
         ),
         hints=[
             "Which rows are filled, and with which one does that begin?",

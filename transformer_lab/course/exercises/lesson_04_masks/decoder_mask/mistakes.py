@@ -12,9 +12,8 @@ MISTAKES = [
         STEPS.but(sign=lambda: torch.logical_or),
         does="it is enough that one of the two conditions holds",
         says=(
-            "A key may be attended to if it is real *or* not later: every real token of the future is visible, and "
-            "so is "
-            "padding in the past. Look at how the two are joined."
+            "A key may be attended to if it is real *or* not later: every real token of the future is visible, and so "
+            "is padding in the past. Look at how the two are joined."
         ),
         hints=[
             "What does the first row of the first sentence say?",
@@ -28,8 +27,7 @@ MISTAKES = [
         does="exactly one of the two conditions has to hold",
         says=(
             "A key may be attended to if *exactly one* of the two conditions holds: if it is real, or not later, and "
-            "not "
-            "both. Look at the sign between the two."
+            "not both. Look at the sign between the two."
         ),
         hints=[
             "What does `^` or `!=` make of True and True?",
@@ -97,8 +95,7 @@ MISTAKES = [
         does="the half about padding is True at the padding",
         says=(
             "The two halves speak different languages: the causal one says what may be attended to, the other one "
-            "where "
-            "the padding is. So only padding is visible."
+            "where the padding is. So only padding is visible."
         ),
         hints=[
             "What does the first row say? What should it say?",
@@ -222,8 +219,7 @@ MISTAKES = [
         does="padding is hidden as a query as well",
         says=(
             "Padding is not attended to, and it may not attend either: its rows are all False. What padding computes "
-            "is "
-            "thrown away anyway, and empty rows only make trouble."
+            "is thrown away anyway, and empty rows only make trouble."
         ),
         hints=[
             "What does the last row of a padded sentence say?",

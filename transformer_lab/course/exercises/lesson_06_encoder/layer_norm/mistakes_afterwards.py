@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import of_the_weight
 from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 MISTAKES = [
@@ -109,17 +110,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "divided_by_the_weight",
-        STEPS.but(stretched=lambda normalised, weight: normalised / weight),
-        does="the weight is divided by",
-        says="{does}: a large weight makes its feature small. Look at where the weight stands.",
-        hints=[
-            "With a weight of 2, what should 1 become before the bias is added?",
-            "The weight stands above the fraction bar.",
-            "Multiply by the weight.",
-        ],
-    ),
-    Mistake(
         "weight_added",
         STEPS.but(stretched=lambda normalised, weight: normalised + weight),
         does="the weight is added",
@@ -128,34 +118,6 @@ MISTAKES = [
             "With a weight of 2, what should 1 become before the bias is added?",
             "The weight multiplies, the bias is added.",
             "`weight * …`.",
-        ],
-    ),
-    Mistake(
-        "one_plus_the_weight",
-        STEPS.but(weight=lambda weight: 1 + weight),
-        does="1 is added to the weight",
-        says=(
-            "{does}. Some models keep a weight's distance from 1 and add it back so; here the weight is the factor "
-            "itself."
-        ),
-        hints=[
-            "With a weight of 2, what should 1 become before the bias is added?",
-            "A weight of 1 should change nothing.",
-            "Multiply by the weight as it is.",
-        ],
-    ),
-    Mistake(
-        "weighted_first",
-        STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised),
-        does="`x` is multiplied by the weight before it is normalised",
-        says=(
-            "x is multiplied by the weight before it is normalised, so the weight also changes mean and variance. "
-            "Look at the order of the steps."
-        ),
-        hints=[
-            "If all weights are doubled, what should happen to the result, before the bias is added? It should double.",
-            "First normalise, then stretch, then shift.",
-            "Multiply by the weight after the division.",
         ],
     ),
     Mistake(
@@ -170,6 +132,15 @@ MISTAKES = [
             "`weight` and `bias` have the shape (d): a number for each feature.",
             "Multiply by the whole weight, and add the whole bias: they line up with the last axis.",
         ],
+    ),
+    *of_the_weight(
+        STEPS,
+        "normalised",
+        STEPS.but(x=lambda x, weight: weight * x, stretched=lambda normalised: normalised),
+        elsewhere=(
+            "Some models keep a weight's distance from 1 and add it back so; here the weight is the factor itself."
+        ),
+        bias=True,
     ),
     *of_the_result(STEPS, "axes_of_length_1_removed"),
 ]

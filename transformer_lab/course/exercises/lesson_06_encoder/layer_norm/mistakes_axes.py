@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import axis_from_the_front
 
 MISTAKES = [
     Mistake(
@@ -46,8 +47,7 @@ MISTAKES = [
         does="mean or variance is taken over the first axis, that of the batch",
         says=(
             "Each feature is normalised over the first axis, that of the batch, which is what BatchNorm does. What "
-            "comes out for a sentence then depends on its neighbours. Look at the axis of the mean and of the "
-            "variance."
+            "comes out for a sentence then depends on its neighbours. Look at the axis of the mean and of the variance."
         ),
         hints=[
             "Which of these should not matter for a vector: its own features, or the other sentences?",
@@ -72,23 +72,7 @@ MISTAKES = [
             "Average over the last axis: `dim=-1`.",
         ],
     ),
-    Mistake(
-        "axis_from_the_front",
-        STEPS.but(axis=lambda: 1),
-        STEPS.but(axis=lambda: 2),
-        STEPS.but(axis=lambda x: min(x.dim() - 1, 2)).attempt,
-        STEPS.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
-        does="the axis is counted from the front",
-        says=(
-            "Right for one number of axes in front of the features, and for no other: {does}. Look at how the axis is "
-            "named."
-        ),
-        hints=[
-            "For x of shape (batch, n, d), which number has the axis of the features? And for x of shape (d)?",
-            "The features are the last axis, whatever stands in front.",
-            "`dim=-1`.",
-        ],
-    ),
+    axis_from_the_front(STEPS),
     Mistake(
         "axis_dropped",
         STEPS.but(
@@ -100,8 +84,7 @@ MISTAKES = [
         does="mean or variance loses the axis along which it was taken",
         says=(
             "Right for a single vector. For several, mean or variance has lost its last axis, so it does not line up "
-            "with the vectors: a crash, or, where n and d are equal, nonsense. Look at the shapes of mean and "
-            "variance."
+            "with the vectors: a crash, or, where n and d are equal, nonsense. Look at the shapes of mean and variance."
         ),
         hints=[
             "x has the shape (2, 3, 5). Which shape has `x.mean(dim=-1)`?",
@@ -204,17 +187,6 @@ MISTAKES = [
             "What is 8 - 6 / 2 in Python?",
             "First the mean is subtracted, and then the result is divided.",
             "Put `x - mean` in brackets.",
-        ],
-    ),
-    Mistake(
-        "multiplied_by_the_root",
-        STEPS.but(normalised=lambda deviations, root: deviations * root),
-        does="the deviations are multiplied by the root, not divided",
-        says="The deviations are multiplied by the root, so large vectors get even larger. Look at the operator.",
-        hints=[
-            "Should multiplying x by 10 change the result much?",
-            "`rsqrt` is 1 divided by the root: by that one multiplies; by `sqrt` one divides.",
-            "Divide by `torch.sqrt(variance + eps)`.",
         ],
     ),
     Mistake(

@@ -6,6 +6,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_06_encoder.layer_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import of_the_root
 
 
 def _length(numbers, axis):
@@ -223,20 +224,6 @@ EPS = [
         ],
     ),
     Mistake(
-        "eps_fixed",
-        STEPS.but(eps=lambda: 1e-5),
-        STEPS.but(eps=lambda: 1e-6),
-        STEPS.but(eps=lambda: 1e-8),
-        STEPS.but(eps=lambda: 1e-12),
-        does="a small number is written in the place of eps",
-        says="The result is the same for every eps: a small number is written into the formula in its place.",
-        hints=[
-            "What should happen when `eps` is 1?",
-            "The argument has a name; a number in its place never changes.",
-            "Add the argument `eps` to the variance.",
-        ],
-    ),
-    Mistake(
         "eps_above_the_fraction_bar",
         STEPS.but(
             with_eps=lambda variance: variance, normalised=lambda deviations, root, eps: (deviations + eps) / root
@@ -314,21 +301,12 @@ ROOT = [
             "`torch.sqrt(x.var(dim=-1, keepdim=True, unbiased=False) + eps)`.",
         ],
     ),
-    Mistake(
-        "root_of_a_number",
-        STEPS.but(root=lambda with_eps: math.sqrt(with_eps)),
-        does="a whole tensor is given where a number is asked for, as by `math.sqrt`",
-        says=(
-            "`math.sqrt` takes the root of a single number, so only a single vector can be normalised. Each vector "
-            "has a variance of its own."
-        ),
-        hints=[
-            "Which shape has the variance of 3 vectors?",
-            "Torch has a root that works entry by entry.",
-            "`torch.sqrt`, or `(…) ** 0.5`.",
-        ],
-    ),
 ]
 
 
-MISTAKES = [*VARIANCE, *EPS, *ROOT]
+MISTAKES = [
+    *VARIANCE,
+    *EPS,
+    *ROOT,
+    *of_the_root(STEPS, "variance", 1, "deviations", "the deviations are"),
+]

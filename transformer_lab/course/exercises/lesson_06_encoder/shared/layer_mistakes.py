@@ -244,8 +244,7 @@ def mistakes_with_the_attention(
             ),
             says=(
                 "The attention is called as torch's own `nn.MultiheadAttention` is. That of lesson 03 takes the mask "
-                "as its "
-                "fourth argument, and calls it `mask`."
+                "as its fourth argument, and calls it `mask`."
             ),
             hints=[
                 "Which arguments does `forward` of the multi-head attention of lesson 03 have?",

@@ -50,9 +50,8 @@ MISTAKES = [
         STEPS.but(self_attended=lambda self_attended: first_of_two(self_attended)).attempt,
         STEPS.but(self_attended=lambda self_attended: self_attended[0]).attempt,
         says=(
-            "The output of an attention is taken for a pair of output and weights, as torch's own module returns. "
-            "What is "
-            "taken apart here is the batch."
+            "The output of an attention is taken for a pair of output and weights, as torch's own module returns. What "
+            "is taken apart here is the batch."
         ),
         hints=[
             "What does the multi-head attention of lesson 03 return?",
@@ -70,8 +69,7 @@ MISTAKES = [
         ).attempt,
         says=(
             "An attention is called with a keyword that it does not have. That of lesson 03 takes its mask as the "
-            "fourth "
-            "argument, and calls it `mask`."
+            "fourth argument, and calls it `mask`."
         ),
         hints=[
             "Which arguments does `forward` of the multi-head attention of lesson 03 have?",

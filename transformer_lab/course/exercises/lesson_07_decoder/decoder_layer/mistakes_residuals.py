@@ -133,8 +133,7 @@ MISTAKES = [
         [STEPS.but(network_sum=lambda second_input, network_output: second_input + network_output)],
         "the network's output is added to the result of the first sublayer",
         "A residual connection begins too early. In norm(a + sublayer(b)), a and b should be the same: an older a "
-        "lacks "
-        "what a sublayer in between has added. Look at each sum.",
+        "lacks what a sublayer in between has added. Look at each sum.",
     ),
     wrong_residual(
         "feed_forward_added_to_the_input",
@@ -148,8 +147,7 @@ MISTAKES = [
         [STEPS.but(cross_sum=lambda x, cross_attended: x + cross_attended)],
         "the output of the cross-attention is added to the layer's input",
         "The second residual connection begins at the layer's input, so that what the self-attention has added is "
-        "lost. "
-        "In norm(a + sublayer(b)), a and b should be the same. Look at each sum.",
+        "lost. In norm(a + sublayer(b)), a and b should be the same. Look at each sum.",
     ),
     wrong_residual(
         "everything_added_to_the_input",

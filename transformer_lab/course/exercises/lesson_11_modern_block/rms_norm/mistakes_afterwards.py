@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import of_the_weight
 from transformer_lab.course.exercises.shared.result_mistakes import of_the_result
 
 DTYPE = [
@@ -70,46 +71,6 @@ WEIGHT = [
         ],
     ),
     Mistake(
-        "one_plus_the_weight",
-        STEPS.but(weight=lambda weight: 1 + weight),
-        does="1 is added to the weight",
-        says=(
-            "{does}. Gemma keeps a weight's distance from 1 and adds it back so; here, as in Llama, the weight is the "
-            "factor itself."
-        ),
-        hints=[
-            "With a weight of 2, what should 1 become?",
-            "A weight of 1 should change nothing.",
-            "Multiply by the weight as it is.",
-        ],
-    ),
-    Mistake(
-        "divided_by_the_weight",
-        STEPS.but(stretched=lambda narrow, weight: narrow / weight),
-        does="the weight is divided by",
-        says="{does}: a large weight makes its feature small. Look at where the weight stands.",
-        hints=[
-            "With a weight of 2, what should 1 become?",
-            "The weight stands above the fraction bar.",
-            "Multiply by the weight.",
-        ],
-    ),
-    Mistake(
-        "weighted_first",
-        STEPS.but(wide=lambda wide, weight: wide * weight.float(), stretched=lambda narrow: narrow),
-        STEPS.but(x=lambda x, weight: x * weight, stretched=lambda narrow: narrow).attempt,
-        does="`x` is multiplied by the weight before it is normalised",
-        says=(
-            "x is multiplied by the weight before it is normalised, so the weight also changes the mean square. Look "
-            "at the order of the steps."
-        ),
-        hints=[
-            "If all weights are doubled, what should happen to the result? It should double.",
-            "First normalise, then stretch.",
-            "Multiply by the weight after the division.",
-        ],
-    ),
-    Mistake(
         "one_weight_for_all",
         STEPS.but(weight=lambda weight: weight.mean()),
         STEPS.but(weight=lambda weight: weight[0]),
@@ -137,4 +98,18 @@ WEIGHT = [
     ),
 ]
 
-MISTAKES = [*DTYPE, *WEIGHT, *of_the_result(STEPS, "axes_of_length_1_removed")]
+MISTAKES = [
+    *DTYPE,
+    *WEIGHT,
+    *of_the_weight(
+        STEPS,
+        "narrow",
+        STEPS.but(wide=lambda wide, weight: wide * weight.float(), stretched=lambda narrow: narrow),
+        STEPS.but(x=lambda x, weight: x * weight, stretched=lambda narrow: narrow).attempt,
+        elsewhere=(
+            "Gemma keeps a weight's distance from 1 and adds it back so; here, as in Llama, the weight is the factor "
+            "itself."
+        ),
+    ),
+    *of_the_result(STEPS, "axes_of_length_1_removed"),
+]

@@ -4,6 +4,7 @@ from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import axis_from_the_front
 
 FIRST_CASE = "In the first case the squares are 4, 0, 0 and 16. What is their mean, and what comes out here?"
 
@@ -209,23 +210,7 @@ AXES = [
             "Average over the last axis: `dim=-1`.",
         ],
     ),
-    Mistake(
-        "axis_from_the_front",
-        STEPS.but(axis=lambda: 1),
-        STEPS.but(axis=lambda: 2),
-        STEPS.but(axis=lambda x: min(x.dim() - 1, 2)).attempt,
-        STEPS.but(axis=lambda x: min(x.dim() - 1, 1)).attempt,
-        does="the axis is counted from the front",
-        says=(
-            "Right for one number of axes in front of the features, and for no other: {does}. Look at how the axis is "
-            "named."
-        ),
-        hints=[
-            "For x of shape (batch, n, d), which number has the axis of the features? And for x of shape (d)?",
-            "The features are the last axis, whatever stands in front.",
-            "`dim=-1`.",
-        ],
-    ),
+    axis_from_the_front(STEPS),
     Mistake(
         "axis_dropped",
         STEPS.but(mean_square=lambda squares, axis: squares.mean(dim=axis)),

@@ -1,18 +1,12 @@
 """What goes wrong with eps, the root and the division."""
 
-import math
-
 import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.rms_norm.answer import STEPS
+from transformer_lab.course.exercises.shared.norm_mistakes import of_the_root
 
 DIVISOR = "In the first case the mean square is 5 and eps is 4. What should be divided by?"
-
-
-def fixed(number):
-    """Return the answer with a number in the place of eps."""
-    return STEPS.but(eps=lambda: number)
 
 
 def by_default(number):
@@ -54,18 +48,6 @@ EPS = [
             "What is the root mean square of (0, 0, 0, 0)?",
             "`eps` keeps what is divided by away from 0.",
             "Add eps to the mean square, under the root.",
-        ],
-    ),
-    Mistake(
-        "eps_fixed",
-        STEPS.but(eps=lambda: 1e-6),
-        *(fixed(number).attempt for number in (1e-5, 1e-8, 1e-12)),
-        does="a small number is written in the place of eps",
-        says="The result is the same for every eps: a small number is written into the formula in its place.",
-        hints=[
-            "What should happen when `eps` is 4?",
-            "The argument has a name; a number in its place never changes.",
-            "Add the argument `eps` to the mean square.",
         ],
     ),
     Mistake(
@@ -148,29 +130,6 @@ ROOT = [
         ],
     ),
     Mistake(
-        "root_of_a_number",
-        STEPS.but(root=lambda with_eps: math.sqrt(with_eps)).attempt,
-        says=(
-            "`math.sqrt` takes the root of a single number, so only a single vector can be normalised. Each vector "
-            "has a mean square of its own."
-        ),
-        hints=[
-            "Which shape have the mean squares of 3 vectors?",
-            "Torch has a root that works entry by entry.",
-            "`torch.sqrt`, or `(…) ** 0.5`.",
-        ],
-    ),
-    Mistake(
-        "multiplied_by_the_root",
-        STEPS.but(normalised=lambda wide, root: wide * root),
-        does="`x` is multiplied by the root, not divided",
-        says="x is multiplied by the root, so large vectors get even larger. Look at the operator.",
-        hints=[
-            "Should multiplying x by 10 change the result much?",
-            "`rsqrt` is 1 divided by the root: by that one multiplies; by `sqrt` one divides.",
-        ],
-    ),
-    Mistake(
         "not_divided",
         STEPS.but(normalised=lambda wide: wide),
         does="`x` is not divided at all",
@@ -212,4 +171,4 @@ ROOT = [
     ),
 ]
 
-MISTAKES = [*EPS, *ROOT]
+MISTAKES = [*EPS, *ROOT, *of_the_root(STEPS, "mean square", 4, "wide", "`x` is")]

@@ -1,12 +1,14 @@
 """Mistakes in the table of scores: in the transposition of the keys, in the products, and in what is left out."""
 
+from collections.abc import Callable
 from typing import Any
 
 import torch
+from torch import Tensor
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.shared.attention_mistakes.selection import first_of
-from transformer_lab.course.steps import InSteps, Step, Variant
+from transformer_lab.course.steps import InSteps, Step, Variant, asking
 
 
 def all_axes_turned_round(x):
@@ -19,12 +21,16 @@ def first_table(x):
     return x[(0,) * (x.dim() - 2)].expand_as(x)
 
 
-def of_the_transposition(steps: InSteps) -> list[Mistake]:
-    """Return the mistakes in the transposition of the keys."""
+def of_the_transposition(steps: InSteps, keys: str = "keys") -> list[Mistake]:
+    """Return the mistakes in the transposition of the keys: of the value of this name."""
+
+    def turned(change: Callable[[Tensor], Tensor]) -> Variant:
+        return steps.but(turned=asking(change, keys))
+
     return [
         Mistake(
             "keys_not_transposed",
-            steps.but(turned=lambda keys: keys),
+            turned(lambda keys: keys),
             does="the keys are not transposed before the product",
             says=(
                 "The product pairs the width of the queries with the *number* of the keys: the keys have not been "
@@ -39,8 +45,8 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "transposes_the_batch",
-            steps.but(turned=lambda keys: all_axes_turned_round(keys)),
-            steps.but(turned=lambda keys: keys.t()).attempt,
+            turned(all_axes_turned_round),
+            turned(lambda keys: keys.t()).attempt,
             does="the keys are transposed as if they were a single table, without a batch",
             says=(
                 "Right for one table; with a batch in front, *all* the axes of the keys are turned round (or torch "
@@ -54,9 +60,9 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "swaps_axes_from_the_front",
-            steps.but(turned=lambda keys: keys.transpose(0, 1)),
-            steps.but(turned=lambda keys: keys.transpose(1, 2)),
-            steps.but(turned=lambda keys: keys.transpose(2, 3)).attempt,
+            turned(lambda keys: keys.transpose(0, 1)),
+            turned(lambda keys: keys.transpose(1, 2)),
+            turned(lambda keys: keys.transpose(2, 3)).attempt,
             does="the axes of the keys that are swapped are counted from the front",
             says=(
                 "Right for one number of axes only: which axes of the keys are swapped is counted from the front, and "
@@ -71,9 +77,9 @@ def of_the_transposition(steps: InSteps) -> list[Mistake]:
         ),
         Mistake(
             "reshapes_the_keys",
-            steps.but(turned=lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
-            steps.but(turned=lambda keys: keys.reshape(keys.shape[-1], keys.shape[-2])).attempt,
-            steps.but(turned=lambda keys: keys.reshape(keys.shape[1], keys.shape[0])).attempt,
+            turned(lambda keys: keys.reshape(*keys.shape[:-2], keys.shape[-1], keys.shape[-2])),
+            turned(lambda keys: keys.reshape(keys.shape[-1], keys.shape[-2])).attempt,
+            turned(lambda keys: keys.reshape(keys.shape[1], keys.shape[0])).attempt,
             does="the numbers of the keys are read in their old order along exchanged axes",
             says=(
                 "The keys get the shape of transposed ones, but not their numbers: `reshape` and `view` only break the "
@@ -286,8 +292,7 @@ def _with_the_values(steps: InSteps) -> Mistake:
         does="the queries are compared with the values, not with the keys",
         says=(
             "The queries are compared with the values. It is the keys that a query is held against; the values are "
-            "what is "
-            "handed over. Where their widths differ, it crashes."
+            "what is handed over. Where their widths differ, it crashes."
         ),
         hints=[
             "Do the keys occur in the code at all?",
