@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.context_vector.answer import STEPS
+from transformer_lab.course.exercises.shared.lookup_mistakes import of_the_sum
 from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
@@ -64,32 +65,14 @@ MISTAKES = [
             "The axis of the states is number 1.",
         ],
     ),
-    Mistake(
-        "averages_once_more",
-        STEPS.but(total=lambda weighted, axis: weighted.mean(dim=axis)),
+    *of_the_sum(
+        STEPS,
+        "total",
+        1,
+        "states",
+        "states",
         STEPS.but(weights=lambda weights: weights / weights.shape[1]),
         STEPS.but(context=lambda context, weights: context / weights.shape[1]),
-        does="the weighted states are averaged, that is, their sum is divided by their number",
-        says=(
-            "All numbers are too small by one factor, the number of states: a mean is taken of the weighted states. "
-            "The weights make it an average already."
-        ),
-        hints=[
-            "With the weights ½ and ½, what should become of 4 and 6, and what comes out?",
-            "A mean is a sum divided by how many there are.",
-            "`sum` in place of `mean`.",
-        ],
-    ),
-    Mistake(
-        "largest_instead_of_the_sum",
-        STEPS.but(total=lambda weighted, axis: weighted.amax(dim=axis)),
-        does="the largest entries of the weighted states are taken, not their sum",
-        says="Only the largest entry in each place of the weighted states is left. They should be added up.",
-        hints=[
-            "With the weights 0.75 and 0.25, how much of the second state should be in the result?",
-            "A weighted average is a *sum* of weight times state.",
-            "`sum` in place of `max`.",
-        ],
     ),
     Mistake(
         "first_state_left_out",

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_00_bottleneck.luong_step.answer import STEPS
+from transformer_lab.course.exercises.shared.lookup_mistakes import of_the_sum, of_the_weights
 
 MISTAKES = [
     Mistake(
@@ -63,20 +64,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "exponentials_not_divided",
-        STEPS.but(weights=lambda scores: torch.exp(scores)),
-        does="the exponentials of the scores are not divided by their sum",
-        says=(
-            "The weights are positive and do not add up to 1: `exp` is taken of the scores, and nothing divides by "
-            "the sum."
-        ),
-        hints=[
-            "With a single state, the context should be that state. Is it?",
-            "A softmax has two halves: `exp`, and a division.",
-            "`torch.softmax(scores, dim=-1)` does both.",
-        ],
-    ),
-    Mistake(
         "overflows",
         STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum(dim=-1, keepdim=True)),
         does="the exponentials overflow where scores are large",
@@ -106,16 +93,11 @@ MISTAKES = [
             "`torch.softmax(scores, dim=-1)`.",
         ],
     ),
-    Mistake(
-        "softmax_twice",
-        STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1)),
-        does="a softmax is taken of the weights once more",
-        says="The weights are too even: a softmax is taken of numbers that have been through one already.",
-        hints=[
-            "What does a softmax make of the weights 1 and 0?",
-            "How many softmaxes stand between the scores and the weighted average?",
-            "One is enough: leave the other out.",
-        ],
+    *of_the_weights(
+        STEPS,
+        "The worse a state matches, the more it counts",
+        "With a single state, the context should be that state.",
+        "`torch.softmax(scores, dim=-1)`",
     ),
     Mistake(
         "hard_pick",
@@ -307,17 +289,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "worst_match_first",
-        STEPS.but(scores=lambda scores: -scores),
-        does="the scores have the wrong sign",
-        says="The worse a state matches, the more it counts: {does}. Look for a minus.",
-        hints=[
-            "Which of two states gets the larger weight, the one with the larger dot product?",
-            "A softmax gives the largest number the largest weight.",
-            "Take the softmax of the scores as they are.",
-        ],
-    ),
-    Mistake(
         "a_fixed_factor",
         STEPS.but(scores=lambda scores: scores * 2),
         STEPS.but(scores=lambda scores: scores / 2),
@@ -388,31 +359,7 @@ MISTAKES = [
             "`.sum(dim=1)`, or `parts.context_vector`.",
         ],
     ),
-    Mistake(
-        "averages_once_more",
-        STEPS.but(context=lambda weighted: weighted.mean(dim=1)),
-        does="a mean is taken of the weighted states, not their sum",
-        says=(
-            "The context is too small by one factor, the number of states: a mean is taken of the weighted states. "
-            "The weights make it an average already."
-        ),
-        hints=[
-            "With a weight of ½ each, what should become of 4 and 6?",
-            "A mean is a sum divided by how many there are.",
-            "`sum` in place of `mean`.",
-        ],
-    ),
-    Mistake(
-        "largest_instead_of_the_sum",
-        STEPS.but(context=lambda weighted: weighted.amax(dim=1)),
-        does="the largest entries of the weighted states are taken, not their sum",
-        says="Only the largest entry in each place of the weighted states is left. They should be added up.",
-        hints=[
-            "With a weight of ½ each, what should become of 4 and 6?",
-            "A weighted average is a *sum* of weight times state.",
-            "`sum` in place of `max`.",
-        ],
-    ),
+    *of_the_sum(STEPS, "context", 1, "states", "states"),
     Mistake(
         "a_state_left_out",
         STEPS.but(states=lambda states: states[:, 1:]),

@@ -4,6 +4,7 @@ import torch
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
+from transformer_lab.course.exercises.shared.lookup_mistakes import of_the_weights
 
 
 def best_only(scores):
@@ -55,20 +56,6 @@ MISTAKES = [
         ],
     ),
     Mistake(
-        "exponentials_not_divided",
-        STEPS.but(weights=lambda scores: torch.exp(scores)),
-        does="the exponentials of the scores are not divided by their sum",
-        says=(
-            "The weights are positive and do not add up to 1: `exp` is taken of the scores, and nothing divides by "
-            "the sum. Look at how scores become weights."
-        ),
-        hints=[
-            "With a single key, the result should be its value exactly. Is it?",
-            "A softmax has two halves: `exp`, and a division.",
-            "`parts.softmax` does both.",
-        ],
-    ),
-    Mistake(
         "overflows",
         STEPS.but(weights=lambda scores: torch.exp(scores) / torch.exp(scores).sum()),
         STEPS.but(weights=lambda scores: torch.exp(scores) / (torch.exp(scores).sum() + 1e-9)),
@@ -103,16 +90,11 @@ MISTAKES = [
             "Use `parts.softmax` on the scores.",
         ],
     ),
-    Mistake(
-        "softmax_twice",
-        STEPS.but(weights=lambda weights: torch.softmax(weights, dim=-1)),
-        does="a softmax is taken of the weights once more",
-        says="The weights are too even: a softmax is taken of numbers that have been through one already.",
-        hints=[
-            "What does a softmax make of the weights 1 and 0?",
-            "How many softmaxes stand between the scores and the weighted average?",
-            "One is enough: leave the other out.",
-        ],
+    *of_the_weights(
+        STEPS,
+        "The worse a key matches, the more its value counts",
+        "With a single key, the result should be its value exactly.",
+        "`parts.softmax`",
     ),
     Mistake(
         "softmax_over_one",
@@ -296,17 +278,6 @@ MISTAKES = [
             "What happens to the scores if two entries of the query change places?",
             "A dot product multiplies each entry of the query by the same entry of the key.",
             "Score with `parts.similarity`.",
-        ],
-    ),
-    Mistake(
-        "worst_match_first",
-        STEPS.but(scores=lambda scores: -scores),
-        does="the scores have the wrong sign",
-        says="The worse a key matches, the more its value counts: {does}. Look for a minus.",
-        hints=[
-            "Which of two keys gets the larger weight, the one with the larger dot product?",
-            "A softmax gives the largest number the largest weight.",
-            "Take the softmax of the scores as they are.",
         ],
     ),
 ]

@@ -2,6 +2,7 @@
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_01_lookup.soft_lookup.answer import STEPS
+from transformer_lab.course.exercises.shared.lookup_mistakes import of_the_sum
 from transformer_lab.course.exercises.shared.result_mistakes import of_the_result, rounded
 
 MISTAKES = [
@@ -56,31 +57,7 @@ MISTAKES = [
             "Add along the axis of the keys: `dim=0`.",
         ],
     ),
-    Mistake(
-        "averages_once_more",
-        STEPS.but(mixture=lambda weighted, axis: weighted.mean(dim=axis)),
-        does="a mean is taken of the weighted values, not their sum",
-        says=(
-            "All numbers are too small by one factor, the number of keys: a mean is taken of the weighted values. The "
-            "weights make it an average already."
-        ),
-        hints=[
-            "With two keys that match equally well, the weights are ½ and ½. What is ½·4 + ½·6, and what comes out?",
-            "A mean is a sum divided by how many there are.",
-            "`sum` in place of `mean`.",
-        ],
-    ),
-    Mistake(
-        "largest_instead_of_the_sum",
-        STEPS.but(mixture=lambda weighted, axis: weighted.amax(dim=axis)),
-        does="the largest entries of the weighted values are taken, not their sum",
-        says="Only the largest entry in each place of the weighted values is left. They should be added up.",
-        hints=[
-            "With the weights ½ and ½, what is ½·4 + ½·6, and what comes out?",
-            "A weighted average is a *sum* of weight times value.",
-            "`sum` in place of `max`.",
-        ],
-    ),
+    *of_the_sum(STEPS, "mixture", 0, "values", "keys"),
     Mistake(
         "weights_along_the_width",
         STEPS.but(weighted=lambda weights, values: weights * values),
