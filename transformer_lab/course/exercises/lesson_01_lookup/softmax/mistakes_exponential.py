@@ -136,9 +136,7 @@ MISTAKES = [
     ),
     Mistake(
         "shifted_to_positive",
-        STEPS.but(
-            exponentials=lambda scores, axis: scores - scores.amin(dim=axis, keepdim=True),
-        ),
+        STEPS.but(exponentials=lambda scores, axis: scores - scores.amin(dim=axis, keepdim=True)),
         STEPS.but(exponentials=lambda scores: scores - scores.min()),
         does="the smallest score is subtracted so that none is negative, in place of `exp`",
         says=(

@@ -200,9 +200,7 @@ MISTAKES = [
     ),
     Mistake(
         "subtracts_after_exp",
-        STEPS.but(
-            exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True),
-        ),
+        STEPS.but(exponentials=lambda scores: torch.exp(scores) - torch.exp(scores).amax(dim=-1, keepdim=True)),
         STEPS.but(exponentials=lambda scores, largest: torch.exp(scores) - largest),
         does="the subtraction comes after `exp`, not before it",
         says=(

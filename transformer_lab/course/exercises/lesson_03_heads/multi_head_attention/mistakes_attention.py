@@ -1,10 +1,9 @@
 """Mistakes in scores, mask and weights: those of every attention, and those of heads and of a mask that may be None."""
 
-from torch.nn import functional as F
-
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_03_heads.multi_head_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import dropped
 
 
 def as_an_index(scaled, visible, fill):
@@ -94,19 +93,7 @@ OF_THE_MASK = [
             "Leave the axis of the heads alone, from the split to the merging.",
         ],
     ),
-    Mistake(
-        "weights_dropped",
-        STEPS.but(weights=lambda weights: F.dropout(weights, 0.1)).attempt,
-        says=(
-            "Some weights are dropped at random, in evaluation too, so that two calls give two results. There is no "
-            "dropout in this exercise."
-        ),
-        hints=[
-            "Where does chance come in?",
-            "`F.dropout` drops always, unless it is told that nobody is training.",
-            "Leave the dropout out.",
-        ],
-    ),
+    dropped(STEPS, "weights", name="weights_dropped"),
 ]
 
 

@@ -289,9 +289,7 @@ ROOT = [
     ),
     Mistake(
         "root_of_the_deviation",
-        STEPS.but(
-            variance=lambda squares, axis: squares.mean(axis, keepdim=True).sqrt(),
-        ),
+        STEPS.but(variance=lambda squares, axis: squares.mean(axis, keepdim=True).sqrt()),
         STEPS.but(root=lambda root: torch.sqrt(root)),
         does="the root is taken twice",
         says="{does}. (`std` is the root of the variance already.) Look at what is under the root.",

@@ -416,9 +416,7 @@ MISTAKES = [
     ),
     Mistake(
         "appends_no_column",
-        STEPS.but(
-            target=lambda: lambda target, tokens: torch.cat([target, tokens], dim=1),
-        ),
+        STEPS.but(target=lambda: lambda target, tokens: torch.cat([target, tokens], dim=1)),
         does="the chosen tokens are appended without an axis for the positions",
         says=(
             "The chosen tokens have one axis, the target has two: what is appended should be a column, one token for "

@@ -392,9 +392,7 @@ MISTAKES = [
     ),
     Mistake(
         "an_axis_too_many",
-        STEPS.but(
-            of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
-        ),
+        STEPS.but(of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1))),
         STEPS.but(
             of_tokens=lambda log_probabilities, targets: log_probabilities.gather(-1, targets.unsqueeze(-1)),
             of_real_tokens=lambda of_tokens, padding: of_tokens * ~padding,

@@ -113,9 +113,7 @@ MISTAKES = [
     ),
     Mistake(
         "top_k_without_the_axis",
-        STEPS.but(
-            smallest=lambda smallest, top_k: smallest if top_k is None else smallest.squeeze(-1),
-        ).attempt,
+        STEPS.but(smallest=lambda smallest, top_k: smallest if top_k is None else smallest.squeeze(-1)).attempt,
         does="the thresholds of top-k are a row, and are compared along the vocabulary",
         says=(
             "The thresholds have the shape (batch), so each is compared with a *column* of the logits, or it crashes. "

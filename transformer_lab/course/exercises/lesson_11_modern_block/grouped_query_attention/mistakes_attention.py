@@ -1,11 +1,11 @@
 """Mistakes in scores, mask and weights: those of every attention, and those of a mask that may be None."""
 
 import torch
-from torch.nn import functional as F
 
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.grouped_query_attention.answer import STEPS
 from transformer_lab.course.exercises.shared import attention_mistakes
+from transformer_lab.course.exercises.shared.result_mistakes import dropped
 from transformer_lab.course.steps import Step, Variant
 
 EMPTY_ROWS = "`~mask.any(dim=-1, keepdim=True)` is True for the rows in which nothing is allowed."
@@ -200,17 +200,7 @@ OF_THE_MASK = [
             "`parts.scaled_dot_product_attention(q, k, v)` if `mask is None`.",
         ],
     ),
-    Mistake(
-        "weights_dropped",
-        STEPS.but(weights=lambda weights: F.dropout(weights, 0.1)).attempt,
-        STEPS.but(weights=lambda self, weights: F.dropout(weights, 0.1, self.training)).attempt,
-        says="Some weights are dropped at random. There is no dropout in this exercise.",
-        hints=[
-            "Call it twice with the same x, in train mode and in eval mode. What differs?",
-            "Nothing in the formula is random.",
-            "Leave the dropout out.",
-        ],
-    ),
+    dropped(STEPS, "weights", name="weights_dropped"),
 ]
 
 

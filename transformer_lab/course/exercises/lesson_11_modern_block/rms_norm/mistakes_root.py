@@ -21,9 +21,7 @@ EPS = [
             with_eps=lambda mean_square: mean_square,
             root=lambda with_eps, eps: torch.sqrt(with_eps) + eps,
         ),
-        STEPS.but(
-            root=lambda wide, eps: wide.norm(dim=-1, keepdim=True) / wide.shape[-1] ** 0.5 + eps,
-        ).attempt,
+        STEPS.but(root=lambda wide, eps: wide.norm(dim=-1, keepdim=True) / wide.shape[-1] ** 0.5 + eps).attempt,
         does="`eps` is added to the root, not under it",
         says="eps is added to the root mean square. It belongs under the root. Look at where eps stands.",
         hints=[DIVISOR, "By 3, the root of 5 + 4; not by 4 + √5."],

@@ -10,6 +10,7 @@ from torch.nn import functional as F
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.exercises.lesson_11_modern_block.swiglu.answer import STEPS, SwiGLU
 from transformer_lab.course.exercises.shared.memory_mistakes import network_that_remembers
+from transformer_lab.course.exercises.shared.result_mistakes import dropped
 from transformer_lab.course.steps import Variant
 
 FORMULA = "`self.w_down(F.silu(self.w_gate(x)) * self.w_up(x))`."
@@ -347,21 +348,7 @@ DOWN = [
             "Leave out the division.",
         ],
     ),
-    Mistake(
-        "dropout",
-        STEPS.but(gated=lambda self, gated: F.dropout(gated, 0.1, self.training)).attempt,
-        STEPS.but(gated=lambda self, gated: F.dropout(gated, 0.5, self.training)).attempt,
-        STEPS.but(output=lambda self, output: F.dropout(output, 0.1, self.training)).attempt,
-        STEPS.but(output=lambda self, output: F.dropout(output, 0.5, self.training)).attempt,
-        STEPS.but(gated=lambda gated: F.dropout(gated, 0.1)).attempt,
-        STEPS.but(output=lambda output: F.dropout(output, 0.1)).attempt,
-        says="Some numbers are dropped at random. In these exercises there is no dropout.",
-        hints=[
-            "Call it twice with the same x, in train mode and in eval mode. What differs?",
-            "Nothing in the formula is random.",
-            "Leave the dropout out.",
-        ],
-    ),
+    dropped(STEPS, "gated", "output"),
     network_that_remembers(SwiGLU),
 ]
 
