@@ -589,7 +589,7 @@ def mask_mistakes(steps: InSteps, step: str, mask: str, call: str) -> list[Mista
                 "layers",
             ).attempt,
             does=f"only some of the layers are given `{mask}`",
-            says=f"Only some of the layers are given `{mask}`. Look at what each of them is given.",
+            says="{does}. Look at what each of them is given.",
             hints=[
                 f"With three layers, which of them use `{mask}`?",
                 "A layer does not remember what the one before was given.",
@@ -651,8 +651,8 @@ def own_mask_mistake(steps: InSteps, whose: str) -> Mistake:
         steps.but(layer_mask=lambda tokens: lambda number: (tokens != 0)[:, None, None]).attempt,
         does=f"the {whose} makes a mask of its own",
         says=(
-            f"The {whose} makes a mask of its own. The caller says what may be attended to, and without a mask "
-            "everything may. Look at where the mask comes from."
+            "{does}. The caller says what may be attended to, and without a mask everything may. Look at where the "
+            "mask comes from."
         ),
         hints=[
             "What should happen if `mask` is None?",
