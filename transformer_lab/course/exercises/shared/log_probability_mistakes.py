@@ -161,9 +161,9 @@ def of_given_targets(steps: InSteps, **also_right: Step) -> list[Mistake]:
 def over_several_positions(steps: InSteps, logits: str = "logits") -> Mistake:
     """Return the mistake of one softmax for several positions."""
 
-    def over(*axes: int) -> Variant:
+    def over(axis: int) -> Variant:
         def change(logits: Tensor) -> Tensor:
-            return logits.flatten(*axes).log_softmax(*axes).view_as(logits)
+            return logits.flatten(axis).log_softmax(axis).view_as(logits)
 
         return steps.but(log_probabilities=asking(change, logits))
 

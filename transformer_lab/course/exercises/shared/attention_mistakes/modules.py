@@ -1,5 +1,8 @@
 """Mistakes of modules that attend in several heads: with a mask that may be None, and with the merging."""
 
+from collections.abc import Callable
+from typing import Any
+
 from transformer_lab.course.exercise import Mistake
 from transformer_lab.course.steps import InSteps, Variant, asking
 
@@ -117,7 +120,7 @@ def of_the_merging(steps: InSteps, queries: str) -> list[Mistake]:
     ]
 
 
-def split_by_view(*ways: Variant) -> Mistake:
+def split_by_view(*ways: Variant | Callable[..., Any]) -> Mistake:
     """Return the mistake of splitting into heads without a transposition, made in these ways."""
     return Mistake(
         "split_by_view",
